@@ -1,6 +1,6 @@
 //! Why a wallet refuses a command. Nothing is changed by a refused command.
 
-use crate::{id::ProductId, text::FreezeReason};
+use crate::{id::ProductId, text::FreezeReason, wallet::OpenInvoice};
 
 /// Why a command is refused. When several reasons apply, the first of these wins: an unknown id, a reused key,
 /// another state that conflicts, missing funds.
@@ -57,7 +57,10 @@ pub enum Rejection {
     },
     /// The wallet has a subscription to the product already.
     #[error("This wallet is already subscribed to the product.")]
-    AlreadySubscribed,
+    AlreadySubscribed {
+        /// The invoice of it that the buyer has yet to pay, if any.
+        open_invoice: Option<Box<OpenInvoice>>,
+    },
     /// The wallet has already bought every feature of the price, which brings nothing else.
     #[error("This wallet has bought all of this already.")]
     AlreadyOwned,

@@ -353,6 +353,7 @@ export interface components {
             docs?: string | null;
             /** @description What went wrong, as a person reads it: one plain sentence. */
             message: string;
+            openInvoice?: components["schemas"]["OpenInvoice"] | null;
             /**
              * @description The one input at fault, as a path.
              * @example items[3].amount

@@ -32,6 +32,7 @@ mod order;
 mod pay;
 mod project_events;
 mod property;
+mod prorations;
 mod refund;
 mod refusal;
 mod renewal;

@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{id::ProductId, text::TextError};
+use domain::{id::ProductId, text::TextError, wallet};
 use limits::LimitExceeded;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -17,7 +17,7 @@ use super::{
     code::ErrorCode,
     headers::{RATE_LIMIT_LIMIT, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET},
     request_id::RequestId,
-    view::Price,
+    view::{OpenInvoice, Price},
 };
 
 /// A refusal on its way to the caller. The edge of the service writes it out, with the request's id.
@@ -41,6 +41,8 @@ enum Detail {
     Refundable(i64),
     /// What `already_reversed` adds.
     Reversible(i64),
+    /// What `already_subscribed` adds.
+    Due(OpenInvoice),
     /// What `wallet_frozen` adds.
     Reason(String),
 }
@@ -108,6 +110,10 @@ pub struct ErrorBody<'a> {
     /// Credits of the deduction that can still be given back; with `already_reversed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reversible: Option<i64>,
+    /// The subscription's bill that waits for the buyer; with `already_subscribed`, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<OpenInvoice>)]
+    open_invoice: Option<&'a OpenInvoice>,
     /// Why the wallet is frozen; with `wallet_frozen`, where that was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -195,6 +201,14 @@ impl Error {
         Self {
             detail: currency.map(|currency| Box::new(Detail::Currency(currency))),
             ..Self::about("priceId", ErrorCode::CurrencyMismatch)
+        }
+    }
+
+    /// `already_subscribed`, with the subscription's bill that waits for the buyer, if one does.
+    pub fn already_subscribed(open: Option<&wallet::OpenInvoice>) -> Self {
+        Self {
+            detail: open.map(|open| Box::new(Detail::Due(open.into()))),
+            ..Self::new(ErrorCode::AlreadySubscribed)
         }
     }
 
@@ -338,6 +352,10 @@ impl Error {
             },
             reversible: match self.detail.as_deref() {
                 Some(Detail::Reversible(credits)) => Some(*credits),
+                _ => None,
+            },
+            open_invoice: match self.detail.as_deref() {
+                Some(Detail::Due(open)) => Some(open),
                 _ => None,
             },
             reason: match self.detail.as_deref() {

@@ -93,7 +93,9 @@ impl Error {
             Rejection::NoRecoveryCode => Self::new(ErrorCode::NoRecoveryCode),
             Rejection::Frozen { reason } => Self::frozen(reason.map(|it| it.as_str().to_owned())),
             Rejection::HoldClosed => Self::new(ErrorCode::HoldClosed),
-            Rejection::AlreadySubscribed => Self::new(ErrorCode::AlreadySubscribed),
+            Rejection::AlreadySubscribed { open_invoice } => {
+                Self::already_subscribed(open_invoice.as_deref())
+            }
             Rejection::AlreadyOwned => Self::new(ErrorCode::AlreadyOwned),
             Rejection::NoPurchase => Self::new(ErrorCode::NoPurchase),
             Rejection::TooManyPending => Self::new(ErrorCode::TooManyPendingOrders),

@@ -383,6 +383,7 @@ fn subscriptions() -> Vec<Change> {
                     from: 100,
                     to: 250,
                     at: NOW,
+                    until: LATER,
                     reversed: false,
                 }],
                 reported_at: NOW,

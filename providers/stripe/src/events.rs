@@ -23,14 +23,19 @@ use super::{
 /// A charge was refunded: the only event of these whose object is the charge.
 const CHARGE_REFUNDED: &str = "charge.refunded";
 
-/// Event types that Scrip acts on. Stripe takes at most twenty in a query.
-pub(super) const KINDS: [&str; 20] = [
+/// A payment, perhaps of a part, of an invoice.
+const INVOICE_PAYMENT_PAID: &str = "invoice_payment.paid";
+
+/// Event types that Scrip acts on.
+pub(super) const KINDS: [&str; 22] = [
     "checkout.session.completed",
     "checkout.session.async_payment_succeeded",
     "checkout.session.async_payment_failed",
     "checkout.session.expired",
     "invoice.paid",
     "invoice.payment_failed",
+    "invoice.updated",
+    INVOICE_PAYMENT_PAID,
     "customer.subscription.updated",
     "customer.subscription.deleted",
     "customer.subscription.paused",
@@ -46,6 +51,14 @@ pub(super) const KINDS: [&str; 20] = [
     "charge.dispute.funds_reinstated",
     "charge.dispute.closed",
 ];
+
+/// Types that the list of events is not asked for: Stripe takes at most twenty, and each of these comes with another
+/// one about the same payment.
+const UNLISTED: [&str; 2] = ["charge.refund.updated", "charge.dispute.updated"];
+
+fn listed() -> impl Iterator<Item = &'static str> {
+    KINDS.into_iter().filter(|kind| !UNLISTED.contains(kind))
+}
 
 /// What is kept of an event: its object and whose that seems to be, not the object's state.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -129,6 +142,9 @@ fn subject(kind: &str, object: &Value) -> Option<Result<ObjectRef, TextError>> {
         CheckoutId::new(id).map(ObjectRef::Checkout)
     } else if kind.starts_with("invoice.") {
         InvoiceId::new(id).map(ObjectRef::Invoice)
+    } else if kind == INVOICE_PAYMENT_PAID {
+        let invoice = object.get("invoice").map(text).unwrap_or_default();
+        InvoiceId::new(invoice).map(ObjectRef::Invoice)
     } else if kind.starts_with("customer.subscription.") {
         SubscriptionId::new(id).map(ObjectRef::Subscription)
     } else {
@@ -214,7 +230,7 @@ fn form(span: Span, page: u8, after: Option<&str>) -> Form {
         .with("created[gte]", seconds(span.since))
         .with_some("created[lte]", span.until.map(seconds))
         .with("limit", page)
-        .with_each("types", &KINDS)
+        .with_each("types", &listed().collect::<Vec<_>>())
         .with_some("starting_after", after)
 }
 
@@ -245,6 +261,13 @@ mod tests {
         );
         assert_eq!(
             about("invoice.paid", r#"{"id":"in_1","lines":"of any version"}"#),
+            ObjectRef::Invoice(InvoiceId::new("in_1").unwrap())
+        );
+        assert_eq!(
+            about(
+                "invoice_payment.paid",
+                r#"{"id":"inpay_1","invoice":"in_1"}"#
+            ),
             ObjectRef::Invoice(InvoiceId::new("in_1").unwrap())
         );
         assert_eq!(
@@ -332,7 +355,7 @@ mod tests {
         assert_eq!(lines[0], "created[gte]=7");
         assert_eq!(lines[1], "created[lte]=9");
         assert_eq!(lines[2], "limit=50");
-        assert_eq!(lines.len(), 4 + KINDS.len());
+        assert_eq!(lines.len(), 4 + 20, "no more than Stripe takes");
         assert_eq!(lines.last().unwrap(), "starting_after=evt_9");
     }
 
@@ -345,7 +368,7 @@ mod tests {
         ) {
             let is_json = serde_json::from_slice::<Value>(&body).is_ok();
             prop_assert!(is_json || StripeEvent::parse(&body).is_err());
-            let object = serde_json::json!({"id": id, "payment_intent": id});
+            let object = serde_json::json!({"id": id, "payment_intent": id, "invoice": id});
             match provider_event(kind, &object.to_string()) {
                 Ok(event) => {
                     let about = event.unwrap().about;

@@ -105,7 +105,17 @@ struct LineParent {
 struct ItemDetails {
     #[serde(default)]
     proration: bool,
+    proration_details: Option<ProrationDetails>,
 }
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct ProrationDetails {
+    credited_items: Option<CreditedItems>,
+}
+
+/// Read only for its presence.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct CreditedItems {}
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct Pricing {
@@ -135,14 +145,28 @@ impl InvoiceLine {
         parent.is_some_and(|parent| parent.subscription_item_details.is_some())
     }
 
+    /// Whether it pays for a whole cycle.
+    pub(super) fn is_cycle(&self) -> bool {
+        self.is_subscription() && !self.is_proration()
+    }
+
     /// Whether it settles a switch in mid-cycle rather than paying for a whole cycle.
     pub(super) fn is_proration(&self) -> bool {
-        let parent = self.parent.as_ref();
-        let details = parent.and_then(|parent| {
-            let item = parent.subscription_item_details.as_ref();
-            item.or(parent.invoice_item_details.as_ref())
-        });
-        details.is_some_and(|details| details.proration)
+        self.details().is_some_and(|details| details.proration)
+    }
+
+    /// Whether it gives back what was charged before.
+    pub(super) fn is_given_back(&self) -> bool {
+        let details = self
+            .details()
+            .and_then(|details| details.proration_details.as_ref());
+        self.amount < 0 || details.is_some_and(|details| details.credited_items.is_some())
+    }
+
+    fn details(&self) -> Option<&ItemDetails> {
+        let parent = self.parent.as_ref()?;
+        let item = parent.subscription_item_details.as_ref();
+        item.or(parent.invoice_item_details.as_ref())
     }
 }
 
@@ -180,7 +204,8 @@ impl Invoice {
     /// Whether it may settle switches of the previous cycle, too.
     pub(super) fn may_settle_prior_switches(&self) -> bool {
         let lines = &self.lines;
-        self.billing_reason == Some(BillingReason::SubscriptionCycle)
+        self.begins_a_cycle()
+            && self.billing_reason != Some(BillingReason::SubscriptionCreate)
             && (lines.has_more || lines.data.iter().any(InvoiceLine::is_proration))
     }
 
@@ -220,7 +245,7 @@ impl Invoice {
     /// The lines that pay for a whole cycle: one for each item of the subscription.
     pub fn cycle_lines(&self) -> impl Iterator<Item = &InvoiceLine> {
         let lines = self.lines.data.iter();
-        lines.filter(|line| line.is_subscription() && !line.is_proration())
+        lines.filter(|line| line.is_cycle())
     }
 
     fn subscription_details(&self) -> Option<&SubscriptionDetails> {
@@ -269,6 +294,18 @@ impl Client {
             .list::<InvoiceId>(&query, &["data.payments"])
             .await?
             .data)
+    }
+
+    /// A subscription's open invoices: the newest hundred, the newest first.
+    pub(super) async fn open_invoices(
+        &self,
+        subscription: &SubscriptionId,
+    ) -> Result<Vec<Invoice>, Error> {
+        let query = Form::new()
+            .with("subscription", subscription)
+            .with("status", "open")
+            .with("limit", 100);
+        Ok(self.list::<InvoiceId>(&query, &[]).await?.data)
     }
 
     /// Reads the other lines of an invoice: Stripe embeds at most ten, and those of the cycle come after all

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::{
     form::Form,
     id::{CustomerId, InvoiceId, ScheduleId, SubscriptionId},
+    invoices::InvoiceLine,
     metadata::Metadata,
     object::{Expandable, Page, object, quantity, words},
     prices::StoredPrice,
@@ -32,6 +33,8 @@ pub struct Subscription {
     pub created: i64,
     /// When it ended, in seconds since the Unix epoch.
     pub ended_at: Option<i64>,
+    /// When its trial began, if it had one, in seconds since the Unix epoch.
+    pub trial_start: Option<i64>,
     /// When its trial ends or ended, if it had one, in seconds since the Unix epoch.
     pub trial_end: Option<i64>,
     /// Set while collection is paused: invoices of that time are not charged.
@@ -63,6 +66,9 @@ pub struct SubscriptionItem {
     /// The price that the item is billed by.
     pub price: StoredPrice,
     quantity: Option<u32>,
+    /// When it was added, in seconds since the Unix epoch.
+    #[serde(default)]
+    pub created: i64,
     /// When its running period began, in seconds since the Unix epoch.
     pub current_period_start: Option<i64>,
     /// When that ends. Items may be billed by other intervals than ours.
@@ -98,6 +104,21 @@ impl Subscription {
             .unwrap_or(end)
     }
 
+    /// Whether a line is for its trial, or for time by which a trial postponed the next cycle: such a line costs nothing,
+    /// and begins within the trial.
+    pub(super) fn is_trial(&self, line: &InvoiceLine) -> bool {
+        let Some(ends) = self
+            .trial_end
+            .filter(|_| line.is_cycle() && line.amount == 0)
+        else {
+            return false;
+        };
+        match self.trial_start {
+            Some(starts) => (starts..ends).contains(&line.period.start),
+            None => line.period.end <= ends,
+        }
+    }
+
     /// Whether collection of its payments is paused.
     pub(super) const fn is_paused(&self) -> bool {
         self.pause_collection.is_some()
@@ -125,7 +146,13 @@ fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
         )
     };
     let start = utc(end)?.checked_sub(Span::new().months(months)).ok()?;
-    let day = utc(anchor)?.day().min(start.days_in_month());
+    // An end that the anchor does not give was set before the anchor was moved, say by a trial.
+    let (end, anchor) = (utc(end)?, utc(anchor)?);
+    let day = match end.day() == anchor.day().min(end.days_in_month()) {
+        true => anchor.day(),
+        false => end.day(),
+    };
+    let day = day.min(start.days_in_month());
     let start = start.with().day(day).build().ok()?;
     Some(start.timestamp().as_second())
 }

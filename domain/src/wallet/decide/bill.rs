@@ -6,7 +6,7 @@ use super::{
     decision::DecisionBuilder,
     payment::{CycleGrant, PaidCycle, Payment, credits},
     place_order::PlaceOrder,
-    switch::Proration,
+    switch::{Proration, Switches},
 };
 use crate::{
     Quantity, Rejection,
@@ -47,13 +47,8 @@ pub enum Pays {
     Cycle,
     /// A whole new cycle that a switch began: from monthly to yearly, or from free to paid.
     Anew,
-    /// A switch within the cycle, from this tier and at this instant, as the invoice's proration lines say.
-    Switch {
-        /// The former tier, times its quantity.
-        old: Terms,
-        /// When the switch was made.
-        at: Timestamp,
-    },
+    /// Switches within the cycle.
+    Switches(Vec<Proration>),
     /// Switches within the cycle before, which the invoice of this cycle settles.
     PriorSwitches(Vec<Proration>),
 }
@@ -62,39 +57,67 @@ impl Pays {
     const fn kind(&self) -> OrderKind {
         match self {
             Self::Cycle => OrderKind::Renewal,
-            Self::Anew | Self::Switch { .. } | Self::PriorSwitches(_) => OrderKind::Switch,
+            Self::Anew | Self::Switches(_) | Self::PriorSwitches(_) => OrderKind::Switch,
         }
     }
 }
 
+/// What an invoice's switches come to.
+pub(super) struct Switched {
+    switches: Switches,
+    steps: Vec<Step>,
+    /// When the last of them was made.
+    at: Timestamp,
+}
+
 impl Bill {
-    /// The switch that it pays for; `None`: it pays for a whole cycle.
-    fn step(&self, terms: &Terms) -> Option<Step> {
-        let (old, at) = match &self.pays {
+    /// The switches that it pays for; `None`: it pays for a whole cycle.
+    fn switched(&self, terms: &Terms) -> Option<Switched> {
+        let (switches, at) = match &self.pays {
             Pays::Cycle | Pays::Anew => return None,
-            Pays::Switch { old, at } => (old, *at),
+            Pays::Switches(lines) => {
+                let cycle = self.billing.cycle();
+                let last = lines.iter().map(|line| line.at).max();
+                let switches = Switches::of(lines, terms.fills, cycle);
+                (switches, last.unwrap_or(cycle.end))
+            }
             // Nothing is left of the cycle that the switches were made in.
-            Pays::PriorSwitches(_) => (terms, self.billing.cycle_start),
+            Pays::PriorSwitches(_) => (Switches::default(), self.billing.cycle_start),
         };
-        // Credits of different products cannot be compared: all of the new tier's count.
-        let same = old.fills == terms.fills;
-        Some(Step {
-            order: self.order,
-            product: terms.fills,
-            from: if same { old.credits } else { 0 },
-            to: terms.credits,
+        let mut steps = switches.steps(self.order, terms.fills);
+        if steps.is_empty() {
+            steps.push(Step {
+                order: self.order,
+                product: terms.fills,
+                from: terms.credits,
+                to: terms.credits,
+                at,
+                until: at,
+                reversed: false,
+            });
+        }
+        Some(Switched {
+            switches,
+            steps,
             at,
-            reversed: false,
         })
     }
 
-    fn credits(&self, terms: &Terms, cycle: Option<&Subscription>) -> i64 {
+    fn credits(
+        &self,
+        terms: &Terms,
+        switched: Option<&Switched>,
+        cycle: Option<&Subscription>,
+    ) -> i64 {
         let free = self.billing.paused && self.payment.amount_cents <= 0;
-        match (&self.pays, self.step(terms)) {
-            (Pays::PriorSwitches(switches), _) => Proration::credits(switches, terms),
+        match (&self.pays, switched) {
+            (Pays::PriorSwitches(lines), _) => Proration::credits(lines.iter(), terms.fills),
             (_, None) => credits(terms, &self.payment, &self.billing),
             (_, Some(_)) if self.billing.trial || free => 0,
-            (_, Some(step)) => step.credits(self.billing.cycle(), cycle),
+            (_, Some(switched)) => {
+                let (steps, whole) = (&switched.steps, self.billing.cycle());
+                switched.switches.credits(steps, whole, cycle)
+            }
         }
     }
 }
@@ -136,11 +159,12 @@ impl Wallet {
         }
         let has_ended = late || archived.subscription_over;
         let subscription = decision.wallet.subscription(id);
-        let step = bill.step(&terms);
-        let position = subscription
-            .map(|subscription| subscription.position_of(step.as_ref(), bill.billing.cycle()));
+        let switched = bill.switched(&terms);
+        let at = switched.as_ref().map(|switched| switched.at);
+        let position =
+            subscription.map(|subscription| subscription.position_of(at, bill.billing.cycle()));
         let cycle = subscription.filter(|_| position == Some(CyclePosition::Current));
-        let credits = bill.credits(&terms, cycle);
+        let credits = bill.credits(&terms, switched.as_ref(), cycle);
         if position == Some(CyclePosition::Next) {
             decision.end_cycle(id);
         }
@@ -156,7 +180,7 @@ impl Wallet {
         let grant = CycleGrant { credits, ends };
         decision.fulfil(order, bill.payment.clone(), Some(&bill.billing), grant);
         if ends.is_none() {
-            decision.update_by(&bill, terms, step, position);
+            decision.update_by(&bill, terms, switched, position);
         }
         Ok(decision.finish())
     }
@@ -169,15 +193,15 @@ impl DecisionBuilder {
         &mut self,
         bill: &Bill,
         terms: Terms,
-        step: Option<Step>,
+        switched: Option<Switched>,
         position: Option<CyclePosition>,
     ) {
         let (order, billing) = (bill.order, &bill.billing);
-        let base = match &bill.pays {
-            Pays::Switch { old, .. } => old,
-            Pays::Cycle | Pays::Anew | Pays::PriorSwitches(_) => &terms,
+        let low = match &bill.pays {
+            Pays::Switches(lines) => Proration::first_tier(lines),
+            Pays::Cycle | Pays::Anew | Pays::PriorSwitches(_) => None,
         };
-        let low = base.clone();
+        let low = low.unwrap_or_else(|| terms.clone());
         // As the end of its former cycle left it.
         let former = self.wallet.subscription(&billing.subscription).cloned();
         let before = former.as_ref().map(|former| former.tier().clone());
@@ -189,14 +213,16 @@ impl DecisionBuilder {
         };
         next.customer = bill.payment.customer.clone().or(next.customer);
         let reversed = self.is_reversed(order);
-        let is_whole_cycle = step.is_none();
-        if let Some(step) = step {
-            next.add_step(Step { reversed, ..step });
-            if let Pays::Switch { at, .. } = bill.pays {
+        let is_whole_cycle = switched.is_none();
+        if let Some(switched) = switched {
+            for step in switched.steps {
+                next.add_step(Step { reversed, ..step });
+            }
+            if let Pays::Switches(_) = bill.pays {
                 let switched = TierSwitch {
                     order,
                     terms,
-                    at,
+                    at: switched.at,
                     reversed,
                 };
                 next.raise_tier(switched, &low);

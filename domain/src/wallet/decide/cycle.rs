@@ -6,7 +6,7 @@ use crate::{
     id::OrderSerial,
     terms::Terms,
     time::Timestamp,
-    wallet::state::subscription::{Step, Subscription, SubscriptionStatus},
+    wallet::state::subscription::{Subscription, SubscriptionStatus},
 };
 
 /// A cycle's first instant, and the first one after it.
@@ -48,11 +48,15 @@ impl Subscription {
     /// Which cycle a payment belongs to: a switch by when it was made, a whole cycle by when it began. If only switches
     /// are known so far, the cycle in which the last one was made is the current one; if nothing was ever paid, the
     /// cycle of any payment is.
-    pub(super) fn position_of(&self, step: Option<&Step>, cycle: Cycle) -> CyclePosition {
-        let switched = self.steps.last().filter(|_| self.order.is_none());
-        match (step, switched) {
-            (Some(step), _) if step.at < self.cycle_start => CyclePosition::Past,
-            (Some(step), _) if step.at < self.cycle_end => CyclePosition::Current,
+    pub(super) fn position_of(
+        &self,
+        switched_at: Option<Timestamp>,
+        cycle: Cycle,
+    ) -> CyclePosition {
+        let last = self.steps.last().filter(|_| self.order.is_none());
+        match (switched_at, last) {
+            (Some(at), _) if at < self.cycle_start => CyclePosition::Past,
+            (Some(at), _) if at < self.cycle_end => CyclePosition::Current,
             (None, Some(known)) if cycle.end <= known.at => CyclePosition::Past,
             (None, Some(known)) if cycle.start <= known.at => CyclePosition::Current,
             (None, None) if !self.is_paid() => CyclePosition::Current,

@@ -66,7 +66,14 @@ impl Wallet {
     pub fn check_order(&self, terms: &Terms, quantity: Quantity) -> Result<(), Rejection> {
         self.refuse_frozen()?;
         if terms.recurs() && self.is_subscribed(terms.product) {
-            return Err(Rejection::AlreadySubscribed);
+            let mut known = self.subscriptions();
+            let open_invoice = known.find_map(|known| {
+                known
+                    .open_invoice
+                    .clone()
+                    .filter(|_| known.tier().product == terms.product)
+            });
+            return Err(Rejection::AlreadySubscribed { open_invoice });
         }
         if terms.is_unlock() && !terms.repeatable && self.owns(&terms.features) {
             return Err(Rejection::AlreadyOwned);

@@ -1,22 +1,26 @@
-//! A switch of tiers within a cycle. An upgrade is paid for by an invoice, and brings credits in proportion to the
-//! money: what the new tier has over the old one, for the time that is left. A downgrade changes nothing before the
-//! next cycle.
+//! Switches of tiers within a cycle. An invoice that settles them brings credits in proportion to the money: those of
+//! all lines that it charges, less those of all lines that it gives back, for the time that is left, in whatever order
+//! the lines are. A switch down changes nothing before the next cycle.
+
+use std::cmp::Reverse;
 
 use super::cycle::Cycle;
 use crate::{
-    id::ProductId,
+    Quantity,
+    id::{OrderSerial, ProductId},
     terms::Terms,
     time::Timestamp,
     wallet::state::subscription::{MAX_STEPS, Step, Subscription, TierSwitch, rank},
 };
 
-/// A proration line of a switch that is settled by a later invoice: the rest of the switch's cycle, charged for the
-/// new tier or given back for the former one.
+/// A proration line of an invoice: the rest of a cycle, charged for a tier or given back for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proration {
-    /// The tier, times its quantity.
+    /// The tier.
     pub terms: Terms,
-    /// Whether it gives back the former tier.
+    /// How many of it, such as seats.
+    pub quantity: Quantity,
+    /// Whether it gives the tier back.
     pub given_back: bool,
     /// When the rest of the cycle begins.
     pub at: Timestamp,
@@ -27,22 +31,217 @@ pub struct Proration {
 }
 
 impl Proration {
-    /// Credits that these lines bring of the product that a tier fills: those charged for, less those given back, so
-    /// that switching back and forth brings nothing.
-    pub(super) fn credits(all: &[Self], tier: &Terms) -> i64 {
-        let own = all.iter().filter(|one| one.terms.fills == tier.fills);
-        let sum = own.fold(0_i64, |sum, one| {
-            let cycle = Cycle {
-                start: one.cycle_start,
-                end: one.cycle_end,
-            };
-            let share = cycle.share(one.terms.credits, one.at);
-            match one.given_back {
+    /// The tier, times its quantity.
+    #[must_use]
+    pub fn tier(&self) -> Terms {
+        self.terms.clone().many(self.quantity)
+    }
+
+    const fn cycle(&self) -> Cycle {
+        Cycle {
+            start: self.cycle_start,
+            end: self.cycle_end,
+        }
+    }
+
+    fn undoes(&self, other: &Self) -> bool {
+        self.given_back != other.given_back
+            && (self.at, self.cycle(), self.quantity) == (other.at, other.cycle(), other.quantity)
+            && self.terms == other.terms
+    }
+
+    /// The lines without those that give back at once what others charge: of several switches of one second, the
+    /// first and the last tier are left.
+    fn settled(all: &[Self]) -> Vec<&Self> {
+        let mut left: Vec<&Self> = Vec::with_capacity(all.len());
+        for line in all {
+            match left.iter().position(|other| other.undoes(line)) {
+                Some(undone) => drop(left.swap_remove(undone)),
+                None => left.push(line),
+            }
+        }
+        left
+    }
+
+    /// The line of the tier that the subscription has after all of these switches; `None`: no line charges one.
+    #[must_use]
+    pub fn last(all: &[Self]) -> Option<&Self> {
+        let charged = |line: &&Self| !line.given_back;
+        let settled = Self::settled(all).into_iter().filter(charged);
+        let last = settled.max_by_key(|line| (line.at, rank(&line.tier()), line.terms.price));
+        last.or_else(|| {
+            let charged = all.iter().filter(charged);
+            charged.min_by_key(|line| (rank(&line.tier()), line.terms.price))
+        })
+    }
+
+    /// The tier before all of these switches; `None`: they give none back.
+    pub(super) fn first_tier(all: &[Self]) -> Option<Terms> {
+        let given_back = |line: &&Self| line.given_back;
+        let settled = Self::settled(all).into_iter().filter(given_back);
+        let key = |line: &&Self| (line.at, Reverse((rank(&line.tier()), line.terms.price)));
+        let first = settled.min_by_key(key);
+        first.map(Self::tier)
+    }
+
+    /// Credits that these lines bring of a product: those charged for, less those given back, so that switching back
+    /// and forth brings nothing. Each line is rounded, as its amount is.
+    pub(super) fn credits<'a>(all: impl Iterator<Item = &'a Self>, product: ProductId) -> i64 {
+        let own = all.filter(|line| line.terms.fills == product);
+        let sum = own.fold(0_i64, |sum, line| {
+            let share = line.cycle().share(line.tier().credits, line.at);
+            match line.given_back {
                 true => sum.saturating_sub(share),
                 false => sum.saturating_add(share),
             }
         });
-        sum.clamp(0, tier.credits)
+        sum.max(0)
+    }
+}
+
+/// Credits a cycle between two tiers, for some of the cycle's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Levels {
+    from: i64,
+    to: i64,
+    at: Timestamp,
+    until: Timestamp,
+}
+
+impl Levels {
+    /// Credits times milliseconds of a cycle.
+    fn time(self, cycle: Cycle) -> i128 {
+        let until = cycle.clamp(self.until);
+        product(self.to.saturating_sub(self.from), self.at, until)
+    }
+
+    /// Takes `self` out of these levels. Returns what of it was not among them, and the removed parts as they were until
+    /// `self` begins.
+    fn remove_from(self, known: &mut Vec<Self>) -> (Vec<Self>, Vec<Self>) {
+        let (mut missing, mut removed) = (vec![self], Vec::new());
+        for old in std::mem::take(known) {
+            let mut kept = vec![old];
+            let mut left = Vec::with_capacity(missing.len());
+            for part in missing {
+                let (from, to) = (part.from.max(old.from), part.to.min(old.to));
+                if from >= to {
+                    left.push(part);
+                    continue;
+                }
+                removed.push(Self {
+                    from,
+                    to,
+                    until: self.at,
+                    ..old
+                });
+                left.extend(part.without(from, to));
+                kept = kept.iter().flat_map(|old| old.without(from, to)).collect();
+            }
+            missing = left;
+            known.extend(kept);
+        }
+        (missing, removed)
+    }
+
+    fn without(self, from: i64, to: i64) -> impl Iterator<Item = Self> {
+        let below = Self {
+            to: self.to.min(from),
+            ..self
+        };
+        let above = Self {
+            from: self.from.max(to),
+            ..self
+        };
+        let parts = [below, above].into_iter();
+        parts.filter(|part| part.from < part.to)
+    }
+}
+
+/// So many credits a cycle, times the milliseconds between two instants.
+fn product(credits: i64, since: Timestamp, until: Timestamp) -> i128 {
+    let time = i128::from(until.0).saturating_sub(since.0.into());
+    i128::from(credits).saturating_mul(time.max(0))
+}
+
+/// What an invoice's switches within a cycle pay for, of one product.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Switches {
+    /// What is charged beyond the first tier.
+    above: Vec<Levels>,
+    /// What is given back of the first tier.
+    below: Vec<Levels>,
+    /// Credits of lines for other cycles.
+    others: i64,
+}
+
+impl Switches {
+    pub(super) fn of(all: &[Proration], fills: ProductId, cycle: Cycle) -> Self {
+        let own = Proration::settled(all).into_iter();
+        let own = own.filter(|line| line.terms.fills == fills);
+        let (mut current, others): (Vec<&Proration>, Vec<&Proration>) =
+            own.partition(|line| line.cycle_end == cycle.end);
+        current.sort_by_key(|line| line.at);
+        let mut switches = Self {
+            others: Proration::credits(others.into_iter(), fills),
+            ..Self::default()
+        };
+        // What was charged or given back until another switch of the same invoice.
+        let (mut had, mut lacked) = (Vec::new(), Vec::new());
+        for together in current.chunk_by(|one, other| one.at == other.at) {
+            let sum = |given_back: bool| {
+                let those = together.iter().filter(|line| line.given_back == given_back);
+                let credits = those.map(|line| line.tier().credits);
+                credits.fold(0, i64::saturating_add)
+            };
+            let at = together.first().map_or(cycle.end, |line| line.at);
+            let (old, new) = (sum(true), sum(false));
+            let changed = Levels {
+                from: old.min(new),
+                to: old.max(new),
+                at: cycle.clamp(at),
+                until: Timestamp::NEVER,
+            };
+            if old < new {
+                let (added, ended) = changed.remove_from(&mut switches.below);
+                switches.above.extend(added);
+                lacked.extend(ended);
+            } else if new < old {
+                let (added, ended) = changed.remove_from(&mut switches.above);
+                switches.below.extend(added);
+                had.extend(ended);
+            }
+        }
+        switches.above.extend(had);
+        switches.below.extend(lacked);
+        switches
+    }
+
+    /// What is charged, as it is remembered: so that no other invoice brings it again.
+    pub(super) fn steps(&self, order: OrderSerial, product: ProductId) -> Vec<Step> {
+        let steps = self.above.iter().map(|levels| Step {
+            order,
+            product,
+            from: levels.from,
+            to: levels.to,
+            at: levels.at,
+            until: levels.until,
+            reversed: false,
+        });
+        steps.collect()
+    }
+
+    /// Credits that the switches bring in a cycle with other paid switches.
+    pub(super) fn credits(
+        &self,
+        steps: &[Step],
+        cycle: Cycle,
+        known: Option<&Subscription>,
+    ) -> i64 {
+        let new = steps.iter().map(|step| step.new_time(cycle, known));
+        let new = new.fold(0, i128::saturating_add);
+        let given_back = self.below.iter().map(|levels| levels.time(cycle));
+        let time = given_back.fold(new, i128::saturating_sub);
+        cycle.credits(time).saturating_add(self.others).max(0)
     }
 }
 
@@ -51,9 +250,9 @@ impl Step {
         !self.reversed && self.product == product && self.from <= from && to <= self.to
     }
 
-    /// Credits that this switch brings in a cycle with other paid switches. Credits that another switch brings as well
-    /// count only for the time before that switch.
-    pub(super) fn credits(&self, cycle: Cycle, known: Option<&Subscription>) -> i64 {
+    /// Credits times milliseconds that this switch adds to a cycle with other paid switches. Credits that another switch
+    /// brings as well count only for the other time.
+    fn new_time(&self, cycle: Cycle, known: Option<&Subscription>) -> i128 {
         // Before the cycle's own payment is reported, the tier that it began with is not known.
         let base = known
             .filter(|known| known.order.is_some())
@@ -71,12 +270,17 @@ impl Step {
         cuts.sort_unstable();
         let parts = cuts.array_windows().filter(|[low, high]| low < high);
         parts.fold(0, |sum, &[low, high]| {
-            let width = high.saturating_sub(low);
             let covered = steps.iter().filter(|s| s.covers(self.product, low, high));
-            let since = covered.map(|other| other.at).min();
-            let before = since.map_or(0, |since| cycle.share(width, since));
-            let more = cycle.share(width, self.at).saturating_sub(before);
-            sum.saturating_add(more.max(0))
+            // Steps are kept by when they begin.
+            let (mut since, mut time) = (cycle.clamp(self.at), 0_i128);
+            let until = cycle.clamp(self.until);
+            let width = high.saturating_sub(low);
+            for other in covered {
+                time = time.saturating_add(product(width, since, other.at.min(until)));
+                since = since.max(other.until);
+            }
+            let time = time.saturating_add(product(width, since, until));
+            sum.saturating_add(time)
         })
     }
 }
@@ -105,18 +309,32 @@ impl Subscription {
 }
 
 impl Cycle {
+    /// The instant, or the nearest one of the cycle.
+    fn clamp(self, at: Timestamp) -> Timestamp {
+        at.min(self.end).max(self.start)
+    }
+
+    fn milliseconds(self) -> i128 {
+        i128::from(self.end.0)
+            .saturating_sub(self.start.0.into())
+            .max(0)
+    }
+
     /// The share of a cycle's credits for the time from an instant to its end, rounded to the nearest.
-    pub(super) fn share(self, credits: i64, from: Timestamp) -> i64 {
-        let whole = i128::from(self.end.0).saturating_sub(self.start.0.into());
-        let left = i128::from(self.end.0).saturating_sub(from.0.into());
-        let left = left.clamp(0, whole.max(0));
+    fn share(self, credits: i64, from: Timestamp) -> i64 {
+        self.credits(product(credits, self.clamp(from), self.end))
+    }
+
+    /// Credits a cycle times milliseconds as credits, rounded to the nearest.
+    fn credits(self, time: i128) -> i64 {
+        let whole = self.milliseconds();
         // All doubled, so that a half is whole.
-        let twice = i128::from(credits.max(0))
-            .saturating_mul(left)
-            .saturating_mul(2);
-        let share = twice
-            .saturating_add(whole)
-            .checked_div(whole.saturating_mul(2));
-        i64::try_from(share.unwrap_or(0)).unwrap_or(credits)
+        let twice = time.saturating_mul(2).saturating_add(whole);
+        let credits = twice.checked_div_euclid(whole.saturating_mul(2));
+        let credits = credits.unwrap_or(0);
+        i64::try_from(credits).unwrap_or(match credits < 0 {
+            true => i64::MIN,
+            false => i64::MAX,
+        })
     }
 }

@@ -45,7 +45,7 @@ pub struct TierSwitch {
 /// The most switches of one cycle that are remembered. Each one was paid for; with more, the oldest are forgotten.
 pub const MAX_STEPS: usize = 32;
 
-/// A paid switch: the credits between two tiers, from some instant on.
+/// A paid switch: the credits between two tiers, for some of the cycle's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// The order that paid it.
@@ -58,6 +58,8 @@ pub struct Step {
     pub to: i64,
     /// When the switch was made.
     pub at: Timestamp,
+    /// When another switch of the same payment ended it; else never, so that it lasts until the cycle ends.
+    pub until: Timestamp,
     /// Whether all of the payment was refunded or disputed.
     pub reversed: bool,
 }

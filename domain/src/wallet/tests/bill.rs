@@ -42,9 +42,14 @@ fn seats_are_paid_and_granted_one_by_one() {
     assert_eq!((order.granted_credits, order.quantity.get()), (300, 3));
     // Two more seats for the second half.
     teller.pass_seconds(MONTH / 2);
-    let more = teller.switching(3, 1, (basic().many(Quantity::new(3).unwrap()), basic()));
-    let quantity = Quantity::new(5).unwrap();
-    assert!(teller.switch_with(Bill { quantity, ..more }));
+    let mut more = teller.switching(3, 1, (basic(), basic()));
+    more.quantity = Quantity::new(5).unwrap();
+    let seats = |seats, given_back| Proration {
+        quantity: Quantity::new(seats).unwrap(),
+        ..proration(basic(), given_back, teller.now, &teller)
+    };
+    more.pays = Pays::Switches(vec![seats(5, false), seats(3, true)]);
+    assert!(teller.switch_with(more));
     assert_eq!(teller.gold(), 400);
     assert_eq!(unlocked(&teller), ["basic"]);
     check::sound(&teller);
@@ -115,6 +120,7 @@ fn proration(terms: Terms, given_back: bool, at: Timestamp, teller: &Teller) -> 
     let known = teller.subscription(1);
     Proration {
         terms,
+        quantity: Quantity::ONE,
         given_back,
         at,
         cycle_start: known.cycle_start,
@@ -224,7 +230,7 @@ fn a_first_payment_that_failed_leaves_a_subscription_that_unlocks_nothing() {
     assert_eq!((teller.gold(), unlocked(&teller).len()), (0, 0));
     assert_eq!(
         teller.order(2, basic()),
-        Err(Rejection::AlreadySubscribed),
+        Err(Rejection::AlreadySubscribed { open_invoice: None }),
         "it runs on at the provider"
     );
     check::sound(&teller);

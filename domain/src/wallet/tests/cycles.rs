@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{
     converge::permutations,
     property::check,
-    shop::{DAY, MONTH, basic, paying, payment, placed, sub, tier},
+    shop::{DAY, MONTH, basic, paying, payment, placed, sub, switch, tier},
     teller::Teller,
 };
 use crate::{
@@ -159,10 +159,12 @@ impl Story {
                 cycle,
             } => Purchase::Bill(Box::new(Bill {
                 order: OrderSerial(serial(order)),
-                pays: Pays::Switch {
+                pays: switch(
                     old,
-                    at: self.day(at),
-                },
+                    terms.clone(),
+                    self.day(at),
+                    &self.billing(of, cycle, cycle + CYCLE, at),
+                ),
                 terms: Some(terms),
                 quantity: crate::Quantity::ONE,
                 payment: payment(serial(order), 700),

@@ -235,7 +235,7 @@ fn a_second_tier_of_the_same_product_is_refused_while_the_first_one_lasts() {
     teller.subscribe(1, 1, tier("basic", 10));
     assert_eq!(
         teller.order(2, tier("plus", 20)),
-        Err(Rejection::AlreadySubscribed)
+        Err(Rejection::AlreadySubscribed { open_invoice: None })
     );
     assert_eq!(teller.wallet.order(OrderSerial(2)), None);
     let elsewhere = Terms {

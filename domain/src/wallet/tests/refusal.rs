@@ -49,7 +49,7 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
         }
         Err(
             Rejection::OrderNotFound
-            | Rejection::AlreadySubscribed
+            | Rejection::AlreadySubscribed { .. }
             | Rejection::AlreadyOwned
             | Rejection::CurrencyMismatch { .. }
             | Rejection::TooManyPending

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{GOLD, teller::Teller};
 use crate::{
-    Rejection, Timestamp,
+    Quantity, Rejection, Timestamp,
     catalog::Interval,
     id::{CodeHash, OrderSerial, PriceId, ProductId},
     terms::Terms,
@@ -16,6 +16,7 @@ use crate::{
         pay::{MintedCode, PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
+        switch::Proration,
         update_subscription::UpdateSubscription,
     },
 };
@@ -111,6 +112,19 @@ pub(super) fn paying(serial: u128, amount_cents: i64) -> Pay {
 
 pub(super) fn sub(number: u128) -> SubscriptionId {
     SubscriptionId::new(format!("sub_{number}")).unwrap()
+}
+
+/// A switch between two tiers, as the two lines of an invoice say it.
+pub(super) fn switch(old: Terms, new: Terms, at: Timestamp, billing: &PaidCycle) -> Pays {
+    let line = |terms, given_back| Proration {
+        terms,
+        quantity: Quantity::ONE,
+        given_back,
+        at,
+        cycle_start: billing.cycle_start,
+        cycle_end: billing.current_period_end,
+    };
+    Pays::Switches(vec![line(new, false), line(old, true)])
 }
 
 impl Teller {
@@ -220,7 +234,7 @@ impl Teller {
         };
         Bill {
             order: OrderSerial(serial),
-            pays: Pays::Switch { old, at: self.now },
+            pays: switch(old, terms.clone(), self.now, &billing),
             payment: payment(serial, 700),
             terms: Some(terms),
             quantity: crate::Quantity::ONE,
@@ -353,8 +367,12 @@ pub(super) fn basic() -> Terms {
 
 /// Subscribed to the basic tier by order 1.
 pub(super) fn subscribed() -> Teller {
+    subscribed_to(basic())
+}
+
+pub(super) fn subscribed_to(terms: Terms) -> Teller {
     let mut teller = Teller::new();
-    teller.subscribe(1, 1, basic());
+    teller.subscribe(1, 1, terms);
     teller
 }
 

@@ -289,7 +289,10 @@ fn a_paused_one_unlocks_nothing_and_is_still_there() {
     assert_eq!(teller.wallet.subscriptions().count(), 1);
     assert_eq!(teller.subscription(1).status, Paused);
     assert!(teller.wallet.is_subscribed(CLUB));
-    assert_eq!(teller.order(2, basic()), Err(Rejection::AlreadySubscribed));
+    assert_eq!(
+        teller.order(2, basic()),
+        Err(Rejection::AlreadySubscribed { open_invoice: None })
+    );
     assert_eq!(
         subscription_event(&teller)[1..],
         [Some(SubscriptionEvent::Updated)]

@@ -3,7 +3,10 @@
 
 use super::{
     GOLD, TIN, deduct,
-    shop::{DAY, MONTH, basic, pack, placed, subscribed, subscription_event, tier, unlocked},
+    shop::{
+        DAY, MONTH, basic, pack, placed, subscribed, subscription_event, switch as two_lines, tier,
+        unlocked,
+    },
     teller::Teller,
 };
 use crate::{
@@ -14,7 +17,7 @@ use crate::{
     wallet::{
         OrderKind, OrderStatus,
         SubscriptionStatus::{Active, Canceled, PastDue},
-        bill::{Bill, Pays},
+        bill::Bill,
         event::SubscriptionEvent,
         pay::Pay,
         state::subscription::MAX_STEPS,
@@ -89,7 +92,7 @@ fn the_share_is_rounded_to_the_nearest_by_the_instant_of_the_switch() {
         let at = teller.after_seconds(passed);
         // Reported when it was paid, some time later.
         teller.pass_seconds(7);
-        let pays = Pays::Switch { old: basic(), at };
+        let pays = two_lines(basic(), plus(), at, &switch.billing);
         teller.switch_with(Bill { pays, ..switch });
         assert_eq!(teller.gold(), 100 + brings, "after {passed} seconds");
     }
@@ -283,6 +286,7 @@ fn a_switch_heard_of_before_the_renewal_that_it_followed_comes_to_the_same() {
     let mut bill = in_order.switching(3, 1, (basic(), plus()));
     bill.billing.cycle_start = renewal.billing.cycle_start;
     bill.billing.current_period_end = renewal.billing.current_period_end;
+    bill.pays = two_lines(basic(), plus(), in_order.now, &bill.billing);
     assert!(in_order.renew_with(renewal.clone()) && in_order.update(switched.clone()));
     assert!(in_order.switch_with(bill.clone()));
     assert!(reordered.switch_with(bill.clone()) && reordered.update(switched));
@@ -311,10 +315,7 @@ fn a_switch_heard_of_before_the_first_payment_comes_to_the_same() {
     billing.current_period_end = first.current_period_end;
     let switch = Bill {
         order: OrderSerial(2),
-        pays: Pays::Switch {
-            old: basic(),
-            at: teller.now,
-        },
+        pays: two_lines(basic(), plus(), teller.now, &billing),
         terms: Some(plus()),
         quantity: crate::Quantity::ONE,
         payment: super::shop::payment(2, 700),
@@ -391,10 +392,8 @@ fn the_largest_numbers_and_odd_cycles_are_divided_exactly() {
     let mut switch = teller.switching(2, 1, (basic(), huge.clone()));
     switch.billing.cycle_start = Timestamp(i64::MIN);
     switch.billing.current_period_end = Timestamp(i64::MAX);
-    switch.pays = Pays::Switch {
-        old: basic(),
-        at: teller.after_seconds(1),
-    };
+    let at = teller.after_seconds(1);
+    switch.pays = two_lines(basic(), huge.clone(), at, &switch.billing);
     assert!(teller.switch_with(switch));
     assert!(teller.gold() > 100 && teller.gold() < MAX_CREDITS);
     // A cycle of no length, or that ends before it begins, brings nothing.
@@ -402,6 +401,7 @@ fn the_largest_numbers_and_odd_cycles_are_divided_exactly() {
         let mut teller = subscribed();
         let mut switch = teller.switching(2, 1, (basic(), huge.clone()));
         switch.billing.current_period_end = teller.after_seconds(ends);
+        switch.pays = two_lines(basic(), huge.clone(), teller.now, &switch.billing);
         assert!(teller.switch_with(switch));
         assert_eq!(teller.gold(), 100);
     }

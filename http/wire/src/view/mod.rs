@@ -18,4 +18,4 @@ pub use instant::{Day, Instant};
 pub use ledger::Ledger;
 pub use order::{Order, Orders};
 pub use product::{Price, Product};
-pub use wallet::{CodeWallet, ExternalWallet, Holdings, Subscription, Wallet};
+pub use wallet::{CodeWallet, ExternalWallet, Holdings, OpenInvoice, Subscription, Wallet};

@@ -73,9 +73,9 @@ pub struct Subscription {
 }
 
 /// A bill of a subscription that waits for the buyer.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OpenInvoice {
+pub struct OpenInvoice {
     /// What is left to pay, in the currency's minor unit.
     amount_cents: i64,
     /// ISO 4217, in capitals.

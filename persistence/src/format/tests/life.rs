@@ -407,6 +407,7 @@ impl Life {
                     from: 100,
                     to: 250,
                     at: NOW,
+                    until: LATER,
                     reversed: false,
                 }],
                 reported_at: NOW,

@@ -63,7 +63,7 @@ fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     })
 }
 
-/// Ends a subscription's trial without a card, now or when it is due.
+/// Ends a subscription's trial without a card, now or when it is due; or has it stay unpaid when all retries failed.
 fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     changed(
         books,
@@ -73,6 +73,10 @@ fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Res
             "pause" => subscription.suspend(books),
             "lose_card" => {
                 subscription.no_card = true;
+                Ok(books.stored(subscription))
+            }
+            "stay_unpaid" => {
+                subscription.stays_unpaid = true;
                 Ok(books.stored(subscription))
             }
             _ => Err(Refusal::no_such("script", word)),

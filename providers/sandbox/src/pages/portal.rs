@@ -66,6 +66,7 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
         SubscriptionStatus::Active => ("good", "Active"),
         SubscriptionStatus::Trialing => ("good", "Trial"),
         SubscriptionStatus::PastDue => ("bad", "Past due"),
+        SubscriptionStatus::Unpaid => ("bad", "Unpaid"),
         SubscriptionStatus::Paused => ("wait", "Paused"),
         SubscriptionStatus::Incomplete => ("wait", "Waiting for payment"),
         SubscriptionStatus::IncompleteExpired => ("off", "Never paid"),

@@ -5,7 +5,7 @@ use domain::{
     text::{CheckoutId, PageUrl, PaymentId},
     time::Timestamp,
     wallet::{
-        Currency, Receipt, SubscriptionStatus as Status,
+        Currency, OpenInvoice, Receipt, SubscriptionStatus as Status,
         pay::{PaidCycle, Payment},
     },
 };
@@ -78,7 +78,8 @@ impl Stripe {
                 if let Some(subscription) = subscription {
                     let mut state = self.subscription_state(order, &subscription).await?.0;
                     let invoice = session.invoice.as_ref().and_then(Expandable::object);
-                    state.open_invoice = invoice.and_then(Invoice::waiting);
+                    let known = invoice.cloned().into_iter().collect();
+                    state.open_invoice = self.oldest_open(&subscription, known).await?;
                     reports.push(Report::Subscription(Box::new(state)));
                 }
                 return Ok(reports);
@@ -194,12 +195,15 @@ impl Stripe {
         }
         let (mut state, tier) = self.subscription_state(first_order, &subscription).await?;
         let mut reports = Vec::new();
-        for invoice in self.invoices(&subscription, invoice).await? {
+        let invoices = self.invoices(&subscription, invoice).await?;
+        if state.status == Some(Status::PastDue) {
+            state.open_invoice = self.oldest_open(&subscription, invoices.clone()).await?;
+        }
+        for invoice in invoices {
             let is_first = invoice.billing_reason == Some(BillingReason::SubscriptionCreate);
             if invoice.status != Some(InvoiceStatus::Paid) {
                 let late = [Status::PastDue, Status::Canceled].map(Some);
                 let began = subscription.status != SubscriptionStatus::IncompleteExpired;
-                state.open_invoice = invoice.waiting().or(state.open_invoice);
                 if is_first && began && late.contains(&state.status) {
                     reports.push(Report::Failed(first_order));
                 }
@@ -222,6 +226,19 @@ impl Stripe {
         state.paid_invoices.sort_by_key(|paid| paid.invoice.created);
         reports.push(Report::Subscription(Box::new(state)));
         Ok(reports)
+    }
+
+    /// The oldest of a subscription's open invoices, which is the one that is due, and what is still due of it: the
+    /// newest may be the next cycle's draft.
+    async fn oldest_open(
+        &self,
+        subscription: &Subscription,
+        mut known: Vec<Invoice>,
+    ) -> Result<Option<OpenInvoice>, Error> {
+        let open = self.client.open_invoices(&subscription.id).await;
+        known.extend(readable(open)?.unwrap_or_default());
+        known.sort_by_key(|invoice| invoice.created);
+        Ok(known.iter().find_map(Invoice::waiting))
     }
 
     /// The given invoice, the newest one and, unless that one began the cycle, the other paid ones of the
@@ -322,17 +339,20 @@ impl Stripe {
 
     async fn tier_of<'a>(&self, subscription: &'a Subscription) -> Result<Tier<'a>, Error> {
         let items = subscription.items();
+        let mut tier = Tier {
+            item: None,
+            price: None,
+        };
         for item in items {
             let price = self.price_of(&item.price).await?;
-            if price.is_some() {
+            // It is the oldest one that the subscription began with.
+            if price.is_some() && tier.item.is_none_or(|known| item.created < known.created) {
                 let item = Some(item);
-                return Ok(Tier { item, price });
+                tier = Tier { item, price };
             }
         }
-        Ok(Tier {
-            item: items.first(),
-            price: None,
-        })
+        tier.item = tier.item.or_else(|| items.first());
+        Ok(tier)
     }
 
     async fn price_of(&self, price: &StoredPrice) -> Result<Option<PriceId>, Error> {
@@ -421,9 +441,9 @@ pub(super) fn first_billing(
 ) -> Option<PaidCycle> {
     let line = invoice.and_then(|invoice| invoice.cycle_lines().next());
     let ends = line.map(|line| line.period.end);
-    let is_trial = match (ends, subscription.trial_end) {
-        (Some(ends), Some(trial)) => ends <= trial,
-        _ => subscription.status == SubscriptionStatus::Trialing,
+    let is_trial = match line {
+        Some(line) => subscription.is_trial(line),
+        None => subscription.status == SubscriptionStatus::Trialing,
     };
     let end = ends.map(instant).or(state.current_period_end)?;
     Some(PaidCycle {

@@ -76,7 +76,7 @@ impl Stripe {
         let Some(payment) = bills.first() else {
             return Ok(Vec::new());
         };
-        let invoice = self.client.open(&payment.invoice).await?;
+        let mut invoice = self.client.open(&payment.invoice).await?;
         let Some(first) = self.first_of(&invoice, owners)? else {
             return Ok(Vec::new());
         };
@@ -87,7 +87,13 @@ impl Stripe {
                 | BillingReason::SubscriptionUpdate
                 | BillingReason::Manual,
             ) => PaymentTarget::Invoice(first, name_of(&invoice)),
-            _ => return Ok(Vec::new()),
+            Some(BillingReason::Other) | None => {
+                invoice = self.client.complete(invoice).await?;
+                if !self.has_own_line(&invoice).await? {
+                    return Ok(Vec::new());
+                }
+                PaymentTarget::Invoice(first, name_of(&invoice))
+            }
         };
         let billed_in = Some(invoice.currency.as_str());
         let mut reversal = self.reversal(&intent, billed_in).await?;
@@ -105,8 +111,8 @@ impl Stripe {
         if invoice.may_settle_prior_switches() {
             let invoice = self.client.complete(invoice).await?;
             let of_cents = invoice.amount_paid;
-            let switches = self.prior_switches(&invoice).await?;
-            prior_switches = switches.map(|(cents, _)| Share { cents, of_cents });
+            let cents = self.prior_share(&invoice).await?;
+            prior_switches = cents.map(|cents| Share { cents, of_cents });
         }
         Ok(vec![Report::Reversed(PaymentReversal {
             target,

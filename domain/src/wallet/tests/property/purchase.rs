@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{
-    super::shop::{CLUB, pack, paying, payment, placed, sub},
+    super::shop::{CLUB, pack, paying, payment, placed, sub, switch},
     Run,
     command::QUARTER,
     model::Outcome,
@@ -275,16 +275,15 @@ impl Run {
                 };
                 let at = told.start + after * QUARTER;
                 let cents = if free { 0 } else { ware.coins };
+                let (billing, terms) = (billing(told), self.terms(&ware));
+                let old_terms = self.terms(&self.tier(subscription, old));
                 let switch = Bill {
                     order: OrderSerial(order),
-                    pays: Pays::Switch {
-                        old: self.terms(&self.tier(subscription, old)),
-                        at: Timestamp(at),
-                    },
-                    terms: Some(self.terms(&ware)),
+                    pays: switch(old_terms, terms.clone(), Timestamp(at), &billing),
+                    terms: Some(terms),
                     quantity: crate::Quantity::ONE,
                     payment: payment(order, cents),
-                    billing: billing(told),
+                    billing,
                 };
                 let real = self.told_of(Telling::Bill(Box::new(switch)));
                 (

@@ -221,7 +221,7 @@ impl Model {
         }
         let mut known = self.till.subscriptions.values();
         if ware.starts.is_some() && known.any(ModelSubscription::is_current) {
-            return Outcome::Refused(Rejection::AlreadySubscribed);
+            return Outcome::Refused(Rejection::AlreadySubscribed { open_invoice: None });
         }
         self.place_order(serial, ware);
         Outcome::Applied

@@ -40,6 +40,7 @@ struct Update {
     pause: Option<Option<Pause>>,
     /// A new end of the trial, in seconds; `Some(None)`: now.
     trial_end: Option<Option<i64>>,
+    prorate: ProrationBehavior,
     ending: Option<bool>,
     metadata: Metadata,
 }
@@ -64,6 +65,9 @@ impl Update {
             Refusal::exclusive("cancel_at", "cancel_at, cancel_at_period_end").when(both)?;
         }
         let update = Self {
+            prorate: params
+                .choice("proration_behavior")?
+                .unwrap_or(ProrationBehavior::NextTime),
             change: change(books, params, old)?,
             pause: pause(params)?,
             trial_end,
@@ -169,7 +173,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         subscription = subscription.change(books, change)?;
     }
     if let Some(at) = update.trial_end {
-        subscription = subscription.set_trial_end(books, at)?;
+        subscription = subscription.set_trial_end(books, at, update.prorate)?;
     }
     match update.pause {
         Some(Some(pause)) => subscription = subscription.pause_collection(books, pause)?,

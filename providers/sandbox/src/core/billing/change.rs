@@ -38,7 +38,7 @@ impl Subscription {
         self.refusal().when(!self.status.is_running())?;
         if matches!(
             self.status,
-            SubscriptionStatus::Trialing | SubscriptionStatus::Paused
+            SubscriptionStatus::Trialing | SubscriptionStatus::Paused | SubscriptionStatus::Unpaid
         ) {
             // Nothing was paid for yet, and nothing is billed before the trial or the pause ends.
             self.set_items(wanted.items);
@@ -123,7 +123,12 @@ impl Subscription {
     }
 
     /// The line of what the rest of the period is worth of an item.
-    fn prorated(&self, books: &mut Books, item: &Item, what: &str) -> Result<InvoiceLine> {
+    pub(super) fn prorated(
+        &self,
+        books: &mut Books,
+        item: &Item,
+        what: &str,
+    ) -> Result<InvoiceLine> {
         let price: Price = books.find(&item.price)?;
         let left = self.period_end.saturating_sub(books.now).max(0);
         let whole = self.period_end.saturating_sub(self.period_start);

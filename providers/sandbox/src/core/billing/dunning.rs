@@ -50,6 +50,10 @@ impl Subscription {
                 self.retry = Some(Retry { next_at, ..retry });
                 books.put(self);
             }
+            None if self.stays_unpaid => {
+                self.status = SubscriptionStatus::Unpaid;
+                self.updated(books);
+            }
             None => self.end(books, "payment_failed"),
         }
         Ok(())

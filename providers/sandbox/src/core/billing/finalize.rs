@@ -31,13 +31,31 @@ impl Invoice {
         let declines = books.declines(&invoice.customer);
         match subscription.filter(|one| one.no_card || declines).cloned() {
             Some(subscription) if invoice.due_amount() > 0 => {
-                match subscription.status.is_running() {
+                let retries = subscription.status != SubscriptionStatus::Unpaid;
+                match retries && subscription.status.is_running() {
                     true => subscription.fall_due(books, invoice).map(drop),
                     false => invoice.miss(books, None),
                 }
             }
-            _ => invoice.collect(books),
+            _ => invoice.collect_unpaid(books),
         }
+    }
+
+    /// Pays it. An unpaid subscription goes on once none of its invoices is open.
+    fn collect_unpaid(self, books: &mut Books) -> Result<()> {
+        let waits = |other: &&Invoice| {
+            other.subscription == self.subscription
+                && other.status == InvoiceStatus::Open
+                && other.head.id != self.head.id
+        };
+        let subscription = books.get::<Subscription>(&self.subscription);
+        let subscription = subscription.filter(|one| one.status == SubscriptionStatus::Unpaid);
+        let goes_on = subscription.filter(|_| !books.all::<Invoice>().any(|other| waits(&other)));
+        if let Some(mut subscription) = goes_on.cloned() {
+            subscription.status = SubscriptionStatus::Active;
+            subscription.updated(books);
+        }
+        self.collect(books)
     }
 
     /// Pays it now, on the shop's request.
@@ -54,7 +72,7 @@ impl Invoice {
                 match waits.cloned() {
                     Some(subscription) => subscription.pay_now(books),
                     None if books.declines(&self.customer) => Err(Refusal::declined()),
-                    None => self.collect(books),
+                    None => self.collect_unpaid(books),
                 }
             }
             InvoiceStatus::Paid => {
@@ -73,8 +91,9 @@ impl Invoice {
         let message = "A partial payment must be above 0 and below the remaining amount.";
         Refusal::param("amount", message).when(!(1..self.remaining()).contains(&amount))?;
         let intent = self.begin_payment(books, amount);
-        self.paid_by(books, &intent, Some(books.now));
+        let payment = self.paid_by(books, &intent, Some(books.now));
         intent.succeed(books);
+        books.emit("invoice_payment.paid", &payment);
         self.parts = self.parts.saturating_add(amount);
         books.put_and_emit("invoice.updated", &self);
         Ok(())
@@ -136,7 +155,12 @@ impl Invoice {
     }
 
     /// Records that a payment intent is for it.
-    pub(super) fn paid_by(&self, books: &mut Books, intent: &PaymentIntent, paid_at: Option<i64>) {
+    pub(super) fn paid_by(
+        &self,
+        books: &mut Books,
+        intent: &PaymentIntent,
+        paid_at: Option<i64>,
+    ) -> InvoicePayment {
         let payment = InvoicePayment {
             head: books.head("inpay_"),
             invoice: self.head.id.clone(),
@@ -146,7 +170,7 @@ impl Invoice {
             is_default: self.intent.as_ref() == Some(&intent.head.id),
             paid_at,
         };
-        books.put(payment);
+        books.stored(payment)
     }
 
     /// Pays it, unless nothing remains to be paid.

@@ -58,7 +58,8 @@ impl Subscription {
         let (lines, discount) = self.cycle_lines(books)?;
         let mut invoice = self.draft(books, BillingReason::Cycle, lines, discount);
         let meanwhile = self.pause.as_ref().map(|pause| pause.behavior);
-        if meanwhile == Some(PauseBehavior::KeepAsDraft) {
+        let stays = self.status == SubscriptionStatus::Unpaid;
+        if stays || meanwhile == Some(PauseBehavior::KeepAsDraft) {
             invoice.finalizes_at = None;
         }
         books.put(invoice.clone());

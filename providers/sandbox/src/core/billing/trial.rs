@@ -1,5 +1,6 @@
 //! Trials: their end is announced, then the subscription is billed, paused or ended.
 
+use super::change::ProrationBehavior;
 use crate::core::prelude::*;
 
 /// Stripe's own bound of a trial, in days.
@@ -30,8 +31,14 @@ impl Subscription {
         self.draw_up_cycle(books)
     }
 
-    /// Sets the end of a trial, or begins one; `None`: it ends now.
-    pub(crate) fn set_trial_end(mut self, books: &mut Books, at: Option<i64>) -> Result<Self> {
+    /// Sets the end of a trial, or begins one; `None`: it ends now. The time until then is an invoice over nothing, which
+    /// gives back what was paid for the rest of a cycle.
+    pub(crate) fn set_trial_end(
+        mut self,
+        books: &mut Books,
+        at: Option<i64>,
+        prorate: ProrationBehavior,
+    ) -> Result<Self> {
         let trialing = self.status == SubscriptionStatus::Trialing;
         self.refusal()
             .when(!trialing && self.status != SubscriptionStatus::Active)?;
@@ -62,13 +69,32 @@ impl Subscription {
             cardless: trial.map_or(WithoutCard::CreateInvoice, |trial| trial.cardless),
             announced: false,
         });
+        let mut lines = Vec::new();
         if !trialing {
+            let given_back: Vec<Item> = self.items().cloned().collect();
+            for item in given_back
+                .iter()
+                .filter(|_| prorate != ProrationBehavior::No)
+            {
+                let unused = self.prorated(books, item, "Unused time on")?;
+                let amount = unused.amount.saturating_neg();
+                lines.push(InvoiceLine { amount, ..unused });
+            }
             self.period_start = books.now;
         }
         self.status = SubscriptionStatus::Trialing;
         self.anchor = at;
         self.period_end = at;
+        let (free, _) = self.cycle_lines(books)?;
+        lines.extend(free.into_iter().map(|line| InvoiceLine {
+            amount: 0,
+            start: books.now,
+            description: format!("Free trial for {}", line.description),
+            ..line
+        }));
+        let invoice = self.draw_up(books, BillingReason::Update, lines, 0);
         self.updated(books);
+        invoice.collect(books)?;
         Ok(self)
     }
 }

@@ -14,6 +14,8 @@ words! {
         Trialing "trialing",
         Active "active",
         PastDue "past_due",
+        /// A renewal was not paid, and is not retried any more; further invoices stay drafts.
+        Unpaid "unpaid",
         /// Its trial ended without a way to pay: nothing is billed until it is resumed.
         Paused "paused",
         Canceled "canceled",
@@ -25,7 +27,7 @@ impl SubscriptionStatus {
     pub(crate) const fn is_running(self) -> bool {
         matches!(
             self,
-            Self::Trialing | Self::Active | Self::PastDue | Self::Paused
+            Self::Trialing | Self::Active | Self::PastDue | Self::Unpaid | Self::Paused
         )
     }
 }
@@ -144,6 +146,9 @@ pub(crate) struct Subscription {
     pub(crate) trial: Option<Trial>,
     /// Whether there is no card to charge.
     pub(crate) no_card: bool,
+    /// Whether it stays, unpaid, when all retries have failed.
+    #[serde(default)]
+    pub(crate) stays_unpaid: bool,
 }
 
 impl Subscription {
@@ -193,7 +198,7 @@ impl Object for Subscription {
     fn due(&self) -> Option<i64> {
         let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
         let next = match self.status {
-            SubscriptionStatus::Active => Some(self.period_end),
+            SubscriptionStatus::Active | SubscriptionStatus::Unpaid => Some(self.period_end),
             SubscriptionStatus::Trialing => Some(self.announces_at().unwrap_or(self.period_end)),
             SubscriptionStatus::PastDue => self.retry.as_ref().map(|retry| retry.next_at),
             _ => None,
