@@ -144,6 +144,46 @@ async fn stage(stripe: &Stripe) -> (Service, Browser, String) {
 }
 
 #[tokio::test]
+async fn erasing_a_customer_takes_the_address_from_payments_without_an_order() {
+    let stripe = Stripe::start().await;
+    let (service, owner, list) = stage(&stripe).await;
+    let price = service.add_price(100).await;
+    for payment in ["pi_1", "pi_2", "pi_3"] {
+        pay(&service, &stripe, payment).await;
+    }
+    let to = [
+        ("priceId", price.as_str()),
+        ("externalUserId", "ann"),
+        ("confirmed", "on"),
+    ];
+    owner.submit(&format!("{list}/pi_1/assign"), &to).await;
+    let sure = [("confirmed", "on")];
+    owner.submit(&format!("{list}/pi_2/refund"), &sure).await;
+    let email = "ann@mail.example";
+    for payment in ["pi_2", "pi_3"] {
+        owner.get(&format!("{list}/{payment}")).await.shows(email);
+    }
+    service.grant("bea", 5).await;
+    let base = format!("/dashboard/projects/{}", service.project.id);
+    let erase = async |user: &str| {
+        let wallet = owner.search(&base, user).await.location().to_owned();
+        let page = owner.post(&format!("{wallet}/erase"), &sure).await;
+        assert_eq!(page.status, 303, "{}", page.html);
+    };
+    erase("bea").await;
+    owner.get(&format!("{list}/pi_2")).await.shows(email);
+    erase("ann").await;
+    for payment in ["pi_2", "pi_3"] {
+        owner.get(&format!("{list}/{payment}")).await.lacks(email);
+    }
+    owner.get(&list).await.lacks(email);
+    service.handle.fold_all().await.unwrap();
+    let again = service.again(|_| {}).await;
+    let known = again.payments.unfulfilled().open(again.project.id, None, 9);
+    assert!(known.iter().all(|known| known.paid.email.is_none()));
+}
+
+#[tokio::test]
 async fn what_an_assignment_brings_beyond_what_was_paid_is_a_grant() {
     let stripe = Stripe::start().await;
     let (service, owner, list) = stage(&stripe).await;

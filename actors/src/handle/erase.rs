@@ -1,6 +1,6 @@
-//! Erases what a wallet's orders say about a person.
+//! Erases what a wallet's orders say about a person, and finds whose address it is.
 
-use domain::{Rejection, wallet::purchase::Purchase};
+use domain::{Rejection, id::WalletKey, text::Email, wallet::purchase::Purchase};
 use persistence::OrderPosition;
 
 use super::{Address, Handle, Scope, orders::unreadable};
@@ -36,5 +36,20 @@ impl Handle {
                 return Ok(erased);
             }
         }
+    }
+    /// Whether a wallet is one of the first hundred with a paid order of this email address.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub fn has_buyer(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+        email: &Email,
+    ) -> Result<bool, Error> {
+        let wallets = self.books().buyers(scope.project, email, AT_ONCE);
+        let wallets = wallets.map_err(|error| unreadable(&error))?;
+        Ok(wallets.contains(&wallet))
     }
 }

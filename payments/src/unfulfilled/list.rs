@@ -171,6 +171,33 @@ impl List {
         Ok(entry)
     }
 
+    /// The payments of a project, open or decided, that have their buyer's address.
+    pub(super) fn with_address(&self, project: ProjectId) -> Vec<UnfulfilledPayment> {
+        let payments = self.0.payments.read();
+        let all = payments
+            .get(&project)
+            .into_iter()
+            .flat_map(BTreeMap::values);
+        all.filter(|entry| entry.paid.email.is_some())
+            .cloned()
+            .collect()
+    }
+
+    /// Erases the buyer's address from a payment; returns whether it had one. The caller holds the payment's turn.
+    pub(super) async fn erase(
+        &self,
+        project: ProjectId,
+        payment: &PaymentId,
+    ) -> Result<bool, Error> {
+        let entry = self.get(project, payment);
+        let Some(mut entry) = entry.filter(|entry| entry.paid.email.is_some()) else {
+            return Ok(false);
+        };
+        entry.paid.email = None;
+        self.put(project, entry).await?;
+        Ok(true)
+    }
+
     /// Takes a payment off the list, because it has its order or no event names it any more.
     pub(crate) async fn remove(
         &self,

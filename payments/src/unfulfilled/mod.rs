@@ -1,6 +1,7 @@
 //! No payment is lost: one for something of a project's that leads to no order waits here until a person
 //! assigns, refunds or dismisses it, or until it leads to an order after all.
 
+mod erase;
 mod list;
 mod record;
 

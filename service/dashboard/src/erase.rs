@@ -36,7 +36,7 @@ pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, key: WalletK
 
 fn facts() -> Markup {
     html! { dl {
-        div { dt { "What goes" } dd { "The e-mail address and the metadata of all orders, paid or not, and the notes about this wallet. It is not found by such an address any more, and no code is mailed there. This cannot be undone." } }
+        div { dt { "What goes" } dd { "The e-mail address and the metadata of all orders, paid or not, the address on payments that led to no order, and the notes about this wallet. It is not found by such an address any more, and no code is mailed there. This cannot be undone." } }
         div { dt { "What stays" } dd { "Credits, the ledger with callers’ notes (meta), sums of orders, the user id, and the provider’s name for the customer, which refunds need." } }
         div { dt { "What is elsewhere" } dd { "What the provider has, webhooks that were sent, events for 30 days, superseded records on the disk, which nothing shows, and backups until they are deleted." } }
         div { dt { "Later orders" } dd { "An order that is made or paid after this has its buyer’s address." } }
@@ -63,12 +63,14 @@ pub(super) async fn erase(
     }
     let words = format!("Erase the customer of {}", view.id);
     request.announce(&app, &words, None).await?;
+    let payments = app.payments.erase_unfulfilled(&project, key).await;
+    let payments = payments.map_err(|error| Error::from_payments(error, &project))?;
     let orders = app.handle.erase(scope, &address).await.map_err(refused)?;
     let notes = remarks::remove_all(&app, key).await?;
     let what = format!(
-        "Erased the customer of {}: {orders} orders, {notes} notes",
+        "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
         view.id
     );
-    let is_done = orders > 0 || notes > 0;
+    let is_done = orders > 0 || notes > 0 || payments > 0;
     Ok(request.done_if(is_done, &page_path, "erased", what))
 }

@@ -64,14 +64,16 @@ pub(super) async fn erase(
     let view = view.map_err(refused)?;
     let words = format!("Erase the customer of {}", view.id);
     caller.announce(&app.edge, &words, None).await?;
+    let payments = app.payments.erase_unfulfilled(&project, view.key).await;
+    let payments = payments.map_err(|error| Error::from_payments(error, &project))?;
     let orders = app.handle.erase(&project.scope, &address).await;
     let orders = orders.map_err(refused)?;
     let notes = forget(&app, view.key).await?;
     let what = format!(
-        "Erased the customer of {}: {orders} orders, {notes} notes",
+        "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
         view.id
     );
-    caller.did_if(orders > 0 || notes > 0, what);
+    caller.did_if(orders > 0 || notes > 0 || payments > 0, what);
     Ok(Json(ErasedWallet {
         wallet_id: view.id.to_string(),
         orders,
