@@ -258,6 +258,33 @@ class TestKey:
         assert sorted(runs) == ["done"] + ["hold_replayed"] * 9
         assert state(name) == spent(95)
 
+    def test_may_be_used_again_where_nothing_was_charged_under_it(
+        self, scrip: Scrip, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+        job: dict[str, Any] = {"external_user_id": name, "amount": 40, "idempotency_key": "job-6"}
+        for resume in (False, True, True):
+            with pytest.raises(ZeroDivisionError), scrip.hold(**job, resume=resume):
+                raise ZeroDivisionError
+        with scrip.hold(**job) as hold:
+            hold.cost = 9
+        assert hold.key == "job-6#4"
+        with pytest.raises(ScripError) as caught, scrip.hold(**job):
+            pass
+        assert caught.value.code == "hold_replayed"
+        assert state(name) == {"balance": 91, "held": 0}
+
+    def test_of_two_runs_leaves_the_hold_to_the_one_that_works(
+        self, scrip: Scrip, user: MakeUser, state: State
+    ) -> None:
+        name = user(100)
+        job: dict[str, Any] = {"external_user_id": name, "amount": 40, "idempotency_key": "job-5"}
+        with scrip.hold(**job) as hold:
+            with pytest.raises(ZeroDivisionError), scrip.hold(**job, resume=True):
+                raise ZeroDivisionError
+            hold.cost = 9
+        assert state(name) == {"balance": 91, "held": 0}
+
     def test_takes_up_an_open_hold_and_no_closed_one(self, scrip: Scrip, user: MakeUser, state: State) -> None:
         name = user(100)
         job: dict[str, Any] = {"external_user_id": name, "amount": 40, "idempotency_key": "job-7"}

@@ -225,8 +225,8 @@ export class ScripServer {
     const placing = keyed(hold, `${HOLD} externalUserId code productId amount meta`);
     return withHold(
       {
-        place: (expiresInSeconds, onHeaders) => {
-          const asked = { ...placing, expiresInSeconds };
+        place: (idempotencyKey, expiresInSeconds, onHeaders) => {
+          const asked = { ...placing, idempotencyKey, expiresInSeconds };
           return this.#spend(asked, 'holds', HOLD, { timeoutMs, onHeaders });
         },
         read: (id) => this.getHold(id, { timeoutMs }),

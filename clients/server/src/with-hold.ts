@@ -5,7 +5,8 @@ import type { Drawn, HoldInput, OnShortfall, Settled } from './input.js';
 export type WithHoldInput = HoldInput & {
   /**
    * With a key of your own: take up an open hold that was placed under it before, as a queue does that gives
-   * a job out again after a crash. Without it a key is used once, since two runs at once would be paid once.
+   * a job out again after a crash. Without it a key is used once, since two runs at once would be paid once. A key whose
+   * hold ended without a charge may be used again: the next hold is placed under `key#2`, `key#3` and so on.
    */
   resume?: boolean | undefined;
   /** What becomes of a cost that the wallet has not enough for. Default `drain`: what there is is taken. */
@@ -30,7 +31,7 @@ export interface Worked<T> {
 }
 
 interface Holds {
-  place(expiresInSeconds: number, onHeaders: (headers: Headers, repeated: boolean) => void): Promise<PlacedHold>;
+  place(idempotencyKey: string, expiresInSeconds: number, onHeaders: (headers: Headers, repeated: boolean) => void): Promise<PlacedHold>;
   read(holdId: string): Promise<Hold>;
   draw(holdId: string, amount: number, idempotencyKey: string | undefined): Promise<Drawn>;
   settle(holdId: string, amount: number): Promise<Settled>;
@@ -42,6 +43,8 @@ interface Holds {
 const usualSeconds = () => 900 + Math.floor(Math.random() * 300);
 /** `Date` counts seconds, and a clock may be put right. */
 const CLOCK_SLACK_MS = 2_000;
+/** How often work may be begun under a key, while none of its holds is charged. */
+const MOST_TRIES = 20;
 
 export async function withHold<T>(
   holds: Holds,
@@ -55,27 +58,40 @@ export async function withHold<T>(
   const { idempotencyKey } = input;
   const seconds = input.expiresInSeconds ?? usualSeconds();
   const begun = Date.now();
-  let [replayed, mine] = [false, false];
-  // To its end, though the signal may come meanwhile: a hold that nobody knows of could not be released.
-  let told: Headers | undefined;
-  const placed = await holds.place(seconds, (headers, repeated) => {
-    replayed = headers.get('idempotency-replayed') === 'true';
-    if (repeated) told = headers;
-  });
+  let placed: PlacedHold;
+  let key = idempotencyKey;
+  // Whether it is this run's to give back: one that another run placed may be what that one works against.
+  let mine: boolean;
+  for (let at = 1; ; at++) {
+    if (at > 1) key = `${idempotencyKey}#${at}`;
+    let replayed = false;
+    // To its end, though the signal may come meanwhile: a hold that nobody knows of could not be released.
+    let told: Headers | undefined;
+    placed = await holds.place(key, seconds, (headers, repeated) => {
+      replayed = headers.get('idempotency-replayed') === 'true';
+      if (repeated) told = headers;
+    });
+    mine = !replayed || !hasOwnKey;
+    // Placed by an attempt of this very call, whose answer was lost: within its time, by the service's own clock.
+    if (!mine && told) {
+      const age = Date.parse(told.get('date') ?? '') - (Date.parse(placed.expiresAt) - seconds * 1000);
+      mine = age >= -CLOCK_SLACK_MS && age <= Date.now() - begun + CLOCK_SLACK_MS;
+    }
+    // With a key of our own it is our own retry.
+    if (!replayed || !hasOwnKey) break;
+    // A key that the caller gave and that was used before: work for which another run is charged, or was.
+    const { status, settledAmount, drawn } = await holds.read(placed.holdId);
+    const isUnpaid = (status === 'released' || status === 'expired') && !settledAmount && !drawn;
+    if (isUnpaid && at < MOST_TRIES) continue;
+    if (!isUnpaid && !input.resume && !mine) throw new ScripError('hold_replayed', 'Work was begun under this key before.', { idempotencyKey: key });
+    if (status !== 'open') throw new ScripError('hold_closed', 'The work of this key is over.', { idempotencyKey: key });
+    break;
+  }
   const id = placed.holdId;
-  // Placed by an attempt of this very call, whose answer was lost: within its time, by the service's own clock.
-  if (told) {
-    const age = Date.parse(told.get('date') ?? '') - (Date.parse(placed.expiresAt) - seconds * 1000);
-    mine = age >= -CLOCK_SLACK_MS && age <= Date.now() - begun + CLOCK_SLACK_MS;
-  }
-  // A key that the caller gave and that was used before: work for which another run is charged, or was. With
-  // a key of our own it is our own retry.
-  if (replayed && hasOwnKey) {
-    if (!input.resume && !mine) throw new ScripError('hold_replayed', 'Work was begun under this key before.', { idempotencyKey });
-    if ((await holds.read(id)).status !== 'open') throw new ScripError('hold_closed', 'The work of this key is over.', { idempotencyKey });
-  }
+  // What cannot be released now comes back when the hold expires.
+  const giveBack = async () => void (mine && (await holds.release(id).catch(() => undefined)));
   if (signal?.aborted) {
-    await holds.release(id).catch(() => undefined);
+    await giveBack();
     throw ended();
   }
   const stop = new AbortController();
@@ -98,14 +114,14 @@ export async function withHold<T>(
     if (!Number.isSafeInteger(worked?.amount) || worked.amount < 0)
       throw new ScripError('invalid_request', 'The work has to say what it cost: { amount } with a whole number.', { param: 'amount' });
   } catch (error) {
-    // What cannot be released now comes back when the hold expires: the work's own error matters more.
-    await holds.release(id).catch(() => undefined);
+    // The work's own error matters more than one from here.
+    await giveBack();
     throw error;
   } finally {
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
   }
-  return settle(holds, id, worked.amount, worked.value as T, idempotencyKey);
+  return settle(holds, id, worked.amount, worked.value as T, key);
 }
 
 /** Charges what the work cost. Where that fails, what was made is on the error, and can still be paid for. */

@@ -187,6 +187,26 @@ describe('a key of the caller', () => {
     expect(runs).toBe(1);
   });
 
+  it('may be used again where nothing was charged under it', async () => {
+    const externalUserId = await user(100);
+    const key = { externalUserId, amount: 40, idempotencyKey: 'job-6' };
+    const failing = async () => Promise.reject(new Error('the work is on fire'));
+    for (let at = 1; at <= 3; at++) await expect(scrip.withHold({ ...key, resume: at > 1 }, failing)).rejects.toThrow('on fire');
+    expect(await scrip.withHold(key, async () => ({ amount: 9 }))).toMatchObject({ charged: 9, balance: 91 });
+    await expect(scrip.withHold(key, async () => ({ amount: 9 }))).rejects.toMatchObject({ code: 'hold_replayed', idempotencyKey: 'job-6#4' });
+    expect(await state(externalUserId)).toEqual([91, 0]);
+  });
+
+  it('of two runs of a job leaves the hold to the one that works when the other fails', async () => {
+    const externalUserId = await user(100);
+    const key = { externalUserId, amount: 40, idempotencyKey: 'job-5', resume: true };
+    const outcome = await scrip.withHold(key, async () => {
+      await expect(scrip.withHold(key, async () => Promise.reject(new Error('the work is on fire')))).rejects.toThrow('on fire');
+      return { amount: 9 };
+    });
+    expect(outcome).toMatchObject({ charged: 9, balance: 91 });
+  });
+
   it('takes up an open hold where it is asked to, and no closed one', async () => {
     const externalUserId = await user(100);
     const key = { externalUserId, amount: 40, idempotencyKey: 'job-7' };

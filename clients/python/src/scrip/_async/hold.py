@@ -1,5 +1,6 @@
 """Work under a hold: whatever happens to the work, what it cost is paid for and the rest is back."""
 
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 900
 """As the service has it where nothing is said."""
 MOST = 2**53 - 1
+MOST_TRIES = 20
+"""How often work may be begun under a key, while none of its holds is charged."""
+
+
+def renamed(call: "Call[tuple[PlacedHold, bool]]", key: str) -> "Call[tuple[PlacedHold, bool]]":
+    """The same under another key."""
+    return replace(call, key=key, body={**(call.body or {}), "idempotencyKey": key})
 
 
 class AsyncSettlementError(UnsettledError):
@@ -68,7 +76,7 @@ class AsyncRunningHold:
         self._begun = False
         self._keeper: Optional[AsyncKeeper] = None
         self._closed = False
-        self.key = call.key or ""
+        self.key = self._named_key = call.key or ""
         self.cost = None
         self.value = None
         self._drawn = 0
@@ -82,12 +90,17 @@ class AsyncRunningHold:
         if self._begun:
             raise ScripError("invalid_options", "A hold is for one run of work.")
         self._begun = True
-        # To its end, though the task may be cancelled meanwhile: a hold that nobody knows of could not be released.
-        placed, replayed = await async_to_end(self._scrip._spend(self._call), self._abandon, self._scrip._http.pending)
-        # A key that the caller gave and that was used before: work for which another run is charged, or was. With
-        # a key of our own it is our own retry.
-        if replayed and not self._own_key:
-            await self._take_up(placed)
+        for at in range(1, MOST_TRIES + 1):
+            if at > 1:
+                self._call = renamed(self._call, f"{self._named_key}#{at}")
+                self.key = self._call.key or ""
+            # To its end, though the task may be cancelled meanwhile: a hold that nobody knows of could not be released.
+            placing = self._scrip._spend(self._call)
+            placed, replayed = await async_to_end(placing, self._abandon, self._scrip._http.pending)
+            # A key that the caller gave and that was used before: work for which another run is charged, or was. With
+            # a key of our own it is our own retry.
+            if not replayed or self._own_key or await self._take_up(placed, last=at == MOST_TRIES):
+                break
         self.hold_id, self.amount, self.balance = placed.hold_id, placed.amount, placed.balance
         if self._keep_open:
             self._keeper = AsyncKeeper(self, self._seconds / 3)
@@ -135,14 +148,21 @@ class AsyncRunningHold:
         """Keeps it open for so long from now. While the block runs it is kept open without this."""
         return await self._scrip.extend(self.hold_id, expires_in_seconds)
 
-    async def _take_up(self, placed: PlacedHold) -> None:
-        if not self._resume:
+    async def _take_up(self, placed: PlacedHold, *, last: bool) -> bool:
+        """Goes on with a hold that another run placed; False where it ended without a charge, and another may be
+        placed.
+        """
+        hold = await self._scrip.get_hold(placed.hold_id)
+        unpaid = hold.status in ("released", "expired") and not hold.settled_amount and not hold.drawn
+        if unpaid and not last:
+            return False
+        if not unpaid and not self._resume:
             message = "Work was begun under this key before."
             raise ScripError("hold_replayed", message, idempotency_key=self.key)
-        hold = await self._scrip.get_hold(placed.hold_id)
         if hold.status != "open":
             raise ScripError("hold_closed", "The work of this key is over.", idempotency_key=self.key)
         self._drawn, self._before = hold.drawn, True
+        return True
 
     async def _abandon(self, placing: tuple[PlacedHold, bool]) -> None:
         """Gives back what was set aside for work that does not begin."""
@@ -168,8 +188,11 @@ class AsyncRunningHold:
 
     async def _end_failed(self) -> None:
         """After work that raised: what was drawn is paid. Its own error matters more than one from here, and what
-        cannot be given back now comes back when the hold expires.
+        cannot be given back now comes back when the hold expires. A hold that another run placed is not ended: that
+        run may work against it.
         """
+        if self._before:
+            return
         try:
             if self.drawn:
                 await self._settle(self.drawn, "drain")

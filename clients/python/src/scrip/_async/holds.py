@@ -37,7 +37,9 @@ class AsyncHolds(AsyncCalls):
         and balance do not cover the cost.
 
         With a key of your own work is begun once (`hold_replayed`); `resume` takes up an open hold that was placed
-        under it before, as a queue does that gives a job out again after a crash. Without `keep_open` the hold
+        under it before, as a queue does that gives a job out again after a crash; should it then fail, that hold stays
+        open, as the other run may work against it. A key whose hold ended without a charge may be used again: the next
+        hold is placed under `key#2`, `key#3` and so on. Without `keep_open` the hold
         expires in its time, though the work goes on; the cost is then deducted without it.
         """
         call = placing(
