@@ -14,6 +14,7 @@ mod keyring;
 mod options;
 mod registry;
 mod server_keys;
+mod shares;
 mod supervisor;
 mod wallet;
 mod watches;
@@ -32,6 +33,7 @@ pub use keyring::{Cipher, Keyring, SESSION_PREFIX, ledger_id};
 pub use options::Options;
 pub use persistence::{CurrencyTotals, OrderFilter, OrderState, OrderTotals, WalletOrder};
 pub use server_keys::ServerKeys;
+pub use shares::{Share, Shares};
 pub use wallet::{
     AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
 };

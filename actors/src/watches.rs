@@ -4,17 +4,26 @@
 //!
 //! A watched wallet may sleep: it does not change then, and when it wakes it finds its watchers here.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use dashmap::DashMap;
-use domain::id::WalletKey;
+use domain::id::{ProjectId, WalletKey};
 use tokio::sync::watch;
+
+use crate::shares::{Share, Shares};
 
 /// The most watchers of one wallet.
 pub const WATCHERS_PER_WALLET: usize = 8;
+
+/// A client may have one watcher of so many that are left to its project: one that has 256 networks, as a home
+/// connection may, leaves some.
+const CLIENT_PART: usize = 100;
 
 /// The watchers of one wallet.
 #[derive(Debug)]
@@ -35,8 +44,7 @@ impl WalletWatch {
 #[derive(Debug)]
 pub(crate) struct Watches {
     by_wallet: DashMap<WalletKey, Arc<WalletWatch>>,
-    open: AtomicUsize,
-    max: usize,
+    open: Shares<ProjectId>,
     closed: AtomicBool,
 }
 
@@ -45,7 +53,7 @@ pub(crate) struct Watches {
 pub enum NotWatched {
     /// The wallet has [`WATCHERS_PER_WALLET`] watchers.
     Wallet,
-    /// The service has the most watchers that it may have, or is stopping.
+    /// The project, or the client, has its share of the service's watchers, or the service is stopping.
     Service,
 }
 
@@ -57,14 +65,15 @@ pub struct WalletWatcher {
     /// `None` only while it is dropped.
     changes: Option<watch::Receiver<()>>,
     watches: Arc<Watches>,
+    _place: Share<ProjectId>,
 }
 
 impl Watches {
+    /// `max` watchers over all projects, of which each client has its part.
     pub(crate) fn new(max: usize) -> Arc<Self> {
         Arc::new(Self {
             by_wallet: DashMap::new(),
-            open: AtomicUsize::new(0),
-            max,
+            open: Shares::new(max).with_client_part(CLIENT_PART),
             closed: AtomicBool::new(false),
         })
     }
@@ -76,17 +85,16 @@ impl Watches {
 
     /// How many watchers there are.
     pub(crate) fn open(&self) -> usize {
-        self.open.load(Ordering::Relaxed)
+        self.open.held()
     }
 
-    pub(crate) fn watch(self: &Arc<Self>, wallet: WalletKey) -> Result<WalletWatcher, NotWatched> {
-        let room = |open: usize| (open < self.max).then(|| open.saturating_add(1));
-        let counted = self
-            .open
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, room);
-        if counted.is_err() {
-            return Err(NotWatched::Service);
-        }
+    pub(crate) fn watch(
+        self: &Arc<Self>,
+        wallet: WalletKey,
+        (project, client): (ProjectId, Option<IpAddr>),
+    ) -> Result<WalletWatcher, NotWatched> {
+        let place = self.open.take(project, client);
+        let place = place.ok_or(NotWatched::Service)?;
         let subscribed = {
             // The entry stays locked until the watcher is counted at it.
             let entry = self.by_wallet.entry(wallet);
@@ -94,15 +102,13 @@ impl Watches {
             let room = watch.0.receiver_count() < WATCHERS_PER_WALLET;
             room.then(|| (Arc::clone(&watch), watch.0.subscribe()))
         };
-        let Some((watch, changes)) = subscribed else {
-            self.open.fetch_sub(1, Ordering::AcqRel);
-            return Err(NotWatched::Wallet);
-        };
+        let (watch, changes) = subscribed.ok_or(NotWatched::Wallet)?;
         let watcher = WalletWatcher {
             wallet,
             watch,
             changes: Some(changes),
             watches: Arc::clone(self),
+            _place: place,
         };
         // It may have been added while `close` was notifying the others.
         match self.closed.load(Ordering::Acquire) {
@@ -149,7 +155,6 @@ impl Drop for WalletWatcher {
         self.watches
             .by_wallet
             .remove_if(&self.wallet, |_, watch| !watch.is_watched());
-        self.watches.open.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -161,27 +166,31 @@ mod tests {
 
     const ONE: WalletKey = WalletKey([1; 16]);
     const OTHER: WalletKey = WalletKey([2; 16]);
+    const WHO: (ProjectId, Option<IpAddr>) = (ProjectId(1), None);
 
     #[test]
     fn a_wallet_and_the_service_have_so_many_watchers_and_no_more() {
-        let watches = Watches::new(10);
-        let mut eight: Vec<_> = (0..8).map(|_| watches.watch(ONE).unwrap()).collect();
-        assert_eq!(watches.watch(ONE).err(), Some(NotWatched::Wallet));
-        let two = [watches.watch(OTHER).unwrap(), watches.watch(OTHER).unwrap()];
-        assert_eq!(watches.watch(OTHER).err(), Some(NotWatched::Service));
+        let watches = Watches::new(20);
+        let mut eight: Vec<_> = (0..8).map(|_| watches.watch(ONE, WHO).unwrap()).collect();
+        assert_eq!(watches.watch(ONE, WHO).err(), Some(NotWatched::Wallet));
+        let two = [
+            watches.watch(OTHER, WHO).unwrap(),
+            watches.watch(OTHER, WHO).unwrap(),
+        ];
+        assert_eq!(watches.watch(OTHER, WHO).err(), Some(NotWatched::Service));
         drop(two);
         eight.pop();
         assert_eq!(watches.open(), 7);
-        eight.push(watches.watch(ONE).unwrap());
+        eight.push(watches.watch(ONE, WHO).unwrap());
         drop(eight);
         assert_eq!((watches.open(), watches.by_wallet.len()), (0, 0));
     }
 
     #[test]
     fn a_watcher_hears_of_its_own_wallet_and_of_many_changes_once() {
-        let watches = Watches::new(10);
-        let mut watcher = watches.watch(ONE).unwrap();
-        let other = watches.watch(OTHER).unwrap();
+        let watches = Watches::new(20);
+        let mut watcher = watches.watch(ONE, WHO).unwrap();
+        let other = watches.watch(OTHER, WHO).unwrap();
         other.watch().changed();
         assert_eq!(watcher.changed().now_or_never(), None);
         for _ in 0..3 {
@@ -196,11 +205,11 @@ mod tests {
 
     #[test]
     fn when_the_service_stops_all_hear_of_it_and_nobody_comes() {
-        let watches = Watches::new(10);
-        let mut watcher = watches.watch(ONE).unwrap();
+        let watches = Watches::new(20);
+        let mut watcher = watches.watch(ONE, WHO).unwrap();
         watches.close();
         assert_eq!(watcher.changed().now_or_never(), Some(false));
-        assert_eq!(watches.watch(ONE).err(), Some(NotWatched::Service));
+        assert_eq!(watches.watch(ONE, WHO).err(), Some(NotWatched::Service));
         drop(watcher);
         assert_eq!(watches.open(), 0);
     }

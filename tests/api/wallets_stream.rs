@@ -295,7 +295,8 @@ async fn a_payment_shows_up_whole() {
 
 #[tokio::test]
 async fn a_wallet_has_eight_streams_and_the_server_as_many_as_it_is_told() {
-    let service = Service::with(|config| config.limits.streams = 10).await;
+    // Of thirty, one project has fifteen.
+    let service = Service::with(|config| config.limits.streams = 30).await;
     let clients = service.secret.clone();
     for user in ["ann", "bob", "eve"] {
         service.grant(user, 1).await;
@@ -326,6 +327,54 @@ async fn a_wallet_has_eight_streams_and_the_server_as_many_as_it_is_told() {
     })
     .await;
     opened(&clients, &path("ann")).await.balance(1).await;
+}
+
+#[tokio::test]
+async fn a_client_takes_no_streams_of_another_and_no_project_those_of_another() {
+    let service = Service::with(|config| {
+        config.limits.streams = 30;
+        config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    })
+    .await;
+    let admin = Client::new(&service.base, kit::service::ADMIN_TOKEN);
+    let other = json!({"name": "Another shop", "mode": "external_users"});
+    let other = admin.post("/api/admin/v1/projects", &other).await;
+    let other = other.expect(201)["secretKey"].as_str().unwrap().to_owned();
+    let other = Client::new(&service.base, &other);
+    let body = json!({"externalUserId": "eve"});
+    other
+        .post("/api/v1/wallets/external", &body)
+        .await
+        .expect(200);
+    let mut codes = Vec::new();
+    for _ in 0..5 {
+        codes.push(service.code().await);
+    }
+    let mut open = Vec::new();
+    for client in 1..=10 {
+        let mut wallets = codes.iter().peekable();
+        while let Some(code) = wallets.peek() {
+            let path = format!("/api/v1/wallets/{code}/stream");
+            let request = service.publishable.request(Method::GET, &path);
+            let from = format!("203.0.113.{client}");
+            match Events::send(request.header("X-Forwarded-For", from)).await {
+                Ok(stream) => open.push(stream),
+                Err(refusal) if refusal.status == 429 => drop(wallets.next()),
+                Err(refusal) => {
+                    assert_refused(&refusal, 503, "overloaded");
+                    break;
+                }
+            }
+        }
+        assert!(!open.is_empty());
+    }
+    assert!(open.len() <= 15, "half of all: {}", open.len());
+    let path = format!("/api/v1/wallets/{}/stream", codes[4]);
+    let request = service.publishable.request(Method::GET, &path);
+    let another = request.header("X-Forwarded-For", "203.0.113.98");
+    assert!(Events::send(another).await.is_ok(), "another client");
+    let path = format!("{OF_A_USER}?externalUserId=eve");
+    opened(&other, &path).await;
 }
 
 #[tokio::test]

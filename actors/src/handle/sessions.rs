@@ -1,8 +1,10 @@
 //! Wallet sessions, and watching a wallet.
 
+use std::net::IpAddr;
+
 use domain::{
     Timestamp,
-    id::WalletKey,
+    id::{ProjectId, WalletKey},
     session::{Permissions, SessionOwner, WalletSession},
 };
 
@@ -72,13 +74,19 @@ impl Handle {
         self.ask_at(scope, address, RevokeSessions).await
     }
 
-    /// A watcher of this wallet, which has to be asked for with [`Self::read_watched`] to begin.
+    /// A watcher of this wallet, which has to be asked for with [`Self::read_watched`] to begin. It is counted for
+    /// this project, and for this client of it unless that is the project's own server.
     ///
     /// # Errors
     ///
     /// [`NotWatched`] when there are too many.
-    pub fn watch(&self, wallet: WalletKey) -> Result<WalletWatcher, NotWatched> {
-        self.inner.registry.watches.watch(wallet)
+    pub fn watch(
+        &self,
+        wallet: WalletKey,
+        (project, client): (ProjectId, Option<IpAddr>),
+    ) -> Result<WalletWatcher, NotWatched> {
+        let watches = &self.inner.registry.watches;
+        watches.watch(wallet, (project, client))
     }
 
     /// Reads a wallet that is watched. The watcher hears of everything that is not in the answer.

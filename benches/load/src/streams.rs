@@ -41,6 +41,9 @@ impl Bench {
         let streams = self.args.count(STREAMS);
         let env = [
             ("SCRIP_HTTP_MAX_CONNECTIONS_PER_CLIENT", "20000".to_owned()),
+            // One project has half of all streams.
+            ("SCRIP_HTTP_MAX_CONNECTIONS", "48000".to_owned()),
+            ("SCRIP_LIMITS_STREAMS", (3 * STREAMS).to_string()),
             // Otherwise wallets that fall asleep are counted as memory that streams give back.
             ("SCRIP_ACTORS_IDLE_SECONDS", "3600".to_owned()),
             ("SCRIP_ACTORS_MAX_AWAKE", "40000".to_owned()),

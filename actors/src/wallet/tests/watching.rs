@@ -5,6 +5,9 @@ use futures_util::FutureExt as _;
 use super::{House, PRODUCT, applied, external};
 use crate::{Error, WalletWatcher, registry::Sweep, wallet::WatchedView};
 
+/// For whom watchers are counted.
+const WHO: (domain::id::ProjectId, Option<std::net::IpAddr>) = (domain::id::ProjectId(1), None);
+
 impl House {
     /// Watches a user's wallet.
     async fn watch(&self, user: &str) -> WalletWatcher {
@@ -13,7 +16,7 @@ impl House {
             .read(&self.scope, &external(user))
             .await
             .unwrap();
-        let mut watcher = self.handle.watch(view.key).unwrap();
+        let mut watcher = self.handle.watch(view.key, WHO).unwrap();
         self.look(user, &mut watcher).await.unwrap();
         watcher
     }

@@ -8,6 +8,7 @@
 use std::{
     convert::Infallible,
     hash::{DefaultHasher, Hash as _, Hasher as _},
+    net::IpAddr,
     sync::Arc,
     time::Duration,
 };
@@ -26,7 +27,7 @@ use domain::{
     id::{KeyId, ProjectId},
     session::WalletSession,
 };
-use edge::{AnyKeyOr, Caller, SecretKeyOr, caller::MayRead};
+use edge::{AnyKeyOr, Caller, SecretKeyOr, caller::MayRead, context::Context};
 use futures_util::stream;
 use limits::LimitExceeded;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -54,7 +55,8 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
 /// Server-sent events: `event: balance`, a rising `id`, and as `data` the wallet's `balances`, `features` and
 /// `subscriptions`. The present state comes first, then the newest one after each change that is durable, at most ten
 /// a second; a comment line every 15 seconds. It ends with the session or key, and when the code is replaced. A wallet
-/// has at most 8 streams (`rate_limited`), the server 10,000 (`overloaded`).
+/// has at most 8 streams (`rate_limited`), the server 10,000, of which each project and client has its share
+/// (`overloaded`).
 #[utoipa::path(
     get,
     path = "/api/v1/wallets/{code}/stream",
@@ -71,12 +73,14 @@ pub(super) async fn stream_wallet(
     State(app): State<App>,
     key: AnyKeyOr<MayRead>,
     code: CodePath,
+    context: Context,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let address = code.address()?;
     let view = app.handle.read(&key.scope, address).await;
     let view = view.map_err(|error| code.refused(error, &key))?;
-    let watcher = app.handle.watch(view.key).map_err(refused)?;
+    let who = counted_for(key.caller(), &context);
+    let watcher = app.handle.watch(view.key, who).map_err(refused)?;
     let stream = BalanceStream::new(app, key.caller(), address.clone(), watcher, &headers);
     Ok(stream.respond())
 }
@@ -86,7 +90,7 @@ pub(super) async fn stream_wallet(
 /// Server-sent events: `event: balance`, a rising `id`, and as `data` the wallet's `balances`, `features` and
 /// `subscriptions`. The present state comes first, then the newest one after each change that is durable, at most ten
 /// a second; a comment line every 15 seconds. It ends with the session or key. A wallet has at most 8 streams
-/// (`rate_limited`), the server 10,000 (`overloaded`).
+/// (`rate_limited`), the server 10,000, of which each project and client has its share (`overloaded`).
 #[utoipa::path(
     get,
     path = "/api/v1/wallets/external/stream",
@@ -103,14 +107,24 @@ pub(super) async fn stream_external_wallet(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,
     Params(UserQuery { external_user_id }): Params<UserQuery>,
+    context: Context,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let address = users_wallet(external_user_id, key.session())?;
     let view = app.handle.read(&key.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
-    let watcher = app.handle.watch(view.key).map_err(refused)?;
+    let who = counted_for(key.caller(), &context);
+    let watcher = app.handle.watch(view.key, who).map_err(refused)?;
     let stream = BalanceStream::new(app, key.caller(), address, watcher, &headers);
     Ok(stream.respond())
+}
+
+/// Whom a stream is counted for. A secret key's are one server's, which is no client of the project.
+fn counted_for(caller: &Caller, context: &Context) -> (ProjectId, Option<IpAddr>) {
+    let key = caller.key();
+    let client = context.client.address();
+    let is_server = key.kind == KeyKind::Secret && caller.session().is_none();
+    (key.project.project.id, (!is_server).then_some(client))
 }
 
 fn refused(why: NotWatched) -> Error {
