@@ -2,21 +2,34 @@
 //! by piece.
 
 use std::{
+    net::IpAddr,
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll},
 };
 
+use actors::{Share, Shares};
 use axum::{BoxError, body::Body};
 use bytes::{Bytes, BytesMut};
 use connections::{RequestBody, TimedBody};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// A body that is refused is read up to here, as everywhere in the service.
 const DRAINED_BYTES: usize = 4 * 1024 * 1024;
+
+/// Room for kept bodies is taken in blocks of this size. The first of each body is free: a connection buffers more.
+pub(super) const BLOCK_BYTES: usize = 4096;
+
+/// The place among the requests of its kind that an answer is sent under.
+pub(super) enum Place {
+    #[expect(dead_code, reason = "is given back when it is dropped")]
+    Whole(Share<IpAddr>),
+    #[expect(dead_code, reason = "is given back when it is dropped")]
+    Unread(Share<()>),
+    #[expect(dead_code, reason = "is given back when it is dropped")]
+    Stream(Share<u64>),
+}
 
 /// A request's body.
 pub(super) enum Payload {
@@ -24,7 +37,7 @@ pub(super) enum Payload {
     Whole(
         Bytes,
         #[expect(dead_code, reason = "gives its bytes back when it is dropped")]
-        Option<OwnedSemaphorePermit>,
+        Option<Share<IpAddr>>,
     ),
     /// More than is kept: it can be sent once.
     Once(Body),
@@ -33,7 +46,7 @@ pub(super) enum Payload {
 }
 
 impl Payload {
-    /// Reads a body of up to `most` bytes, as far as `room` has place for it.
+    /// Reads a body of up to `most` bytes, as far as there is room for this client.
     ///
     /// # Errors
     ///
@@ -41,7 +54,7 @@ impl Payload {
     pub(super) async fn read(
         mut body: TimedBody<RequestBody>,
         most: usize,
-        room: &Arc<Semaphore>,
+        (room, client): (&Shares<IpAddr>, IpAddr),
     ) -> Result<Self, BoxError> {
         let declared = body.size_hint().exact();
         if declared.is_some_and(|bytes| bytes > u64::try_from(most).unwrap_or(u64::MAX)) {
@@ -49,7 +62,7 @@ impl Payload {
         }
         let mut first = Bytes::new();
         let mut whole = BytesMut::new();
-        let mut taken: Option<OwnedSemaphorePermit> = None;
+        let (mut taken, mut blocks) = (None::<Share<IpAddr>>, 0);
         while let Some(frame) = body.frame().await {
             // Trailers mean nothing here.
             let Ok(data) = frame?.into_data() else {
@@ -59,19 +72,17 @@ impl Payload {
                 .len()
                 .saturating_add(whole.len())
                 .saturating_add(data.len());
-            let place = (bytes <= most).then(|| take(room, data.len())).flatten();
-            let Some(place) = place else {
+            let needed = bytes.saturating_sub(BLOCK_BYTES).div_ceil(BLOCK_BYTES);
+            let more = needed.saturating_sub(blocks);
+            if bytes > most || !has_taken(&mut taken, more, || room.take(client, None)) {
                 let begun = Bytes::from([first, whole.freeze(), data].concat());
                 return Ok(Self::Once(Body::new(Resumed {
                     begun,
                     body,
                     _taken: taken,
                 })));
-            };
-            match &mut taken {
-                Some(taken) => taken.merge(place),
-                None => taken = Some(place),
             }
+            blocks = needed.max(blocks);
             // Most bodies come in one piece, and are not copied.
             if first.is_empty() && whole.is_empty() {
                 first = data;
@@ -100,9 +111,20 @@ impl Payload {
     }
 }
 
-fn take(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
-    let bytes = u32::try_from(bytes).ok()?;
-    Arc::clone(room).try_acquire_many_owned(bytes).ok()
+/// Takes more blocks, if there are as many.
+fn has_taken(
+    taken: &mut Option<Share<IpAddr>>,
+    more: usize,
+    first: impl Fn() -> Option<Share<IpAddr>>,
+) -> bool {
+    match (more.checked_sub(1), &mut *taken) {
+        (None, _) => true,
+        (Some(_), Some(taken)) => taken.grow(more),
+        (Some(rest), None) => {
+            *taken = first();
+            taken.as_mut().is_some_and(|share| share.grow(rest))
+        }
+    }
 }
 
 /// Reads what is not wanted, so that whoever still sends it hears the answer.
@@ -121,7 +143,7 @@ pub(super) async fn drain(mut body: TimedBody<RequestBody>) {
 struct Resumed {
     begun: Bytes,
     body: TimedBody<RequestBody>,
-    _taken: Option<OwnedSemaphorePermit>,
+    _taken: Option<Share<IpAddr>>,
 }
 
 impl HttpBody for Resumed {
@@ -159,7 +181,7 @@ pub(super) struct Relayed {
     /// Ends a stream that has no end of its own, when whoever sends it no longer leads.
     pub(super) cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     pub(super) is_over: bool,
-    pub(super) _place: OwnedSemaphorePermit,
+    pub(super) _place: Place,
 }
 
 impl HttpBody for Relayed {
@@ -196,39 +218,49 @@ impl HttpBody for Relayed {
 mod tests {
     use super::*;
 
-    async fn read(body: &'static [u8], most: usize, room: &Arc<Semaphore>) -> Payload {
-        let body = Bytes::from_static(body).into();
+    const CLIENT: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+    const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+
+    async fn read(bytes: usize, most: usize, room: (&Shares<IpAddr>, IpAddr)) -> Payload {
+        let body = Bytes::from(vec![b'x'; bytes]).into();
         Payload::read(body, most, room).await.unwrap()
     }
 
-    async fn text(payload: &mut Payload) -> Option<Bytes> {
+    async fn length(payload: &mut Payload) -> Option<usize> {
         let body = payload.take()?;
-        Some(body.collect().await.unwrap().to_bytes())
+        Some(body.collect().await.unwrap().to_bytes().len())
     }
 
     #[tokio::test]
-    async fn a_body_is_kept_while_there_is_room() {
-        let room = Arc::new(Semaphore::new(10));
-        let mut kept = read(b"eight ch", 8, &room).await;
-        assert_eq!(room.available_permits(), 2);
+    async fn a_body_is_kept_while_there_is_room_for_its_client() {
+        let room = Shares::new(8);
+        let most = 5 * BLOCK_BYTES;
+        let mut kept = read(most, most, (&room, CLIENT)).await;
+        assert_eq!(room.held(), 4);
         for _ in 0..2 {
-            assert_eq!(text(&mut kept).await.as_deref(), Some(&b"eight ch"[..]));
+            assert_eq!(length(&mut kept).await, Some(most));
         }
-        // No room, and then too large: passed on whole, and once.
-        for (body, most) in [(&b"abc"[..], 8), (b"nine char", 8)] {
-            let mut passed = read(body, most, &room).await;
-            assert_eq!(text(&mut passed).await.as_deref(), Some(body));
-            assert_eq!(text(&mut passed).await, None);
+        // Its share is used up, and then one is too large: passed on whole, and once.
+        for bytes in [2 * BLOCK_BYTES, most + 1] {
+            let mut passed = read(bytes, most, (&room, CLIENT)).await;
+            assert_eq!(length(&mut passed).await, Some(bytes));
+            assert_eq!(length(&mut passed).await, None);
         }
-        drop(kept);
-        assert_eq!(room.available_permits(), 10);
+        let mut others = read(3 * BLOCK_BYTES, most, (&room, OTHER)).await;
+        for _ in 0..2 {
+            assert_eq!(length(&mut others).await, Some(3 * BLOCK_BYTES));
+        }
+        drop((kept, others));
+        assert_eq!(room.held(), 0);
     }
 
     #[tokio::test]
-    async fn nothing_is_kept_for_an_empty_body() {
-        let room = Arc::new(Semaphore::new(0));
-        let mut kept = read(b"", 8, &room).await;
-        assert_eq!(text(&mut kept).await.as_deref(), Some(&b""[..]));
-        assert!(kept.take().is_some());
+    async fn a_small_body_is_kept_whatever_others_hold() {
+        let room = Shares::new(0);
+        for bytes in [0, BLOCK_BYTES] {
+            let mut kept = read(bytes, BLOCK_BYTES, (&room, CLIENT)).await;
+            assert_eq!(length(&mut kept).await, Some(bytes));
+            assert!(kept.take().is_some());
+        }
     }
 }

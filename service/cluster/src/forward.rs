@@ -2,7 +2,8 @@
 //! provably not taken; where nobody can tell, the caller hears so.
 
 use std::{
-    net::SocketAddr,
+    hash::{BuildHasher as _, RandomState},
+    net::{IpAddr, SocketAddr},
     pin::Pin,
     sync::{
         Arc,
@@ -11,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use actors::Shares;
 use axum::{
     BoxError,
     body::Body,
@@ -25,13 +27,10 @@ use hyper_util::client::legacy;
 use ipnet::IpNet;
 use limits::Client;
 use rustls::ClientConfig;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
+use tokio::time::timeout;
 
 use crate::{
-    body::{Payload, Relayed},
+    body::{BLOCK_BYTES, Payload, Place, Relayed},
     connector::{self, HttpClient, is_unsent, root},
     headers::{FOR_CELL, FORWARDED, NOT_LEADING, X_FORWARDED_FOR, keep_end_to_end},
     origin::Origin,
@@ -41,8 +40,16 @@ use crate::{
 
 /// For the head of an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// Bytes of bodies that are kept at once to be sent again.
-const KEPT_BYTES: usize = 64 * 1024 * 1024;
+/// Blocks of bodies that are kept at once to be sent again.
+const KEPT_BLOCKS: usize = 64 * 1024 * 1024 / BLOCK_BYTES;
+/// Of the requests that may be under way to a leader, one in so many may be a stream, which lasts for as long as its
+/// reader likes.
+const STREAMS: usize = 4;
+/// And one in so many a request whose body is still on its way, for which its client has half a minute.
+const UNREAD: usize = 16;
+/// A client may have one stream, or one such body, of so many that are left.
+const STREAMS_PART: usize = 8;
+const UNREAD_PART: usize = 4;
 
 /// What a forwarder is told by the configuration.
 #[derive(Debug, Clone)]
@@ -51,8 +58,9 @@ pub struct ForwardSettings {
     pub trusted_proxies: Vec<IpNet>,
     /// Bytes of a body that is kept to be sent again: as large as the API takes any. Larger ones are passed on unread.
     pub max_kept_body_bytes: usize,
-    /// Requests that may be under way to one leader at once, open streams among them: no more than a leader takes
-    /// connections from this process.
+    /// Requests that may be under way to one leader at once: no more than a leader takes connections from this process.
+    /// Streams, and requests whose bodies are on their way, have places of their own among them, and each client has its
+    /// share.
     pub max_under_way: usize,
     /// How leaders that speak TLS are judged, as by [`tls::trusting`]. `None`: none of them is trusted.
     pub tls: Option<ClientConfig>,
@@ -67,8 +75,10 @@ struct Inner {
     trusted_proxies: Vec<IpNet>,
     max_kept: usize,
     max_under_way: usize,
-    kept: Arc<Semaphore>,
+    kept: Shares<IpAddr>,
     client: HttpClient,
+    /// Tells credentials apart without keeping them.
+    credentials: RandomState,
 }
 
 impl std::fmt::Debug for Forwarder {
@@ -80,7 +90,10 @@ impl std::fmt::Debug for Forwarder {
 /// What this process keeps of its exchange with one cell, whoever leads it. Cells do not take each other's places.
 pub(super) struct Link {
     pub(super) cell: i16,
-    under_way: Arc<Semaphore>,
+    whole: Shares<IpAddr>,
+    unread: Shares<()>,
+    /// By the credential, too: what one project's key opens leaves places to others.
+    streams: Shares<u64>,
     /// Whether the log says already that the leader cannot be reached.
     is_cut_off: AtomicBool,
 }
@@ -118,17 +131,24 @@ impl Forwarder {
             key: ForwardKey::new(server_key),
             trusted_proxies: settings.trusted_proxies,
             max_kept: settings.max_kept_body_bytes,
-            max_under_way: settings.max_under_way.min(Semaphore::MAX_PERMITS),
-            kept: Arc::new(Semaphore::new(KEPT_BYTES)),
+            max_under_way: settings.max_under_way,
+            kept: Shares::new(KEPT_BLOCKS),
             client: connector::client(tls),
+            credentials: RandomState::new(),
         })))
     }
 
     /// A link to a cell that none was made to before.
     pub(super) fn link(&self, cell: i16) -> Arc<Link> {
+        let all = self.0.max_under_way;
+        let part = |number: usize| all.div_euclid(number).max(1);
+        let (streams, unread) = (part(STREAMS), part(UNREAD));
+        let whole = all.saturating_sub(streams).saturating_sub(unread).max(1);
         Arc::new(Link {
             cell,
-            under_way: Arc::new(Semaphore::new(self.0.max_under_way)),
+            whole: Shares::new(whole),
+            unread: Shares::new(unread).with_client_part(UNREAD_PART),
+            streams: Shares::new(streams).with_client_part(STREAMS_PART),
             is_cut_off: AtomicBool::new(false),
         })
     }
@@ -150,9 +170,10 @@ impl Forwarder {
     ) -> Result<Outgoing, BoxError> {
         let (head, body) = request.into_parts();
         let client = Client::of(peer.ip(), &head.headers, &self.0.trusted_proxies);
-        let payload = Payload::read(body, self.0.max_kept, &self.0.kept).await?;
         // All of a network is one client.
         let client = SocketAddr::new(client.address(), peer.port());
+        let room = (&self.0.kept, client.ip());
+        let payload = Payload::read(body, self.0.max_kept, room).await?;
         Ok(Outgoing {
             head,
             payload,
@@ -171,7 +192,12 @@ impl Forwarder {
     where
         D: Future<Output = ()> + Send + 'static,
     {
-        let Ok(place) = Arc::clone(&link.under_way).try_acquire_owned() else {
+        let client = outgoing.client.ip();
+        let place = match &outgoing.payload {
+            Payload::Once(_) => link.unread.take((), Some(client)).map(Place::Unread),
+            Payload::Whole(..) | Payload::Gone => link.whole.take(client, None).map(Place::Whole),
+        };
+        let Some(place) = place else {
             return Fate::NoRoom;
         };
         let Some(request) = self.request(link.cell, origin, outgoing) else {
@@ -189,7 +215,18 @@ impl Forwarder {
                 if response.headers().contains_key(NOT_LEADING) {
                     return Fate::NotTaken;
                 }
-                Fate::Answered(relayed(response, place, deposed))
+                if !is_endless(response.headers()) {
+                    return Fate::Answered(relayed(response, place, None));
+                }
+                let credential = outgoing.head.headers.get(header::AUTHORIZATION);
+                let credential = self.0.credentials.hash_one(credential);
+                match link.streams.take(credential, Some(client)) {
+                    Some(place) => {
+                        let cut = Box::pin(deposed());
+                        Fate::Answered(relayed(response, Place::Stream(place), Some(cut)))
+                    }
+                    None => Fate::NoRoom,
+                }
             }
             Ok(Err(error)) if is_unsent(&error) => {
                 if !link.is_cut_off.swap(true, Relaxed) {
@@ -261,25 +298,21 @@ impl Forwarder {
     }
 }
 
+/// Whether an answer has no end of its own.
+fn is_endless(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE);
+    media_type.is_some_and(|it| it.as_bytes().starts_with(b"text/event-stream"))
+}
+
 /// The leader's answer, for the client.
-fn relayed<D>(
+fn relayed(
     response: Response<Incoming>,
-    place: OwnedSemaphorePermit,
-    deposed: impl Fn() -> D,
-) -> Response<Body>
-where
-    D: Future<Output = ()> + Send + 'static,
-{
+    place: Place,
+    cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+) -> Response<Body> {
     let (mut head, body) = response.into_parts();
     keep_end_to_end(&mut head.headers);
     head.extensions.clear();
-    let media_type = head
-        .headers
-        .get(header::CONTENT_TYPE)
-        .map(HeaderValue::as_bytes);
-    let is_endless = media_type.is_some_and(|it| it.starts_with(b"text/event-stream"));
-    let cut =
-        is_endless.then(|| -> Pin<Box<dyn Future<Output = ()> + Send>> { Box::pin(deposed()) });
     Response::from_parts(
         head,
         Body::new(Relayed {

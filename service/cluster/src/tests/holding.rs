@@ -217,3 +217,80 @@ async fn only_so_many_requests_are_under_way() {
         .unwrap();
     assert!(first.await.unwrap().ends_with("done"));
 }
+
+/// Asks in the name of a client behind a proxy.
+fn of_client(client: u8, head: &str) -> String {
+    format!("{head}X-Forwarded-For: 203.0.113.{client}\r\n")
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_come_keep_nobody_out() {
+    let leader = Node::leading(mirror());
+    let node = Node::with(ForwardSettings {
+        trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
+        max_under_way: 32,
+        ..settings()
+    });
+    node.switch.elsewhere(origin(leader.address));
+    // More than is kept: each is passed on while it arrives.
+    let head = of_client(
+        1,
+        "POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n",
+    );
+    let mut slow = Vec::new();
+    for _ in 0..40 {
+        let mut stream = TcpStream::connect(node.address).await.unwrap();
+        let begun = format!("{head}\r\nx");
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        slow.push(stream);
+    }
+    let refused = ask(node.address, &format!("{head}Connection: close\r\n\r\nx")).await;
+    assert!(is_refusal(&refused, "overloaded"), "{refused}");
+    for client in [1, 2] {
+        let small = of_client(client, "GET /small HTTP/1.1\r\nHost: x\r\n");
+        let answer = ask(node.address, &format!("{small}Connection: close\r\n\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn streams_of_one_key_keep_nobody_out() {
+    let endless = || async {
+        let never = futures_util::stream::pending::<Result<&str, Infallible>>();
+        (
+            [("content-type", "text/event-stream")],
+            Body::from_stream(never),
+        )
+    };
+    let leader = Node::leading(Router::new().fallback(get(endless)));
+    let node = Node::with(ForwardSettings {
+        trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
+        max_under_way: 64,
+        ..settings()
+    });
+    node.switch.elsewhere(origin(leader.address));
+    let stream = |key: &str, client: u8| {
+        let head = of_client(client, "GET /stream HTTP/1.1\r\nHost: x\r\n");
+        let request = format!("{head}Authorization: Bearer {key}\r\n\r\n");
+        async move {
+            let mut stream = TcpStream::connect(node.address).await.unwrap();
+            stream.write_all(request.as_bytes()).await.unwrap();
+            let mut head = [0; 12];
+            stream.read_exact(&mut head).await.unwrap();
+            let is_open = &head == b"HTTP/1.1 200";
+            (is_open, stream)
+        }
+    };
+    let mut open = Vec::new();
+    for client in 1..=10 {
+        loop {
+            let (is_open, stream) = stream("pay_pk_a", client).await;
+            if !is_open {
+                break;
+            }
+            open.push(stream);
+        }
+    }
+    assert!(open.len() <= 8, "half of sixteen: {}", open.len());
+    assert!(stream("pay_pk_b", 99).await.0, "another project's key");
+}
