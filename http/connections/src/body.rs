@@ -5,7 +5,7 @@
 use std::{
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -13,9 +13,9 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use tokio::time::{Sleep, sleep};
+use tokio::{sync::watch, time::sleep};
 
-use super::connection::IdleTracker;
+use super::connection::{AT_THE_STOP, IdleTracker};
 
 /// The body did not arrive in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +34,7 @@ pub enum RequestBody {
 impl From<Bytes> for TimedBody<RequestBody> {
     /// A body that was read already: there is nothing to wait for.
     fn from(bytes: Bytes) -> Self {
-        Self::new(RequestBody::Whole(bytes), Duration::MAX)
+        Self::new(RequestBody::Whole(bytes), Duration::MAX, None)
     }
 }
 
@@ -71,21 +71,58 @@ impl Body for RequestBody {
 }
 
 /// A body that ends with an error if it does not arrive in time.
-#[derive(Debug)]
 pub struct TimedBody<B> {
     body: B,
     limit: Duration,
-    timer: Option<Pin<Box<Sleep>>>,
+    /// Whether the server stops.
+    stopped: Option<Arc<watch::Receiver<bool>>>,
+    timer: Timer,
+}
+
+/// The wait for a body.
+enum Timer {
+    /// Nothing was waited for yet.
+    Unset,
+    Running(Pin<Box<dyn Future<Output = ()> + Send>>),
+    Over,
+}
+
+impl<B: std::fmt::Debug> std::fmt::Debug for TimedBody<B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let body = &self.body;
+        f.debug_tuple("TimedBody").field(body).finish()
+    }
 }
 
 impl<B> TimedBody<B> {
-    /// All of `body` within `limit`, counted from when it is first waited for.
-    pub(super) const fn new(body: B, limit: Duration) -> Self {
+    /// All of `body` within `limit`, counted from when it is first waited for, and soon once the server stops.
+    pub(super) const fn new(
+        body: B,
+        limit: Duration,
+        stopped: Option<Arc<watch::Receiver<bool>>>,
+    ) -> Self {
         Self {
             body,
             limit,
-            timer: None,
+            stopped,
+            timer: Timer::Unset,
         }
+    }
+}
+
+/// Ends when a body has taken too long.
+async fn too_long(limit: Duration, stopped: Option<watch::Receiver<bool>>) {
+    let Some(mut stopped) = stopped else {
+        return sleep(limit).await;
+    };
+    let stop = async {
+        // The sender is dropped when the server is gone: that is a stop, too.
+        drop(stopped.wait_for(|stopping| *stopping).await);
+        sleep(AT_THE_STOP).await;
+    };
+    tokio::select! {
+        () = sleep(limit) => {}
+        () = stop => {}
     }
 }
 
@@ -105,10 +142,17 @@ where
         if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let timer = this
-            .timer
-            .get_or_insert_with(|| Box::pin(sleep(this.limit)));
-        ready!(timer.as_mut().poll(cx));
+        if matches!(this.timer, Timer::Unset) {
+            let stopped = this.stopped.take();
+            let waits = too_long(this.limit, stopped.as_deref().cloned());
+            this.timer = Timer::Running(Box::pin(waits));
+        }
+        if let Timer::Running(timer) = &mut this.timer
+            && timer.as_mut().poll(cx).is_pending()
+        {
+            return Poll::Pending;
+        }
+        this.timer = Timer::Over;
         Poll::Ready(Some(Err(TooSlow.into())))
     }
 

@@ -19,6 +19,9 @@ use tokio::{
     time::{Instant, sleep},
 };
 
+/// How long a request may still take to arrive once the server stops: its head, and its body.
+pub(super) const AT_THE_STOP: Duration = Duration::from_secs(1);
+
 /// Since when a connection waits for its client.
 #[derive(Debug)]
 pub(super) struct IdleTracker(Mutex<Since>);
@@ -76,6 +79,8 @@ impl IdleTracker {
         let left = |since: Option<Instant>, limit: Duration| {
             limit.saturating_sub(since.map_or(Duration::ZERO, |since| since.elapsed()))
         };
+        // While it takes an answer it owes no request.
+        let idle = idle.filter(|_| stalled.is_none());
         left(idle, patience.idle).min(left(stalled, patience.stalled))
     }
 }
@@ -107,6 +112,8 @@ pub(super) async fn run<C: GracefulConnection>(
             connection.as_mut().graceful_shutdown();
             // A channel that never changes: a client that does not act is still cut off.
             let (_never, stop) = watch::channel(false);
+            let idle = patience.idle.min(AT_THE_STOP);
+            let patience = Timeouts { idle, ..patience };
             tokio::select! {
                 ended = connection => ended,
                 _ = end(waiting, patience, stop) => Ok(()),

@@ -274,10 +274,14 @@ impl<F: Responder> Conversation<F> {
             patience,
             stopped,
         } = self;
+        // Counted by this connection alone.
+        let stops = Arc::new(stopped.clone());
         let service = service_fn(|request: hyper::Request<Incoming>| {
             waiting.ends();
             let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
-            let request = request.map(|it| TimedBody::new(RequestBody::Arriving(it), body));
+            let stopped = Some(Arc::clone(&stops));
+            let request =
+                request.map(|it| TimedBody::new(RequestBody::Arriving(it), body, stopped));
             async move {
                 let response = front.answer(request, peer).await;
                 Ok::<_, Infallible>(body::until_sent(response, waiting))

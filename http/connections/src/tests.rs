@@ -110,6 +110,42 @@ async fn a_body_that_does_not_come_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_a_body_that_does_not_come() {
+    let router = Router::new().route(
+        "/",
+        post(async |body: Result<axum::body::Bytes, _>| {
+            let read = body.map_err(|_: axum::extract::rejection::BytesRejection| ());
+            if read.is_ok() { "whole" } else { "cut off" }
+        }),
+    );
+    let settings = ServerSettings {
+        body_timeout_seconds: 30,
+        ..SETTINGS
+    };
+    let (address, stop, ended) = start(router, settings);
+    let mut open = Vec::new();
+    for rest in ["some", ""] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{rest}");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        open.push(stream);
+    }
+    // One that has not sent all of its head.
+    let mut headless = TcpStream::connect(address).await.unwrap();
+    headless.write_all(b"POST / HT").await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let begun = Instant::now();
+    stop.notify_one();
+    ended.await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 1);
+    for mut stream in open {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.ends_with("cut off"), "{answer}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_body_that_drips_is_given_up_as_a_whole() {
     let (tell, mut told) = tokio::sync::mpsc::channel(1);
     let router = Router::new().route(
