@@ -104,3 +104,21 @@ async fn new_wallets_are_limited_by_address_unless_the_project_says_otherwise() 
     service.set(change).await;
     create("203.0.113.1").await.unwrap().expect(200);
 }
+
+#[tokio::test]
+async fn wallets_that_strangers_make_for_nothing_stop_no_sale() {
+    let shop = crate::sandbox_shop::SandboxShop::open().await;
+    let change = ProjectChange {
+        wallet_creation_limit: limit(1),
+        ..ProjectChange::default()
+    };
+    shop.service.set(change).await;
+    let browser = &shop.service.publishable;
+    browser.post(PATH, &Value::Null).await.expect(200);
+    let full = browser.post(PATH, &Value::Null).await;
+    assert_refused(&full, 429, "wallet_creation_limit");
+    let body = json!({"priceId": shop.price});
+    browser.post("/api/v1/checkout", &body).await.expect(200);
+    let full = browser.post("/api/v1/checkout", &body).await;
+    assert_refused(&full, 429, "wallet_creation_limit");
+}

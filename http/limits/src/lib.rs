@@ -44,13 +44,23 @@ const UNNAMED_PROXIES: usize = 64;
 
 type PerClient<V> = Cache<(ProjectId, Client), Arc<V>>;
 
+/// How an anonymous wallet comes to be. Each way is counted for itself: who makes wallets for nothing keeps nobody from
+/// buying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Creation {
+    /// It is asked for, empty.
+    Free,
+    /// A checkout that names no wallet makes one once it is paid.
+    Checkout,
+}
+
 /// All limits of the HTTP interface.
 #[derive(Debug)]
 pub struct Limits {
     settings: Settings,
     buckets: Cache<(KeyId, Client), Arc<Bucket>>,
     invalid_codes: PerClient<Mutex<Misses>>,
-    creations_by_client: PerClient<Mutex<Window>>,
+    creations_by_client: Cache<(ProjectId, Client, Creation), Arc<Mutex<Window>>>,
     recoveries: PerClient<Mutex<Window>>,
     recovery_mails: Cache<Hash, Arc<Mutex<Window>>>,
     wrong_tokens: Cache<(TokenScope, Client), Arc<Mutex<Window>>>,
@@ -63,8 +73,8 @@ pub struct Limits {
     unnamed_proxies: RwLock<HashSet<Client>>,
     /// The key under which strangers' texts are hashed; of this process alone.
     hash_key: [u8; 32],
-    // One a project: bounded by the catalog, and no stranger may evict it.
-    creations: DashMap<ProjectId, Window>,
+    // Two a project: bounded by the catalog, and no stranger may evict them.
+    creations: DashMap<(ProjectId, Creation), Window>,
 }
 
 impl Limits {
@@ -177,7 +187,7 @@ impl Limits {
         misses.lock().take(self.invalid_codes_limit(), code, now)
     }
 
-    /// Counts a new anonymous wallet, against the project's limits.
+    /// Counts a new anonymous wallet, against the project's limits for wallets that come to be this way.
     ///
     /// # Errors
     ///
@@ -185,10 +195,10 @@ impl Limits {
     pub fn create_wallet(
         &self,
         project: &Project,
-        client: Client,
+        (client, way): (Client, Creation),
         now: Timestamp,
     ) -> Result<(), LimitExceeded> {
-        let by_client = found_or_new(&self.creations_by_client, (project.id, client));
+        let by_client = found_or_new(&self.creations_by_client, (project.id, client, way));
         let mut by_client = by_client.lock();
         if let Some(limit) = project.wallet_creation_limit_per_ip {
             by_client.check(limit, now)?;
@@ -196,7 +206,7 @@ impl Limits {
         // Nothing is counted unless both limits allow it.
         if let Some(limit) = project.wallet_creation_limit {
             self.creations
-                .entry(project.id)
+                .entry((project.id, way))
                 .or_default()
                 .take(limit, now)?;
         }
@@ -207,11 +217,11 @@ impl Limits {
     }
 
     /// Takes back what [`Self::create_wallet`] counted, because no wallet was created.
-    pub fn wallet_not_created(&self, project: ProjectId, client: Client) {
-        if let Some(mut window) = self.creations.get_mut(&project) {
+    pub fn wallet_not_created(&self, project: ProjectId, (client, way): (Client, Creation)) {
+        if let Some(mut window) = self.creations.get_mut(&(project, way)) {
             window.give_back();
         }
-        if let Some(window) = self.creations_by_client.get(&(project, client)) {
+        if let Some(window) = self.creations_by_client.get(&(project, client, way)) {
             window.lock().give_back();
         }
     }

@@ -239,21 +239,49 @@ fn project(all: Option<u32>, per_client: Option<u32>) -> Project {
     }
 }
 
+const FREE: Creation = Creation::Free;
+
+#[test]
+fn wallets_made_for_nothing_leave_the_checkouts_theirs() {
+    let limits = Limits::new(Settings::default());
+    let project = project(Some(3), Some(2));
+    for client in [ALICE, ALICE, BOB] {
+        limits
+            .create_wallet(&project, (client, FREE), START)
+            .unwrap();
+    }
+    assert!(limits.create_wallet(&project, (BOB, FREE), START).is_err());
+    let bought = (ALICE, Creation::Checkout);
+    for _ in 0..2 {
+        limits.create_wallet(&project, bought, START).unwrap();
+    }
+    assert!(limits.create_wallet(&project, bought, START).is_err());
+    limits.wallet_not_created(project.id, bought);
+    assert!(limits.create_wallet(&project, bought, START).is_ok());
+    assert!(limits.create_wallet(&project, (BOB, FREE), START).is_err());
+}
+
 #[test]
 fn new_wallets_are_limited_per_project_and_per_client() {
     let limits = Limits::new(Settings::default());
     let project = project(Some(3), Some(2));
-    assert!(limits.create_wallet(&project, ALICE, START).is_ok());
-    assert!(limits.create_wallet(&project, ALICE, START).is_ok());
+    assert!(limits.create_wallet(&project, (ALICE, FREE), START).is_ok());
+    assert!(limits.create_wallet(&project, (ALICE, FREE), START).is_ok());
     assert_eq!(
         limits
-            .create_wallet(&project, ALICE, START)
+            .create_wallet(&project, (ALICE, FREE), START)
             .unwrap_err()
             .limit,
         2
     );
-    assert!(limits.create_wallet(&project, BOB, at(30_000)).is_ok());
-    let refusal = limits.create_wallet(&project, BOB, at(30_000)).unwrap_err();
+    assert!(
+        limits
+            .create_wallet(&project, (BOB, FREE), at(30_000))
+            .is_ok()
+    );
+    let refusal = limits
+        .create_wallet(&project, (BOB, FREE), at(30_000))
+        .unwrap_err();
     assert_eq!(
         refusal,
         LimitExceeded {
@@ -262,7 +290,11 @@ fn new_wallets_are_limited_per_project_and_per_client() {
             reset_seconds: 60
         }
     );
-    assert!(limits.create_wallet(&project, BOB, at(60_000)).is_ok());
+    assert!(
+        limits
+            .create_wallet(&project, (BOB, FREE), at(60_000))
+            .is_ok()
+    );
 }
 
 #[test]
@@ -270,12 +302,20 @@ fn a_refused_or_failed_creation_uses_nothing_up() {
     let limits = Limits::new(Settings::default());
     let project = project(Some(1), Some(1));
     for _ in 0..5 {
-        limits.create_wallet(&project, ALICE, START).unwrap();
-        limits.wallet_not_created(project.id, ALICE);
+        limits
+            .create_wallet(&project, (ALICE, FREE), START)
+            .unwrap();
+        limits.wallet_not_created(project.id, (ALICE, FREE));
     }
-    limits.create_wallet(&project, ALICE, START).unwrap();
-    assert!(limits.create_wallet(&project, BOB, START).is_err());
-    assert!(limits.create_wallet(&project, BOB, at(60_000)).is_ok());
+    limits
+        .create_wallet(&project, (ALICE, FREE), START)
+        .unwrap();
+    assert!(limits.create_wallet(&project, (BOB, FREE), START).is_err());
+    assert!(
+        limits
+            .create_wallet(&project, (BOB, FREE), at(60_000))
+            .is_ok()
+    );
 }
 
 #[test]
@@ -284,12 +324,12 @@ fn no_limit_and_a_limit_of_none_at_all() {
     for _ in 0..5000 {
         assert!(
             limits
-                .create_wallet(&project(None, None), ALICE, START)
+                .create_wallet(&project(None, None), (ALICE, FREE), START)
                 .is_ok()
         );
     }
     let refusal = limits
-        .create_wallet(&project(Some(0), None), ALICE, START)
+        .create_wallet(&project(Some(0), None), (ALICE, FREE), START)
         .unwrap_err();
     assert_eq!(refusal.retry_after_seconds, 60);
 }
@@ -322,7 +362,7 @@ fn strangers_cannot_fill_the_memory() {
         let client = Client::V6(stranger);
         let _ = request(&limits, client, START);
         let _ = limits.count_miss(PROJECT, client, "x", START);
-        let _ = limits.create_wallet(&project(None, Some(9)), client, START);
+        let _ = limits.create_wallet(&project(None, Some(9)), (client, FREE), START);
         let _ = limits.recover(PROJECT, client, START);
         let _ = limits.may_mail(PROJECT, &email(&format!("{stranger}@example.org")), START);
     }

@@ -11,6 +11,7 @@ use edge::{
     caller::{AnyKeyOr, MayCheckout},
     context::Context,
 };
+use limits::Creation;
 use payments::{self, CheckoutKey, NewCheckout};
 use port::Discount;
 use serde::{Deserialize, Serialize};
@@ -196,10 +197,11 @@ pub(super) async fn checkout(
     // The payment will make a wallet, which counts now.
     let counted = new.wallet.is_none() && key.kind() == KeyKind::Publishable;
     if counted {
-        let allowed = app
-            .edge
-            .limits
-            .create_wallet(&key.project, context.client, context.now);
+        let allowed = app.edge.limits.create_wallet(
+            &key.project,
+            (context.client, Creation::Checkout),
+            context.now,
+        );
         allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
     }
     let named = named.map(|named| {
@@ -227,7 +229,7 @@ pub(super) async fn checkout(
     if counted && !is_new {
         app.edge
             .limits
-            .wallet_not_created(key.project.id, context.client);
+            .wallet_not_created(key.project.id, (context.client, Creation::Checkout));
     }
     let (order, page, replayed) = opened.map_err(|error| match (error, code) {
         (

@@ -3,6 +3,7 @@
 use axum::{extract::State, response::Response};
 use domain::catalog::{KeyKind, Mode};
 use edge::{AnyKey, SecretKey, body::Body, context::Context};
+use limits::Creation;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -37,10 +38,11 @@ pub(super) async fn create_wallet(
     }
     let counted = key.kind() == KeyKind::Publishable;
     if counted {
-        let allowed = app
-            .edge
-            .limits
-            .create_wallet(&key.project, context.client, context.now);
+        let allowed = app.edge.limits.create_wallet(
+            &key.project,
+            (context.client, Creation::Free),
+            context.now,
+        );
         allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
     }
     match app.handle.create_code(&key.scope).await {
@@ -50,7 +52,7 @@ pub(super) async fn create_wallet(
             if counted {
                 app.edge
                     .limits
-                    .wallet_not_created(key.project.id, context.client);
+                    .wallet_not_created(key.project.id, (context.client, Creation::Free));
             }
             Err(Error::from_wallet(error, &key))
         }
