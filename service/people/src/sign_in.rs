@@ -128,7 +128,8 @@ impl People {
             .filter(|user| user.id == ticket.user)
             .ok_or(Error::NoInvitation)?;
         let totp = TotpSecret::read(&ticket.what.totp).ok_or(Error::Secret)?;
-        let step = totp.step_of(code, None, now).ok_or(Error::WrongCode)?;
+        let step = totp.step_of(code, None, self.handle.wall());
+        let step = step.ok_or(Error::WrongCode)?;
         let recovery = RecoveryCodes::draw()?;
         let accepted = User {
             password: Some(ticket.what.password),
@@ -226,12 +227,12 @@ impl People {
             return Ok(None);
         }
         let totp = self.totp(factor).ok_or(Error::Secret)?;
-        Ok(totp
-            .step_of(code, factor.used, now)
-            .map(|step| SecondFactor {
-                used: Some(step),
-                ..factor.clone()
-            }))
+        // The app shows its code by a clock of its own.
+        let step = totp.step_of(code, factor.used, self.handle.wall());
+        Ok(step.map(|step| SecondFactor {
+            used: Some(step),
+            ..factor.clone()
+        }))
     }
 
     fn totp(&self, factor: &SecondFactor) -> Option<TotpSecret> {

@@ -61,7 +61,8 @@ impl Task {
         }
         let event = Event::of(&record, handle);
         let now = handle.now();
-        let mut outgoing = outgoing(&endpoint, &event, now);
+        // Judged by the receiver's clock: not by the one that follows a jump slowly.
+        let mut outgoing = outgoing(&endpoint, &event, handle.wall());
         let secrets = context.catalog.signing_secrets(&endpoint, now);
         let (id, seconds) = (&outgoing.id, outgoing.seconds);
         outgoing.signature = standard_webhooks::signatures(&secrets, id, seconds, &outgoing.body);
