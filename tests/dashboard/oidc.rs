@@ -17,8 +17,15 @@ use crate::{
 const BEGIN: &str = "/dashboard/sign-in/oidc";
 
 async fn start() -> (Service, IdentityProvider) {
+    start_with(|_| {}).await
+}
+
+async fn start_with(
+    change: impl FnOnce(&mut scrip::config::Config),
+) -> (Service, IdentityProvider) {
     let provider = IdentityProvider::start().await;
     let service = Service::with(|config| {
+        change(config);
         config.oidc.issuer = provider.url.clone();
         config.oidc.client_id = CLIENT.into();
         config.oidc.client_secret = SECRET.into();
@@ -429,4 +436,35 @@ async fn an_administrator_binds_and_unbinds_over_the_admin_api() {
     )
     .await;
     assert_eq!(page.status, 403);
+}
+
+#[tokio::test]
+async fn answers_that_fail_are_bounded_before_the_provider_is_asked_and_keep_nobody_else_out() {
+    let (service, provider) = start_with(|config| {
+        config.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    })
+    .await;
+    invite(&service, "Ann").await;
+    provider.script.lock().claims = json!({});
+    let stranger = Browser::new(&service.base);
+    let http = kit::client::unled_http();
+    let ask = async |path: &str, cookie: &str| {
+        let url = format!("{}{path}", service.base);
+        let from = [("x-forwarded-for", "203.0.113.1"), ("cookie", cookie)];
+        stranger.send(http.get(url), &from).await
+    };
+    let mut statuses = Vec::new();
+    for _ in 0..25 {
+        let page = ask(BEGIN, "").await;
+        let begun = cookie(&page, "scrip_attempt").unwrap();
+        let url: url::Url = page.location().parse().unwrap();
+        let state = url.query_pairs().find(|(name, _)| name == "state");
+        let path = format!("{BEGIN}/callback?code=bogus&state={}", state.unwrap().1);
+        statuses.push(ask(&path, &begun).await.status);
+    }
+    assert_eq!(provider.script.lock().exchanges, 20, "{statuses:?}");
+    assert!(statuses[20..].iter().all(|status| *status == 429));
+    let known = claims(&service, &provider, "ann-1", "ann@example.com");
+    let (_, page) = signed_in(&service, &provider, known).await;
+    assert_eq!(page.status, 303, "{}", page.html);
 }

@@ -28,6 +28,8 @@ pub enum TokenScope {
     Administration,
     /// The metrics at `/metrics`.
     Figures,
+    /// A sign-in that an identity provider is asked about.
+    IdentityProvider,
     /// A user's account, whoever asks.
     Account,
 }
@@ -80,6 +82,23 @@ impl Limits {
             bucket.take(FORMS, now)?;
         }
         Ok(())
+    }
+
+    /// Whether a client may try another token, or sign in once more.
+    ///
+    /// # Errors
+    ///
+    /// Too many of this client were wrong.
+    pub fn wrong_tokens(
+        &self,
+        scope: TokenScope,
+        client: Client,
+        now: Timestamp,
+    ) -> Result<(), LimitExceeded> {
+        match self.wrong_tokens.get(&(scope, client)) {
+            Some(window) => window.lock().check(WRONG_TOKENS, now),
+            None => Ok(()),
+        }
     }
 
     /// Counts a wrong token, or another attempt to sign in that failed, and delays the answer.

@@ -61,7 +61,10 @@ pub(super) async fn begin(
         return Ok(in_the_clear());
     };
     let query = fields(&parts.uri);
-    let begun = match oidc.begin(own_page(query.text(NEXT)), now).await {
+    let begun = match oidc
+        .begin(own_page(query.text(NEXT)), app.edge.clock.wall())
+        .await
+    {
         Ok(begun) => begun,
         Err(error) => return Ok(failure(&app, &query, &error)),
     };
@@ -84,15 +87,23 @@ pub(super) async fn finish(State(app): State<App>, request: Request) -> Result<R
         return Ok(in_the_clear());
     };
     let query = fields(&parts.uri);
+    // Each answer that is checked costs the provider a request.
+    let failures = app
+        .edge
+        .limits
+        .wrong_tokens(TokenScope::IdentityProvider, client, now);
+    failures.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
     let answer = ProviderAnswer {
         state: query.text("state"),
         code: query.some("code"),
         issuer: query.some("iss"),
+        client: client.address(),
     };
     let sealed = cookies::kept(&parts.headers, &app.site, ATTEMPT).unwrap_or_default();
     let people = &app.edge.people;
     let is_known = |subject: &str| people.by_identity(&bound(oidc.issuer(), subject)).is_some();
-    let mut response = match oidc.finish(sealed, answer, is_known, now).await {
+    let wall = app.edge.clock.wall();
+    let mut response = match oidc.finish(sealed, answer, is_known, wall).await {
         Ok((identity, next)) => {
             let who = recognised(&app, &identity).await?;
             let next = next.unwrap_or_default();
@@ -126,12 +137,13 @@ pub(super) async fn finish(State(app): State<App>, request: Request) -> Result<R
             }
         }
         Err(error) => {
-            tracing::warn!(client.address = %client, %error, "A sign-in by the identity provider failed");
             if !matches!(
                 error,
                 OidcError::Busy | OidcError::Unavailable(_) | OidcError::Unfit(_)
             ) {
+                // Beyond the limit nothing is logged: no stranger can fill the log.
                 failed(&app, context).await?;
+                tracing::warn!(client.address = %client, %error, "A sign-in by the identity provider failed");
             }
             failure(&app, &Fields::default(), &error)
         }
@@ -216,7 +228,7 @@ fn in_the_clear() -> Response {
 /// Counts a failed sign-in, and notes it in the logs.
 async fn failed(app: &App, context: &Context) -> Result<(), Error> {
     let (client, now) = (context.client, context.now);
-    let scope = TokenScope::Administration;
+    let scope = TokenScope::IdentityProvider;
     let counted = app.edge.limits.wrong_token(scope, client, now).await;
     counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
     noted(app, client, now).await;

@@ -1,11 +1,12 @@
 //! The two steps: to the provider, and back from it.
 
 use std::{
+    net::IpAddr,
     sync::Arc,
     time::{Duration, UNIX_EPOCH},
 };
 
-use actors::Cipher;
+use actors::{Cipher, Shares};
 use domain::Timestamp;
 use openidconnect::{
     AuthorizationCode, ClaimsVerificationError, CsrfToken, Nonce, OAuth2TokenResponse as _,
@@ -29,8 +30,12 @@ use crate::{
 const KEEP_SECONDS: i64 = 3600;
 /// How long a provider that failed is not asked again, and how often its keys are read for a token with another one.
 const PAUSE_SECONDS: i64 = 10;
-/// The most answers that are checked at once.
-const AT_ONCE: usize = 16;
+/// The most sign-ins that are begun at once: each waits only while nothing is known of the provider.
+const BEGUN_AT_ONCE: usize = 16;
+/// The most answers that are checked at once, of which each client has its share.
+const CHECKED_AT_ONCE: usize = 64;
+/// A client may have one checked of so many that are left.
+const CLIENT_PART: usize = 8;
 /// How far the provider's clock may be ahead of this one.
 const SLACK_SECONDS: i64 = 300;
 /// What ID tokens may be signed with: keys of which only the provider has the private half.
@@ -56,7 +61,8 @@ pub struct Oidc {
     attempts: Attempts,
     /// What was found out about the provider, and when.
     known: Mutex<Option<(KnownProvider, Timestamp)>>,
-    turns: Semaphore,
+    begun: Semaphore,
+    checked: Shares<()>,
 }
 
 impl std::fmt::Debug for Oidc {
@@ -87,6 +93,8 @@ pub struct ProviderAnswer<'a> {
     pub code: Option<&'a str>,
     /// Who says so, where it does (RFC 9207).
     pub issuer: Option<&'a str>,
+    /// The client that brings it.
+    pub client: IpAddr,
 }
 
 /// Somebody whom the provider vouches for.
@@ -109,7 +117,8 @@ impl Oidc {
             redirect,
             attempts: Attempts::new(cipher),
             known: Mutex::default(),
-            turns: Semaphore::new(AT_ONCE),
+            begun: Semaphore::new(BEGUN_AT_ONCE),
+            checked: Shares::new(CHECKED_AT_ONCE).with_client_part(CLIENT_PART),
         }
     }
 
@@ -136,13 +145,14 @@ impl Oidc {
         &self.settings.issuer
     }
 
-    /// The first step: where the browser goes, and what it keeps. `next` comes back with the second.
+    /// The first step: where the browser goes, and what it keeps. `next` comes back with the second. `now` is the
+    /// machine's time in both, as the provider's clock is compared with it.
     ///
     /// # Errors
     ///
     /// The provider cannot be asked, or is not fit; too many wait for that.
     pub async fn begin(&self, next: Option<&str>, now: Timestamp) -> Result<BegunSignIn, Error> {
-        let _turn = self.turns.try_acquire().map_err(|_| Error::Busy)?;
+        let _place = self.begun.try_acquire().map_err(|_| Error::Busy)?;
         let provider = self.provider(KEEP_SECONDS, now).await?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let flow = CoreAuthenticationFlow::AuthorizationCode;
@@ -191,7 +201,8 @@ impl Oidc {
             return Err(Error::Untrusted("another issuer sent the browser back"));
         }
         let code = answer.code.ok_or(Error::Denied)?.to_owned();
-        let _turn = self.turns.try_acquire().map_err(|_| Error::Busy)?;
+        let place = self.checked.take((), Some(answer.client));
+        let _place = place.ok_or(Error::Busy)?;
         let provider = self.provider(KEEP_SECONDS, now).await?;
         let request = provider.client.exchange_code(AuthorizationCode::new(code));
         let request = request.map_err(|_| Error::Unfit("it names no token endpoint".into()))?;
