@@ -42,6 +42,25 @@ fn back(order: &Value) -> (&str, i64, i64) {
     )
 }
 
+/// Stripe keeps the failures under the keys that were used, says so, and repeats them.
+#[tokio::test]
+async fn once_the_provider_is_well_the_same_key_goes_on() {
+    let (shop, order) = bought().await;
+    let path = "/script/unkindness";
+    shop.ask(Method::POST, path, "failed_posts=1000").await;
+    let body = json!({"idempotencyKey": "k"});
+    for _ in 0..3 {
+        let failed = refund(&shop.service, &order, body.clone()).await;
+        assert_refused(&failed, 502, "provider_error");
+    }
+    // No more fail, and those that did are repeated.
+    shop.ask(Method::POST, path, "failed_posts=1").await;
+    let done = refund(&shop.service, &order, body.clone()).await;
+    assert_eq!(back(&done.expect(200)), ("refunded", 500, 0));
+    let again = refund(&shop.service, &order, body).await;
+    assert_eq!(header(&again, REPLAYED), Some("true"));
+}
+
 #[tokio::test]
 async fn a_whole_order_goes_back_and_its_credits_with_it() {
     let (shop, order) = bought().await;

@@ -268,12 +268,19 @@ impl Client {
 
     async fn send<T: Answer>(&self, call: &Call<'_>) -> Result<T, CallFailure> {
         let mut attempts: u32 = 0;
+        let mut broke = false;
         loop {
             attempts = attempts.saturating_add(1);
-            let failure = match self.attempt(call).await {
+            let mut failure = match self.attempt(call).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
+            if failure.replayed {
+                // After a failure of this very call it repeats nothing older.
+                failure.replayed = !broke;
+                return Err(failure);
+            }
+            broke |= failure.broke();
             match failure.attempt.pause(attempts, jitter()) {
                 Some(pause) => self.api.pauses.spend(pause).await,
                 None => return Err(failure),

@@ -74,11 +74,11 @@ impl Stripe {
             }
             Some(_) => {}
             None => {
-                let name = format!("mark/{}/{}", theirs.as_str(), reference.price);
+                let key = key::anew(format_args!("mark/{}", theirs.as_str()))?;
                 let ours = format!("metadata[{}]", metadata::PRICE);
                 let form = Form::new().with(ours, reference.price);
                 let path = ["prices", theirs.as_str()];
-                self.change(&path, &form, &key::operation(name)?).await?;
+                self.change(&path, &form, &key).await?;
                 self.shared
                     .ours
                     .insert((self.project, theirs), Some(reference.price));

@@ -184,7 +184,7 @@ impl Stripe {
             .with(format!("metadata[{}]", metadata::PROJECT), self.project)
             .with(format!("metadata[{}]", metadata::ORDER), order);
         let id = subscription.as_str();
-        let key = key::operation(format_args!("mark/{id}/{order}"))?;
+        let key = key::anew(format_args!("mark/{id}"))?;
         self.change(&["subscriptions", id], &form, &key).await
     }
 }
@@ -280,9 +280,21 @@ impl Provider for Stripe {
         order: OrderId,
     ) -> ProviderFuture<'a, ()> {
         self.within_patience(async move {
-            let key = key::operation(format_args!("expire/{order}"))?;
+            let name = key::operation(format_args!("expire/{order}"))?;
             let path = ["checkout", "sessions", checkout.as_str(), "expire"];
-            self.change(&path, &Form::new(), &key).await
+            let form = Form::new();
+            let closed = self
+                .client
+                .try_post::<serde_json::Value>(&path, &form, &name);
+            match closed.await {
+                Ok(_) => Ok(()),
+                // A stored failure would be repeated for a day.
+                Err(failure) if failure.is_replay() || failure.broke() => {
+                    let key = anew(&name, "again")?;
+                    self.change(&path, &form, &key).await
+                }
+                Err(failure) => Err(failure.error),
+            }
         })
     }
 

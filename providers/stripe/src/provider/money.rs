@@ -19,8 +19,9 @@ use crate::{
     refunds::Refund,
 };
 
-/// Idempotency keys to try for one refund, past replayed answers; Stripe keeps each for a day.
-const MAX_REFUND_KEYS: u32 = 8;
+/// Numbered idempotency keys to try for one refund, past replayed answers, before a random one; Stripe keeps each for
+/// a day, and a call that fails uses up one.
+const NUMBERED_REFUND_KEYS: u32 = 32;
 
 /// Turns a refusal to read into `None`: a buyer gets what they paid for even where an object is missing or the key
 /// may not read it.
@@ -195,7 +196,7 @@ impl Stripe {
     /// Makes a refund unless one, in any status, names the operation. Stripe repeats for a day what it answered
     /// under an idempotency key, failures and refusals included: then the next key is tried. Keys are numbered,
     /// so that two concurrent callers make one refund. A server error may be repeated without being marked as
-    /// such: where it left no refund, one random key is tried.
+    /// such: where it left no refund, one random key is tried, as it is where all numbers are used up.
     pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), Error> {
         let intent = &request.payment;
         let name = request.operation.as_str();
@@ -203,13 +204,19 @@ impl Stripe {
             .with("payment_intent", intent)
             .with("amount", request.amount_cents)
             .with(format!("metadata[{OPERATION}]"), name);
+        let mut turn: u32 = 0;
         let mut broke = false;
-        for turn in 1..=MAX_REFUND_KEYS {
-            if self.client.has_refund(intent, name).await? {
+        let mut looked = false;
+        loop {
+            // Looked for once, and again after a failure: replayed answers are about calls that are over.
+            if !looked && self.client.has_refund(intent, name).await? {
                 return Ok(());
             }
+            looked = true;
+            turn = turn.saturating_add(1);
+            let is_last = broke || turn > NUMBERED_REFUND_KEYS;
             let key = match turn {
-                _ if broke => anew(&request.operation, "again")?,
+                _ if is_last => anew(&request.operation, "again")?,
                 1 => key::operation(name)?,
                 turn => key::operation(format_args!("{name}/{turn}"))?,
             };
@@ -219,12 +226,12 @@ impl Stripe {
                 .await
             {
                 Ok(_) => return Ok(()),
+                Err(failure) if is_last => return Err(failure.error),
                 Err(failure) if failure.is_replay() => {}
-                Err(failure) if failure.broke() && !broke => broke = true,
+                Err(failure) if failure.broke() => (broke, looked) = (true, false),
                 Err(failure) => return Err(failure.error),
             }
         }
-        Err(Error::unavailable("it only repeats earlier answers", None))
     }
 }
 
