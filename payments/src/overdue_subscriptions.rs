@@ -1,6 +1,6 @@
 //! Asks the provider about subscriptions that are overdue: their period ended more than a day ago, and no event has
-//! come since. A subscription loses its features only where the provider no longer has it, or does not answer any
-//! request for the days of grace.
+//! come since. A subscription loses its features only where the days of grace are over, and the provider no longer has it
+//! or does not answer about it.
 //!
 //! Overdue subscriptions are found in the books by the ends of their periods. Each is asked about once, also after a
 //! start, and again once a day while it stays overdue.
@@ -212,6 +212,10 @@ impl Source for OverdueSubscriptions {
                 );
                 self.context.give_up();
                 self.lapse(account.project, *wallet, id.clone()).await
+            }
+            Err(error) if error.is_silence() => {
+                self.lapse(account.project, *wallet, id.clone()).await?;
+                Err(error)
             }
             refreshed => refreshed.map(drop),
         }

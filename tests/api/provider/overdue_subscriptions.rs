@@ -103,9 +103,9 @@ async fn while_the_provider_is_away_features_end_after_the_days_of_grace_and_com
     subscribed(&shop).await;
     shop.away();
     shop.days_and_a_round(31).await;
-    shop.days_and_a_round(6).await;
+    shop.days_and_a_round(5).await;
     assert_eq!(shop.features().await, json!(["pro"]), "six days of silence");
-    shop.days_and_a_round(1).await;
+    shop.days_and_a_round(2).await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!([]));
     assert_eq!(wallet["subscriptions"][0]["status"], "past_due");
@@ -119,6 +119,21 @@ async fn while_the_provider_is_away_features_end_after_the_days_of_grace_and_com
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!(["pro"]));
     assert_eq!(wallet["subscriptions"][0]["status"], "active");
+}
+
+/// A restart in between does not count the days anew.
+#[tokio::test]
+async fn silence_about_one_subscription_ends_its_features_after_the_days_of_grace() {
+    let shop = StripeShop::open().await;
+    subscribed(&shop).await;
+    let silent = Override::Status(500, json!({}));
+    shop.stripe.from_now_on(SUBSCRIPTION, silent);
+    shop.days_and_a_round(31).await;
+    shop.days_and_a_round(5).await;
+    assert_eq!(shop.features().await, json!(["pro"]), "six days of silence");
+    let shop = shop.again().await;
+    shop.days_and_a_round(2).await;
+    assert_eq!(shop.features().await, json!([]));
 }
 
 #[tokio::test]
