@@ -178,6 +178,32 @@ async fn codes_of_the_provider_make_it_cheaper() {
 }
 
 #[tokio::test]
+async fn a_code_that_is_not_for_this_buyer_is_refused_in_the_providers_words() {
+    let shop = StripeShop::open().await;
+    for param in [None, Some("discounts[0][promotion_code]")] {
+        let mut error = json!({
+            "type": "invalid_request_error",
+            "message": "This promotion code cannot be redeemed because of prior transactions.",
+        });
+        if let Some(param) = param {
+            error["param"] = json!(param);
+        }
+        let path = format!("POST {SESSIONS}");
+        let refusal = Override::Status(400, json!({"error": error}));
+        shop.stripe.instead(&path, refusal.clone());
+        let reply = shop.checkout(json!({"discountCode": "SUMMER"})).await;
+        assert_refused(&reply, 400, "invalid_discount_code");
+        assert_eq!(reply.body["param"], "discountCode");
+        let message = reply.body["message"].as_str().unwrap();
+        assert!(message.contains("prior transactions"), "{message}");
+        // Without a code it is the provider's failure.
+        shop.stripe.instead(&path, refusal);
+        let reply = shop.checkout(json!({})).await;
+        assert_refused(&reply, 502, "provider_error");
+    }
+}
+
+#[tokio::test]
 async fn a_tier_is_made_at_the_provider_once() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;

@@ -30,8 +30,14 @@ impl Error {
             payments::Error::Changing => Self::new(ErrorCode::Overloaded).saying(
                 "This project's payment provider is being changed. Nothing was done; try again soon.",
             ),
-            payments::Error::Provider(port::Error::InvalidDiscountCode) => {
-                Self::about("discountCode", ErrorCode::InvalidDiscountCode)
+            payments::Error::Provider(port::Error::InvalidDiscountCode(words)) => {
+                let refusal = Self::about("discountCode", ErrorCode::InvalidDiscountCode);
+                match words {
+                    Some(words) => refusal.saying(format!(
+                        "The payment provider refuses this discount code: {words}"
+                    )),
+                    None => refusal,
+                }
             }
             // The provider does not name the currency in a form that can be relied on.
             payments::Error::Provider(port::Error::CurrencyMismatch(_)) => Self::currency(None),

@@ -6,9 +6,9 @@ pub enum Error {
     /// The provider has no such object.
     #[error("the payment provider does not know it: {0}")]
     Missing(String),
-    /// The provider has no such active promotion code, or the code does not apply here.
-    #[error("the provider knows no such active code")]
-    InvalidDiscountCode,
+    /// The provider has no such active promotion code, or refused a checkout with the code, with these words.
+    #[error("the provider does not take the discount code: {}", .0.as_deref().unwrap_or("it knows no such active code"))]
+    InvalidDiscountCode(Option<String>),
     /// The customer already pays for a subscription in another currency.
     #[error("the customer has a subscription in another currency: {0}")]
     CurrencyMismatch(String),

@@ -46,10 +46,9 @@ impl Stripe {
             );
             attempt = other;
         };
+        let has_code = matches!(request.discount, Discount::Code(_));
         let session = outcome.map_err(|error| match error {
-            Error::Refused(refusal) if is_about_the_discount(&refusal) => {
-                port::Error::InvalidDiscountCode.into()
-            }
+            Error::Refused(refusal) if has_code => about_the_code(refusal).into(),
             other => other,
         })?;
         Ok(CheckoutPage {
@@ -72,7 +71,7 @@ impl Stripe {
             Discount::Code(code) => {
                 let customer = request.customer.as_ref();
                 let id = self.client.find_promotion_code(code, customer).await?;
-                Some(id.ok_or(port::Error::InvalidDiscountCode)?)
+                Some(id.ok_or(port::Error::InvalidDiscountCode(None))?)
             }
             Discount::None | Discount::BuyerMayEnter => None,
         };
@@ -136,9 +135,16 @@ fn anonymous(error: Error, email: Option<&Email>) -> Error {
     }
 }
 
-fn is_about_the_discount(refusal: &ErrorResponse) -> bool {
-    let param = refusal.param.as_deref().unwrap_or_default();
-    param.starts_with("discounts")
+/// A refusal of a checkout with a discount code. Stripe does not always name the parameter where a code is not for this
+/// buyer or amount, so all that is not about the account or the customer's currency counts as about the code.
+fn about_the_code(refusal: Box<ErrorResponse>) -> port::Error {
+    let words = refusal.message.clone();
+    match port::Error::from(Error::Refused(refusal)) {
+        port::Error::Refused(_) | port::Error::Missing(_) => {
+            port::Error::InvalidDiscountCode(Some(words).filter(|words| !words.is_empty()))
+        }
+        other => other,
+    }
 }
 
 #[cfg(test)]

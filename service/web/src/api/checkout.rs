@@ -236,7 +236,7 @@ pub(super) async fn checkout(
             payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)),
             Some(code),
         ) => guesses.in_vain(code.reveal(), ErrorCode::WalletNotFound),
-        (error @ payments::Error::Provider(port::Error::InvalidDiscountCode), _) => {
+        (error @ payments::Error::Provider(port::Error::InvalidDiscountCode(_)), _) => {
             guesses.miss_as(&discount, Error::from_payments(error, &key))
         }
         (other, _) => Error::from_payments(other, &key),
