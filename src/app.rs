@@ -121,8 +121,7 @@ fn router(app: &AppState, api: &api::App) -> Router {
         .merge(
             admin
                 .merge(dashboard::router(&dashboard).with_state(dashboard))
-                .route("/", get(root))
-                .layer(middleware::from_fn(unless_elsewhere)),
+                .route("/", get(root)),
         )
         .merge(docs::router())
         .merge(pages::result::router())
@@ -130,6 +129,8 @@ fn router(app: &AppState, api: &api::App) -> Router {
         .merge(api::webhook_router().with_state(Arc::clone(api)))
         .fallback(route_not_found)
         .method_not_allowed_fallback(method_not_allowed)
+        // Behind the fallbacks: a path that is served elsewhere has no methods here either.
+        .layer(middleware::from_fn(unless_elsewhere))
         .layer((edge, gate))
         .merge(v1)
         .merge(sandbox)

@@ -32,6 +32,19 @@ async fn is_there_and_nowhere_else(main: &str, admin: &str) {
         assert_eq!(status(main, path, "text/html").await, 404, "{path}");
         assert_ne!(status(admin, path, "text/html").await, 404, "{path}");
     }
+    // No other method shows that there is something.
+    let nothing = Client::new(main, ADMIN_TOKEN);
+    for (method, path) in [
+        ("DELETE", "/api/admin/v1/projects"),
+        ("PUT", "/dashboard/sign-in"),
+        ("OPTIONS", "/dashboard"),
+        ("POST", "/"),
+    ] {
+        let request = nothing.request(method.parse().unwrap(), path);
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), 404, "{method} {path}");
+        assert_eq!(answer.headers().get("allow"), None, "{method} {path}");
+    }
     // What a proxy claims changes nothing.
     for header in ["scrip-forwarded", "x-forwarded-for"] {
         let client = Client::new(main, ADMIN_TOKEN);

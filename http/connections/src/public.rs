@@ -58,12 +58,17 @@ impl<R: Responder> Responder for PublicListener<R> {
         if let Some(refusal) = (self.refuse)(&request) {
             return refusal;
         }
-        if let Some(is_elsewhere) = self.is_elsewhere
-            && is_elsewhere(request.uri().path())
-        {
+        let is_elsewhere = self
+            .is_elsewhere
+            .is_some_and(|is_elsewhere| is_elsewhere(request.uri().path()));
+        if is_elsewhere {
             request.extensions_mut().insert(ServedElsewhere);
         }
         let mut response = Arc::clone(&self.inner).answer(request, peer).await;
+        if is_elsewhere {
+            // A router names the methods of a path that it knows, whatever it was answered with.
+            response.headers_mut().remove(header::ALLOW);
+        }
         if self.has_tls {
             let headers = response.headers_mut();
             headers.insert(header::STRICT_TRANSPORT_SECURITY, ONE_YEAR);
