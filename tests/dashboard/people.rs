@@ -40,9 +40,7 @@ pub(crate) async fn person(service: &Service, new: NewUser) -> Person {
     let people = service.people();
     let now = now(service);
     let invited = people.invite(new, now).await.unwrap();
-    let chosen = people
-        .choose_password(&invited.secret, PASSWORD, Queued::Stranger(0), now)
-        .await;
+    let chosen = people.choose_password(&invited.secret, PASSWORD, now).await;
     let (user, totp, ticket) = chosen.unwrap();
     let accepted = people.accept(&ticket, &totp.code_at(now), now).await;
     Person {
@@ -377,7 +375,7 @@ async fn signing_in_leads_to_the_page_that_was_asked_for() {
 /// With a clock that stands still: all of it happens within a minute. Where strangers wait and how many, the unit tests
 /// of the queue say.
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_wrong_passwords_at_once_keep_out_nobody_who_signed_in_here_before() {
+async fn ten_thousand_wrong_passwords_at_once_keep_out_nobody_who_is_known_or_invited() {
     let service = Service::start().await;
     let ann = person(&service, new("Ann", Role::Viewer)).await;
     let browser = signed_in(&service, &ann).await;
@@ -401,8 +399,14 @@ async fn ten_thousand_wrong_passwords_at_once_keep_out_nobody_who_signed_in_here
         let path = "/dashboard/sign-in";
         page.post_as_it_is(path, &form, &[("cookie", &known)]).await
     };
-    let (flood, right) = tokio::join!(flood, right);
+    let invited = people.invite(new("Cleo", Role::Viewer), at).await.unwrap();
+    let accepted = people.choose_password(&invited.secret, PASSWORD, at);
+    let (flood, right, accepted) = tokio::join!(flood, right, accepted);
     assert!(right.value("ticket").is_some(), "{}", right.html);
+    assert_eq!(
+        accepted.map(|(user, ..)| user.name.clone()).ok().as_deref(),
+        Some("Cleo")
+    );
     let busy = flood
         .iter()
         .filter(|it| matches!(it, Err(people::Error::Busy)));

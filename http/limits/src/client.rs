@@ -55,6 +55,16 @@ impl Client {
         }
     }
 
+    /// The first client of the site that this one is at: a line has up to an IPv6 /48, and would be as many clients as
+    /// it likes.
+    #[must_use]
+    pub const fn site(self) -> Self {
+        match self {
+            Self::V4(address) => Self::V4(address),
+            Self::V6(network) => Self::V6(network & !0xffff),
+        }
+    }
+
     /// Stands for all, where a limit does not tell them apart.
     pub const ANY: Self = Self::V4(Ipv4Addr::UNSPECIFIED);
 
@@ -147,6 +157,9 @@ mod tests {
     fn ipv6_clients_are_one_per_64() {
         let one = client("fd00::1", &["2001:db8:1:2:3:4:5:6"]);
         assert_eq!(one, client("fd00::1", &["[2001:db8:1:2::9]:443"]));
-        assert_ne!(one, client("fd00::1", &["2001:db8:1:3::9"]));
+        let next = client("fd00::1", &["2001:db8:1:3::9"]);
+        assert_ne!(one, next);
+        assert_eq!(one.site(), next.site());
+        assert_ne!(one.site(), client("fd00::1", &["2001:db8:2:2::9"]).site());
     }
 }

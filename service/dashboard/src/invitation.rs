@@ -18,7 +18,7 @@ use super::{
     fields::Fields,
     layout,
     page_request::audited,
-    sign_in::{Begin, code_field, refused_transport, stranger},
+    sign_in::{Begin, code_field, refused_transport},
     verbatim::verbatim,
 };
 use crate::state::App;
@@ -119,10 +119,7 @@ pub(super) async fn accept(State(app): State<App>, request: Request) -> Result<R
         }
     } else {
         let (secret, password) = (fields.text("secret"), fields.raw("password"));
-        match people
-            .choose_password(secret, password, stranger(client), now)
-            .await
-        {
+        match people.choose_password(secret, password, now).await {
             Ok((user, totp, ticket)) => {
                 let form = code_form(&user, &totp, &ticket, None);
                 return Ok(page(StatusCode::OK, &form));

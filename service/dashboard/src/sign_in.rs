@@ -222,7 +222,7 @@ fn number(text: &str) -> u64 {
 
 /// The place in the queue for passwords of somebody who did not sign in here before.
 pub(super) fn stranger(client: Client) -> Queued {
-    Queued::Stranger(number(&client.to_string()))
+    Queued::Stranger(number(&client.site().to_string()))
 }
 
 /// Counts a failed sign-in to an account, and takes its time.

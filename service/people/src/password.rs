@@ -3,8 +3,8 @@
 //! data with the key that lies beside it must pay for each guess.
 //!
 //! A hash costs 19 MiB and tens of milliseconds, so that strangers must not have them made at will: few are made at once,
-//! and a bounded number waits, of one caller only a few. Browsers in which somebody signed in before wait apart from all
-//! others, so that whatever strangers try, their password is checked. For an account that does not exist the same is done.
+//! and a bounded number waits, of one caller only a few. Browsers in which somebody signed in before, or that have an
+//! invitation, wait apart from all others, so that whatever strangers try, their password is checked. For an account that does not exist the same is done.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,8 @@ pub(crate) struct PasswordHash {
 /// Who waits for a password to be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Queued {
-    /// A browser in which this user signed in before: see [`People::knows_browser`](crate::People::knows_browser).
+    /// A browser in which this user signed in before (see [`People::knows_browser`](crate::People::knows_browser)), or
+    /// that has their invitation.
     Known(u64),
     /// Anybody else; a number stands for where they are.
     Stranger(u64),

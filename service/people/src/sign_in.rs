@@ -65,6 +65,12 @@ struct Acceptance {
     totp: String,
 }
 
+/// The place in the queue for passwords of somebody who is known.
+fn queued(user: &User) -> Queued {
+    let number = u64::try_from(user.id.0 & u128::from(u64::MAX));
+    Queued::Known(number.unwrap_or_default())
+}
+
 impl People {
     /// The first step of accepting an invitation: takes the password, and returns the secret for an authenticator app,
     /// with what the second step needs.
@@ -76,11 +82,12 @@ impl People {
         &self,
         secret: &str,
         password: &str,
-        who: Queued,
         now: Timestamp,
     ) -> Result<(Arc<User>, TotpSecret, String), Error> {
         let hash = invitation_hash(secret);
         let user = self.invited(&hash, now).ok_or(Error::NoInvitation)?;
+        // No stranger has an invitation, so that none is waited for.
+        let who = queued(&user);
         let totp = TotpSecret::draw()?;
         let chosen = Acceptance {
             invitation: hash,
@@ -269,8 +276,7 @@ impl People {
     pub fn knows_browser(&self, token: &str, email: &str, now: Timestamp) -> Option<Queued> {
         let ticket: Ticket<KnownBrowser> = self.opened(token, now)?;
         let user = self.by_email(email).filter(|user| user.id == ticket.user)?;
-        let number = u64::try_from(user.id.0 & u128::from(u64::MAX));
-        Some(Queued::Known(number.unwrap_or_default()))
+        Some(queued(&user))
     }
 
     fn ticket<T: Serialize>(&self, user: &User, what: T, now: Timestamp) -> String {
