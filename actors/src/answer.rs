@@ -103,9 +103,9 @@ pub struct OrderAnswer {
     pub external_user: Option<ExternalUserId>,
     /// The recovery code that opens an anonymous wallet now.
     pub code: Option<RecoveryCode>,
-    /// Whether the code is still the one that the order was placed under, or that its payment minted. If not, only
-    /// the project's own servers may see it: the code may have been replaced to lock out somebody who knows the
-    /// order.
+    /// Whether the code is still the one that the order's payment minted, or by which whoever opened its checkout named
+    /// the wallet. If not, only the project's own servers may see it: whoever knows the order need not know the code, or
+    /// knows one that was replaced to lock them out.
     pub is_original_code: bool,
     /// Credits of the order's product that can be spent now.
     pub balance: i64,

@@ -6,6 +6,7 @@ use std::fmt;
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce, aead::Aead};
 use data_encoding::BASE64URL_NOPAD;
 use domain::{
+    catalog::KeyKind,
     code::{CODE_ALPHABET, RecoveryCode},
     id::{CodeHash, EventId, LedgerId, OrderSerial, ProjectId, WalletId, WalletKey},
     project_event::ProjectEvent,
@@ -140,17 +141,23 @@ impl Keyring {
     }
 
     /// The code that a rotation of `old` under `key` draws within an hour: always the same, and impossible
-    /// to guess without the server key. So nothing has to be stored to repeat the answer.
+    /// to guess without the server key. So nothing has to be stored to repeat the answer. It differs by the kind of the
+    /// caller's key: whoever has only the old code guesses what a server named its rotation, and does not repeat it.
     #[must_use]
     pub fn rotated_code(
         &self,
         project: ProjectId,
-        old: &RecoveryCode,
+        (old, by): (&RecoveryCode, KeyKind),
         key: &IdempotencyKey,
         hour: i64,
     ) -> Option<RecoveryCode> {
-        // No code contains a colon.
-        self.derived_code(project, old.reveal().as_bytes(), key, hour)
+        // No code contains a colon or a space.
+        let mut of = old.reveal().as_bytes().to_vec();
+        of.extend(match by {
+            KeyKind::Publishable => *b" publishable",
+            KeyKind::Secret => *b" by a server",
+        });
+        self.derived_code(project, &of, key, hour)
     }
 
     /// The same for a wallet that is not named by its code: its code after so many rotations.
@@ -372,8 +379,10 @@ mod tests {
         let forged = old.seal_session(&session);
         assert_eq!(replaced.open_session(forged.as_bytes()), None);
         let key = IdempotencyKey::new("k").unwrap();
-        let rotated = |keys: &Keyring| keys.rotated_code(project, &code, &key, 1);
-        assert_ne!(rotated(&old), rotated(&replaced));
+        let rotated = |keys: &Keyring, by| keys.rotated_code(project, (&code, by), &key, 1);
+        let (public, server) = (KeyKind::Publishable, KeyKind::Secret);
+        assert_ne!(rotated(&old, server), rotated(&replaced, server));
+        assert_ne!(rotated(&old, server), rotated(&old, public));
     }
 
     #[test]

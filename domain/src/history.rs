@@ -56,6 +56,10 @@ pub struct HoldSnapshot {
     pub drawn: i64,
     /// By how much the cost may exceed the held credits.
     pub max_overrun: i64,
+    /// Whether a publishable key placed it.
+    pub publishable: bool,
+    /// How often the wallet's code had been replaced when it was placed.
+    pub rotations: u32,
     /// The part of the settlement that is owed.
     pub owed: i64,
     /// The part of the cost that could neither be charged nor owed.
@@ -73,10 +77,10 @@ impl HoldSnapshot {
     }
 }
 
-/// A hold that expired. It keeps what settling it late needs.
+/// A hold that was released or expired. It keeps what settling it late needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ExpiredHold {
-    /// The hold as it expired.
+pub struct EndedHold {
+    /// The hold as it ended.
     pub hold: HoldSnapshot,
     /// The key of the request that placed it.
     pub key: IdempotencyKey,
@@ -86,7 +90,7 @@ pub struct ExpiredHold {
     pub lots: Vec<TakenLot>,
 }
 
-impl ExpiredHold {
+impl EndedHold {
     /// Where credits go back to if less was used than drawn.
     #[must_use]
     pub fn last_lot(&self) -> Option<LastLot> {
@@ -130,17 +134,17 @@ pub enum RecordContent {
     Entry(Entry),
     /// A hold was placed under this key. No ledger entry: the balance did not change.
     HoldPlaced(HoldSnapshot, IdempotencyKey),
-    /// A hold was closed; settling more than nothing also wrote a ledger entry. With the lots that its cost was taken
+    /// A hold was settled; for more than nothing that also wrote a ledger entry. With the lots that its cost was taken
     /// from.
-    HoldClosed(HoldSnapshot, Option<Entry>, Vec<TakenLot>),
+    HoldSettled(HoldSnapshot, Option<Entry>, Vec<TakenLot>),
     /// An order was settled, or changed after that. No ledger entry: its credits have their own.
     Order(Box<ArchivedOrder>),
     /// A subscription is over.
     SubscriptionOver(Box<SubscriptionOver>),
     /// An instruction to the provider was requested, done or refused. Of several with one key the last one counts.
     Instructed(Box<InstructionRecord>),
-    /// A hold expired.
-    HoldExpired(Box<ExpiredHold>),
+    /// A hold was released or expired.
+    HoldEnded(Box<EndedHold>),
     /// A part of a hold was charged.
     HoldDrawn(HoldId, Entry),
     /// A deduction that the balance did not cover in full, with the lots that it took from. If nothing was charged, its
@@ -273,7 +277,7 @@ impl RecordContent {
     pub const fn entry(&self) -> Option<&Entry> {
         match self {
             Self::Entry(entry)
-            | Self::HoldClosed(_, Some(entry), _)
+            | Self::HoldSettled(_, Some(entry), _)
             | Self::HoldDrawn(_, entry)
             | Self::Deducted(entry, _)
             | Self::Reversed(_, _, entry)
@@ -281,9 +285,9 @@ impl RecordContent {
             Self::Charged(_, entry, _) if entry.delta != 0 => Some(entry),
             Self::Charged(..)
             | Self::HoldPlaced(..)
-            | Self::HoldClosed(_, None, _)
+            | Self::HoldSettled(_, None, _)
             | Self::ReversedInAll(..)
-            | Self::HoldExpired(_)
+            | Self::HoldEnded(_)
             | Self::Order(_)
             | Self::SubscriptionOver(_)
             | Self::Instructed(_) => None,
@@ -353,11 +357,11 @@ impl Record {
         self.fact.entry()
     }
 
-    /// The hold that expired, if the record is about one.
+    /// The hold that was released or expired, if the record is about one.
     #[must_use]
-    pub fn expired(&self) -> Option<&ExpiredHold> {
+    pub fn ended_hold(&self) -> Option<&EndedHold> {
         match &self.fact {
-            RecordContent::HoldExpired(expired) => Some(expired),
+            RecordContent::HoldEnded(ended) => Some(ended),
             _ => None,
         }
     }
@@ -380,10 +384,8 @@ impl Record {
                 }
             }
             RecordContent::HoldPlaced(_, key) => Some(RecordKey::Hold(key.as_str())),
-            RecordContent::HoldClosed(hold, ..) => Some(RecordKey::HoldClosed(hold.id.serial)),
-            RecordContent::HoldExpired(expired) => {
-                Some(RecordKey::HoldClosed(expired.hold.id.serial))
-            }
+            RecordContent::HoldSettled(hold, ..) => Some(RecordKey::HoldClosed(hold.id.serial)),
+            RecordContent::HoldEnded(ended) => Some(RecordKey::HoldClosed(ended.hold.id.serial)),
             RecordContent::HoldDrawn(_, entry) => {
                 Some(RecordKey::Draw(entry.key.as_ref()?.as_str()))
             }

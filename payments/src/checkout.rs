@@ -103,6 +103,7 @@ impl Payments {
             metadata: new.metadata.clone(),
             checkout: Some(page.id.clone()),
             email: new.email.clone(),
+            names_code: matches!(new.wallet, Some(Address::Code(_))),
         };
         let placed = handle.place_order(scope, order, new.wallet.as_ref(), place);
         if let Err(error) = placed.await {

@@ -273,6 +273,7 @@ impl ReportApplier<'_> {
             metadata: Metadata::default(),
             checkout: self.checkout(),
             email: None,
+            names_code: false,
         });
         let scope = &self.project.scope;
         let pay = Pay {

@@ -31,9 +31,10 @@ enum Action {
     ReplaceCode {
         #[command(flatten)]
         wallet: NamedWallet,
-        /// Mails the new code to the buyer of the wallet's newest paid order, and does not print it.
-        #[arg(long)]
-        mail: bool,
+        /// Mails the new code to this address, or without one to the buyer whose payment made the wallet, and does not
+        /// print it.
+        #[arg(long, value_name = "ADDRESS", num_args = 0..=1)]
+        mail: Option<Option<String>>,
         /// Names this call: repeating it within a day answers the same code.
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<String>,
@@ -98,6 +99,7 @@ pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
             mail,
             idempotency_key,
         } => {
+            let mail = mail.map(|to| to.map_or(Value::Bool(true), Value::String));
             let body = json!({ "mail": mail, "idempotencyKey": idempotency_key });
             (Target::Wallet(wallet, "replace-code"), body)
         }

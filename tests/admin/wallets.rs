@@ -333,7 +333,7 @@ async fn only_a_wallet_with_a_code_and_a_buyer_gets_one_by_mail() {
 }
 
 #[tokio::test]
-async fn the_buyer_of_the_newest_paid_order_is_mailed_the_new_code() {
+async fn the_first_buyer_or_whom_an_operator_names_is_mailed_the_new_code() {
     let service = Service::start().await;
     let admin = kit::Client::new(&service.base, kit::service::ADMIN_TOKEN);
     let path = format!("/api/admin/v1/projects/{}", service.project.id);
@@ -362,6 +362,12 @@ async fn the_buyer_of_the_newest_paid_order_is_mailed_the_new_code() {
     assert_eq!(answer, expected);
     let now = service.secret.get(&order).await.expect(200);
     assert_ne!(now["code"], paid["code"]);
+    let named = json!({"mail": "ann@mail.example", "idempotencyKey": "n"});
+    let answer = admin.post(&replace, &named).await.expect(200);
+    let expected = json!({"code": null, "mailedTo": "ann@mail.example"});
+    assert_eq!(answer, expected);
+    let bad = admin.post(&replace, &json!({"mail": "ann"})).await;
+    assert_eq!((bad.status, bad.code()), (400, "invalid_request"));
     service
         .mailer
         .shut_down(std::time::Duration::from_secs(30))
@@ -370,7 +376,8 @@ async fn the_buyer_of_the_newest_paid_order_is_mailed_the_new_code() {
     let mails: Vec<_> = files
         .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
         .collect();
-    assert_eq!(mails.len(), 1);
-    assert!(mails[0].contains("Buyer@mail.example"), "{}", mails[0]);
-    assert!(mails[0].contains(now["code"].as_str().unwrap()));
+    assert_eq!(mails.len(), 2);
+    let of = |name: &str| mails.iter().find(|mail| mail.contains(name)).unwrap();
+    assert!(of("Buyer@mail.example").contains(now["code"].as_str().unwrap()));
+    assert!(!of("ann@mail.example").contains(now["code"].as_str().unwrap()));
 }

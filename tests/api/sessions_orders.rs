@@ -64,3 +64,42 @@ async fn a_session_lists_its_own_orders_page_by_page() {
     let none = new.get("/api/v1/orders").await.expect(200);
     assert_eq!(none, json!({"orders": [], "nextCursor": null}));
 }
+
+#[tokio::test]
+async fn a_session_is_shown_no_code_and_buys_nothing_that_shows_it() {
+    let shop = StripeShop::open().await;
+    let code = shop.service.code().await;
+    let begun = shop.checkout(json!({"code": code})).await.expect(200);
+    shop.pay(&begun).await;
+    let session = shop.service.session(json!({"code": code})).await;
+    let path = |begun: &serde_json::Value| {
+        format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap())
+    };
+    let shown = session.get(&path(&begun)).await.expect(200);
+    assert!(shown["code"].is_null(), "{shown}");
+    let page = session.get("/api/v1/orders").await.expect(200);
+    assert!(page["orders"][0]["code"].is_null(), "{page}");
+    let own = shop
+        .service
+        .publishable
+        .get(&path(&begun))
+        .await
+        .expect(200);
+    assert_eq!(
+        own["code"],
+        json!(code),
+        "whoever opened the checkout named it"
+    );
+    let body = json!({"priceId": own["priceId"]});
+    let bought = session.post("/api/v1/checkout", &body).await.expect(200);
+    for _ in 0..2 {
+        let shown = shop
+            .service
+            .publishable
+            .get(&path(&bought))
+            .await
+            .expect(200);
+        assert!(shown["code"].is_null(), "{shown}");
+        shop.pay(&bought).await;
+    }
+}

@@ -50,7 +50,7 @@ async fn a_session_of_a_code_ends_when_the_code_is_replaced() {
     }
     let next = service.session(json!({"code": rotated["code"]})).await;
     let shown = next.get("/api/v1/wallets/code").await.expect(200);
-    assert_eq!(shown["code"], rotated["code"]);
+    assert_eq!(shown["code"], "code", "a session is shown no code");
     let body = json!({"code": rotated["code"]});
     service.secret.post(REVOKE, &body).await.expect(200);
     assert_refused(&next.get("/api/v1/me").await, 401, "session_expired");

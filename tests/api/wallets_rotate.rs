@@ -51,11 +51,13 @@ async fn a_rotation_under_a_key_is_answered_again() {
     let first = service.publishable.post(&path, &body).await.expect(200);
     let again = service.publishable.post(&path, &body).await.expect(200);
     assert_eq!(first["code"], again["code"]);
-    let header = service.secret.request(Method::POST, &path);
+    let header = service.publishable.request(Method::POST, &path);
     let header = header.header("Idempotency-Key", "k").send().await.unwrap();
     assert_eq!(header.headers()["idempotency-replayed"], "true");
     let header: Value = header.json().await.unwrap();
     assert_eq!(first["code"], header["code"]);
+    let server = service.secret.post(&path, &body).await;
+    assert_refused(&server, 404, "wallet_not_found");
     let other = json!({ "idempotencyKey": "another" });
     assert_refused(
         &service.publishable.post(&path, &other).await,
@@ -97,4 +99,61 @@ async fn what_a_publishable_key_holds_is_released_and_what_a_server_holds_is_not
     let path = format!("/api/v1/holds/{}/settle", holds[0]);
     let late = service.publishable.post(&path, &settle).await;
     assert_refused(&late, 409, "hold_closed");
+    let drain = json!({ "amount": 3, "onShortfall": "drain" });
+    for client in [&service.publishable, &service.secret] {
+        let late = client.post(&path, &drain).await;
+        assert_refused(&late, 409, "hold_closed");
+    }
+    let released = format!("/api/v1/holds/{}/release", holds[0]);
+    let balance = service.publishable.post(&released, &Value::Null).await;
+    assert_refused(&balance, 409, "hold_closed");
+    let path = format!("/api/v1/holds/{}/settle", holds[1]);
+    let others = service.publishable.post(&path, &drain).await;
+    assert_refused(&others, 403, "secret_key_required");
+    service.secret.post(&path, &drain).await.expect(200);
+}
+
+#[tokio::test]
+async fn what_a_server_replaced_is_not_answered_to_whoever_has_the_old_code() {
+    let service = Service::start().await;
+    let old = service.code().await;
+    let path = format!("/api/v1/wallets/{old}/rotate");
+    let body = json!({ "idempotencyKey": "ticket-1041" });
+    let first = service.secret.post(&path, &body).await.expect(200);
+    let thief = service.publishable.post(&path, &body).await;
+    assert_refused(&thief, 404, "wallet_not_found");
+    let again = service.secret.post(&path, &body).await.expect(200);
+    assert_eq!(first["code"], again["code"]);
+}
+
+#[tokio::test]
+async fn a_hold_that_expired_before_the_code_was_replaced_is_never_settled_late() {
+    let service = Service::start().await;
+    let old = service.code().await;
+    service.grant_code(&old, 10).await;
+    let path = format!("/api/v1/wallets/{old}/holds");
+    let body = json!({ "productId": service.product, "amount": 1, "idempotencyKey": "h", "expiresInSeconds": 1 });
+    let hold = service.publishable.post(&path, &body).await.expect(200);
+    assert_eq!(hold["status"], "open");
+    service.clock.advance_millis(2000);
+    let again = service.publishable.post(&path, &body).await.expect(200);
+    assert_eq!(
+        (&again["holdId"], &again["status"]),
+        (&hold["holdId"], &json!("expired"))
+    );
+    let path = format!("/api/v1/wallets/{old}/rotate");
+    let rotated = service
+        .publishable
+        .post(&path, &Value::Null)
+        .await
+        .expect(200);
+    let path = format!("/api/v1/holds/{}/settle", hold["holdId"].as_str().unwrap());
+    let drain = json!({ "amount": 300, "onShortfall": "drain" });
+    for client in [&service.publishable, &service.secret] {
+        let late = client.post(&path, &drain).await;
+        assert_refused(&late, 409, "hold_closed");
+    }
+    let path = format!("/api/v1/wallets/{}", rotated["code"].as_str().unwrap());
+    let wallet = service.publishable.get(&path).await.expect(200);
+    assert_eq!(wallet["balances"][0]["balance"], 10);
 }

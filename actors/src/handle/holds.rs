@@ -9,7 +9,7 @@ use domain::{
 use super::{Address, Handle, HoldAccess, Scope, serial::serial};
 use crate::{
     answer::{CommandResult, Error, HoldAnswer},
-    wallet::{Caller, Extend, FindHold, Release},
+    wallet::{Caller, Command, Extend, FindHold, Release, UseHold},
 };
 
 impl Handle {
@@ -59,8 +59,7 @@ impl Handle {
         access: HoldAccess,
         draw: Draw,
     ) -> Result<HoldAnswer, Error> {
-        let hold = located(scope, access, draw.hold);
-        self.ask(scope, hold, draw).await
+        self.use_hold(scope, access, draw.hold, draw).await
     }
 
     /// Closes a hold and deducts what the work cost, 0 credits or more.
@@ -68,14 +67,12 @@ impl Handle {
     /// # Errors
     ///
     /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::settle`]; else see [`Error`].
-    pub async fn settle(
-        &self,
-        scope: &Scope,
-        access: HoldAccess,
-        settle: Settle,
-    ) -> Result<CommandResult, Error> {
-        let hold = located(scope, access, settle.hold);
-        self.ask(scope, hold, settle).await
+    pub async fn settle(&self, scope: &Scope, settle: Settle) -> Result<CommandResult, Error> {
+        let access = match settle.publishable {
+            true => HoldAccess::CodeWallets,
+            false => HoldAccess::All,
+        };
+        self.use_hold(scope, access, settle.hold, settle).await
     }
 
     /// Closes a hold without a deduction.
@@ -89,8 +86,7 @@ impl Handle {
         access: HoldAccess,
         id: HoldId,
     ) -> Result<CommandResult, Error> {
-        let hold = located(scope, access, id);
-        self.ask(scope, hold, Release(id)).await
+        self.use_hold(scope, access, id, Release(id)).await
     }
 
     /// Extends a hold: its new expiry is counted from now.
@@ -110,7 +106,23 @@ impl Handle {
             hold: id,
             expires_at: self.now_in(scope).plus_seconds(seconds),
         };
-        self.ask(scope, located(scope, access, id), extend).await
+        self.use_hold(scope, access, id, extend).await
+    }
+
+    async fn use_hold<V: Command>(
+        &self,
+        scope: &Scope,
+        access: HoldAccess,
+        hold: HoldId,
+        command: V,
+    ) -> Result<V::Answer, Error> {
+        let place = located(scope, access, hold);
+        let command = UseHold {
+            hold,
+            access,
+            command,
+        };
+        self.ask(scope, place, command).await
     }
 }
 

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use domain::{
-    Rejection, code::RecoveryCode, history::Record, text::Email, time::Span, wallet::OrderStatus,
+    Rejection, code::RecoveryCode, history::Record, id::OrderId, text::Email, time::Span,
+    wallet::OrderStatus,
 };
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
     answer::Error,
+    keyring::order_key,
     wallet::{Caller, FindBuyersCode, RecentBuyer, RecordQuery},
 };
 
@@ -16,8 +18,6 @@ use crate::{
 const MAX_SCAN: usize = 50_000;
 /// Records that are read at once.
 const PAGE: usize = 500;
-/// How many times [`MAX_SCAN`] records are scanned for the newest buyer.
-const MAX_PAGES: usize = 20;
 /// The first records of a wallet, scanned in any case: the order that created it is among them.
 const FIRST: u64 = 64;
 
@@ -32,42 +32,40 @@ pub struct BoughtCode {
 }
 
 impl Handle {
-    /// The email address of a wallet's newest paid order that has one.
+    /// The email address of the paid order that made a wallet; `None` where no payment made it, or the order has none.
+    /// Whoever paid later may know only a former code.
     ///
     /// # Errors
     ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
-    pub async fn newest_buyer(
+    pub async fn first_buyer(
         &self,
         scope: &Scope,
         address: &Address,
     ) -> Result<Option<Email>, Error> {
-        let mut before = None;
-        for page in 0..=MAX_PAGES {
-            // Of a longer history the first records are looked at: the order that created the wallet is among them.
-            let query = RecordQuery {
-                before: if page == MAX_PAGES {
-                    Some(FIRST)
-                } else {
-                    before
-                },
-                limit: 1,
-                within: Span::ALWAYS,
-                wants: Arc::new(|record| paid_by(record).is_some()),
-            };
-            let records = self.records(scope, address, query).await?;
-            let found = records.matches.first().and_then(paid_by);
-            if found.is_some() || records.next.is_none() {
-                return Ok(found.cloned());
-            }
-            before = records.next;
-        }
-        Ok(None)
+        let wallet = self.read(scope, address).await?.key;
+        let project = scope.project;
+        let made_it = move |serial| order_key(project, serial) == wallet;
+        let query = RecordQuery {
+            before: Some(FIRST),
+            limit: 1,
+            within: Span::ALWAYS,
+            wants: Arc::new(move |record| record.order().is_some_and(|it| made_it(it.serial))),
+        };
+        let records = self.records(scope, address, query).await?;
+        let Some(archived) = records.matches.first().and_then(Record::order) else {
+            return Ok(None);
+        };
+        let serial = archived.serial;
+        // The record is of former days: the order may be erased since.
+        let order = self.order(scope, OrderId { serial, wallet }).await?.order;
+        let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
+        Ok(order.email.filter(|_| paid))
     }
 
     /// The codes of anonymous wallets with a paid order of this email address, of at most `limit` wallets.
-    /// For a wallet that was only topped up under this address, its code must still be the one that it was
-    /// topped up with.
+    /// For a wallet that was only topped up under this address, its code must still be the one that whoever opened the
+    /// checkout named.
     ///
     /// # Errors
     ///
@@ -101,13 +99,6 @@ impl Handle {
         }
         Ok(codes)
     }
-}
-
-/// The email address of a paid order.
-fn paid_by(record: &Record) -> Option<&Email> {
-    let order = &record.order()?.order;
-    let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
-    order.email.as_ref().filter(|_| paid)
 }
 
 /// The buyer's address and the encrypted code.

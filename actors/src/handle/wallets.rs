@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use domain::{
     Rejection,
+    catalog::KeyKind,
     code::RecoveryCode,
     id::WalletKey,
     text::{ExternalUserId, Feature, IdempotencyKey},
@@ -182,8 +183,8 @@ impl Handle {
     }
 
     /// Replaces a leaked code; the old one stops working at once. With a key, the same call returns
-    /// the same new code for 24 hours, as long as that code opens the wallet. `although_frozen`: whether the caller may
-    /// do so while the wallet is frozen.
+    /// the same new code for 24 hours to the same kind of caller, as long as that code opens the wallet. The code of a
+    /// frozen wallet is replaced with a secret key only.
     ///
     /// # Errors
     ///
@@ -193,16 +194,16 @@ impl Handle {
         scope: &Scope,
         old: &RecoveryCode,
         key: Option<&IdempotencyKey>,
-        although_frozen: bool,
+        by: KeyKind,
     ) -> Result<Rotation, Error> {
         let hour = self.now().0.div_euclid(HOUR_MILLIS);
         let keyring = &self.inner.keyring;
-        let derived = |hour| keyring.rotated_code(scope.project, old, key?, hour);
+        let derived = |hour| keyring.rotated_code(scope.project, (old, by), key?, hour);
         let code = derived(hour).unwrap_or_else(|| keyring.draw_code());
         let minted = self.minted(scope, &code);
         let rotate = Rotate {
             minted,
-            although_frozen,
+            although_frozen: by == KeyKind::Secret,
         };
         let rotated = self
             .ask_at(scope, &Address::Code(old.clone()), rotate)

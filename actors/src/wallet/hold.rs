@@ -3,13 +3,16 @@
 
 use domain::{
     Rejection, Timestamp,
-    history::{HoldSnapshot, Record, RecordKey},
+    history::{HoldSnapshot, HoldStatus, Record, RecordContent, RecordKey},
     id::HoldId,
     wallet::{Decision, hold::PlaceHold},
 };
 
 use super::{Command, Turn};
-use crate::answer::{CommandResult, Error, HoldAnswer};
+use crate::{
+    HoldAccess,
+    answer::{CommandResult, Error, HoldAnswer},
+};
 
 impl Command for PlaceHold {
     type Answer = HoldAnswer;
@@ -17,14 +20,46 @@ impl Command for PlaceHold {
     fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
         let id = self.id;
         let prior = turn.prior(RecordKey::Hold(self.key.as_str()))?;
-        let limits = turn.debt_limits();
-        match turn.wallet()?.place_hold(self, prior.as_ref(), limits)? {
+        let closed = match prior.as_ref().map(|prior| &prior.fact) {
+            Some(RecordContent::HoldPlaced(placed, _)) => closing(turn, placed.id)?,
+            _ => None,
+        };
+        let (wallet, limits) = (turn.wallet()?, turn.debt_limits());
+        match wallet.place_hold(self, (prior.as_ref(), closed.as_ref()), limits)? {
             Decision::Replay(hold) => answer(turn, hold, true),
             Decision::Accept(change) => {
                 turn.change(change)?;
                 open(turn, id)
             }
         }
+    }
+}
+
+/// A command that uses a hold. With a publishable key only one that was placed under the wallet's present code: whoever
+/// knew a former one may know the hold.
+pub(crate) struct UseHold<V> {
+    pub(crate) hold: HoldId,
+    pub(crate) access: HoldAccess,
+    pub(crate) command: V,
+}
+
+impl<V: Command> Command for UseHold<V> {
+    type Answer = V::Answer;
+    const ABSENT: Rejection = Rejection::HoldNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<V::Answer, Error> {
+        if self.access == HoldAccess::CodeWallets {
+            let closed = closing(turn, self.hold)?;
+            let wallet = turn.wallet()?;
+            let hold = wallet.find_hold(&self.hold, closed.as_ref())?;
+            if wallet.is_of_former_code(&hold) {
+                return Err(match hold.status {
+                    HoldStatus::Open => Error::SecretKeyRequired,
+                    _ => Rejection::HoldClosed.into(),
+                });
+            }
+        }
+        self.command.run(turn)
     }
 }
 

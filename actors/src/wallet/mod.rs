@@ -56,7 +56,7 @@ pub(crate) use create::{CreateCode, Open};
 pub(crate) use credit::Grant;
 pub(crate) use debt_limit::LimitDebt;
 pub(crate) use feature::SetFeature;
-pub(crate) use hold::{Extend, FindHold, Release};
+pub(crate) use hold::{Extend, FindHold, Release, UseHold};
 pub(crate) use inspect::InspectWallet;
 pub use inspect::{AccountDetail, FeatureSource, WalletDetail};
 pub(crate) use instruction::{CloseInstruction, Instruct};

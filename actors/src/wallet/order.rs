@@ -9,7 +9,10 @@ use domain::{
 };
 
 use super::{Command, Turn};
-use crate::answer::{Error, OrderAnswer};
+use crate::{
+    answer::{Error, OrderAnswer},
+    keyring::order_key,
+};
 
 pub(crate) struct FindOrder(pub(crate) OrderId);
 
@@ -40,7 +43,8 @@ impl Command for FindOrder {
             wallet: id,
             external_user,
             code: None,
-            is_original_code: wallet.has_code_of_order(order),
+            is_original_code: wallet.has_code_of_order(order)
+                && (order.names_code || order_key(wallet.project, serial) == wallet.key),
             balance: wallet.available(order.terms.fills),
             order: order.clone(),
         };

@@ -77,10 +77,10 @@ impl FindBuyersCode {
         // Capitals are ignored, as in the look-up.
         let same = address.as_str().to_lowercase() == self.email.as_str().to_lowercase();
         let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
-        // Whoever topped up a wallet whose code was replaced since may know only the old code, and does not get the new
-        // one.
+        // Whoever topped up a wallet may know only a former code, or none: it is theirs if its payment made it, or if they
+        // named the present code.
         let minted = order_key(self.project, *serial) == wallet.key;
-        let knew = minted || order.rotations == wallet.rotations;
+        let knew = minted || order.names_code && order.rotations == wallet.rotations;
         (same && paid && knew).then_some(address)
     }
 }

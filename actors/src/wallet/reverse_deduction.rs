@@ -37,8 +37,8 @@ impl Traces {
     fn find(turn: &Turn<'_>, deduction: &TracedDeduction) -> Result<Self, Error> {
         let find = |key: Option<RecordKey<'_>>| key.map_or(Ok(None), |key| turn.prior(key));
         let closed = find(deduction.hold().map(RecordKey::HoldClosed))?;
-        let expired = closed.as_ref().and_then(Record::expired);
-        let late = find(expired.map(|it| RecordKey::Deduct(it.key.as_str())))?;
+        let ended = closed.as_ref().and_then(Record::ended_hold);
+        let late = find(ended.map(|it| RecordKey::Deduct(it.key.as_str())))?;
         let of = Taker::Deduction(deduction.record.seq);
         let of_hold = deduction.hold().map(Taker::Hold);
         let reversed = find(Some(RecordKey::ReversedInAll(of)))?;

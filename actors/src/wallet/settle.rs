@@ -1,9 +1,9 @@
-//! Settling holds, also those that have expired meanwhile.
+//! Settling holds, also those that were released or have expired meanwhile.
 
 use domain::{
     Rejection,
     history::{RecordKey, Taker},
-    wallet::settle::Settle,
+    wallet::settle::{Late, Settle},
 };
 
 use super::{Command, Turn, deduct::meet, hold::closing};
@@ -17,7 +17,7 @@ impl Command for Settle {
         let closed = closing(turn, self.hold)?;
         let closed = closed.as_ref();
         let late_key = self.late_key(closed);
-        let late = match late_key {
+        let deduction = match late_key {
             Some(key) => turn.prior(RecordKey::Deduct(key.as_str()))?,
             None => None,
         };
@@ -28,8 +28,11 @@ impl Command for Settle {
         let limits = turn.debt_limits();
         let wallet = turn.wallet()?;
         let drawn = wallet.find_hold(&self.hold, closed)?.drawn;
-        let late = (late.as_ref(), reversed.as_ref());
-        let decided = wallet.settle(self, closed, late, limits)?;
+        let late = Late {
+            deduction: deduction.as_ref(),
+            reversed: reversed.as_ref(),
+        };
+        let decided = wallet.settle(self, closed, late, limits, turn.now())?;
         let coverage = decided.coverage;
         let took = coverage.charged.saturating_add(coverage.owed) > drawn;
         meet(turn, decided, took)

@@ -161,6 +161,7 @@ pub(crate) async fn buy(
         email: Email::new(format!("{}@mail.example", user.as_str())).ok(),
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
+        names_code: false,
     };
     let user = Some(user.clone());
     let placed = handle.place_order(scope, order, Some(wallet), place).await;

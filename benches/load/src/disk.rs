@@ -147,11 +147,13 @@ fn hold(status: HoldStatus) -> Result<RecordContent> {
         expires_at: Timestamp(1_800_000_000_000),
         drawn: 0,
         max_overrun: 0,
+        publishable: false,
+        rotations: 0,
         owed: 0,
         uncovered: 0,
     };
     Ok(match status {
         HoldStatus::Open => RecordContent::HoldPlaced(facts, key()?),
-        _ => RecordContent::HoldClosed(facts, None, Vec::new()),
+        _ => RecordContent::HoldSettled(facts, None, Vec::new()),
     })
 }

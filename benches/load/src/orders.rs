@@ -362,6 +362,7 @@ async fn place(handle: &Handle, scope: &Scope, number: u64, ahead_millis: i64) -
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
+        names_code: false,
     };
     let placed = handle.place_order(&scope, order, Some(&address), command);
     placed.await.context("an order")

@@ -120,6 +120,7 @@ impl Payments {
                 metadata: Metadata::default(),
                 checkout: None,
                 email: None,
+                names_code: false,
             }),
             payment: entry.paid.clone(),
             billing,

@@ -207,6 +207,8 @@ fn placed(change: &Change) -> Result<RecordContent, Error> {
         amount,
         expires_at,
         key,
+        publishable,
+        rotations,
         max_overrun,
         ..
     } = change
@@ -222,6 +224,8 @@ fn placed(change: &Change) -> Result<RecordContent, Error> {
         expires_at: *expires_at,
         drawn: 0,
         max_overrun: *max_overrun,
+        publishable: *publishable,
+        rotations: *rotations,
         owed: 0,
         uncovered: 0,
     };

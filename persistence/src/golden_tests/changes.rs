@@ -78,6 +78,7 @@ fn credits() -> Vec<Change> {
         key: text(key),
         meta: meta.clone(),
         publishable: true,
+        rotations: 0,
         max_overrun: 0,
     };
     let owner = Owner::Code {
@@ -269,6 +270,8 @@ fn orders() -> Vec<Change> {
             expires_at: LATER,
             quantity: domain::Quantity::new(3).unwrap(),
             metadata: domain::metadata::Metadata::new([("job".into(), "é".into())].into()).unwrap(),
+            names_code: false,
+            rotations: 0,
         }))
     };
     let closed = |order| OrderClosed {

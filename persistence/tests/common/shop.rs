@@ -46,6 +46,8 @@ impl Teller {
             expires_at: Timestamp(at + HOUR),
             quantity: domain::Quantity::ONE,
             metadata: domain::metadata::Metadata::default(),
+            names_code: false,
+            rotations: 0,
         };
         self.tell(wallet, at, Change::OrderPlaced(Box::new(change)))
     }

@@ -12,6 +12,7 @@ use super::{
     layout::{self, base},
     page_request::PageRequest,
     verbatim::verbatim,
+    webhooks::address,
 };
 use crate::state::App;
 
@@ -28,7 +29,7 @@ struct Task {
 
 /// The card; nothing where nobody is needed.
 pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
-    let mut tasks = tasks(app, project);
+    let mut tasks = tasks(request, app, project);
     if !request.authority.may(Privilege::Own, None) {
         tasks.retain(|task| task.path != SYSTEM);
     }
@@ -81,7 +82,7 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
     }
 }
 
-fn tasks(app: &App, project: &ProjectCatalog) -> Vec<Task> {
+fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task> {
     let base = base(project);
     let id = project.project.id;
     let mut tasks = Vec::new();
@@ -106,15 +107,14 @@ fn tasks(app: &App, project: &ProjectCatalog) -> Vec<Task> {
             EndpointStatus::Gone => "answered 410 Gone",
             EndpointStatus::Active => {
                 if let Some(since) = app.webhooks.health(endpoint.id).failing_since {
-                    let text = html! { "Webhooks to " (verbatim(&endpoint.url)) " have all failed since " (layout::when(since)) };
+                    let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " have all failed since " (layout::when(since)) };
                     add(format!("{base}/webhooks/{}", endpoint.id), text);
                 }
                 continue;
             }
             EndpointStatus::Off | EndpointStatus::Deleted => continue,
         };
-        let text =
-            html! { "Webhooks to " (verbatim(&endpoint.url)) " are switched off: it " (why) };
+        let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " are switched off: it " (why) };
         add(format!("{base}/webhooks/{}", endpoint.id), text);
     }
     let backups = app.backups.status();

@@ -1,16 +1,18 @@
-//! A delivery's page: its request and the response. Both may hold foreign text, which is always escaped.
+//! A delivery's page: its request and the response. Both may hold foreign text, which is always escaped. Below support it
+//! shows no recovery code and nothing that the receiver wrote.
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use maud::{Markup, html};
 use outbound::webhooks::{Exchange, ResponseSummary};
+use people::Privilege;
 use serde_json::Value;
 use wire::{Error, ErrorCode};
 
 use super::{
     layout::{self, Tab, base},
     page_request::PageRequest,
-    webhooks::{attempts, named, page_path, send_again, state},
+    webhooks::{address, attempts, named, page_path, send_again, state},
 };
 use crate::state::App;
 
@@ -23,9 +25,10 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let page_path = page_path(&project, endpoint);
     let Exchange { delivery, .. } = &exchange;
     let next = delivery.next_at.filter(|_| endpoint.is_active());
+    let sees_secrets = request.may(Privilege::Support);
     let body = html! {
         div.head { h1 { (delivery.kind.as_str()) } (state(delivery.status)) }
-        p.hint { code { (delivery.id) } " to " a href=(page_path) { (endpoint.url) } }
+        p.hint { code { (delivery.id) } " to " a href=(page_path) { (address(&request, endpoint)) } }
         p { (subjects(&project, &exchange)) }
         section.card {
             h2 { "Attempts" }
@@ -33,8 +36,8 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             @if let Some(next) = next { p.hint { "Next attempt at " (layout::when(next)) "." } }
             (send_again(&request, &page_path, delivery))
         }
-        section.card { h2 { "Request" } (request_of(&exchange)) }
-        section.card { h2 { "Response" } (answer(&exchange)) }
+        section.card { h2 { "Request" } (request_of(&exchange, sees_secrets)) }
+        section.card { h2 { "Response" } (answer(&exchange, sees_secrets)) }
     };
     Ok(Tab::Webhooks.page(&request, &project, "Delivery", &body))
 }
@@ -59,7 +62,7 @@ fn subjects(
     }
 }
 
-fn request_of(Exchange { request, .. }: &Exchange) -> Markup {
+fn request_of(Exchange { request, .. }: &Exchange, sees_secrets: bool) -> Markup {
     let Some(request) = request else {
         return html! { p.empty { "The event is no longer kept: events are kept for 30 days." } };
     };
@@ -69,7 +72,20 @@ fn request_of(Exchange { request, .. }: &Exchange) -> Markup {
              each attempt has a signature of its own."
         }
         (headers(request.headers.iter().map(|(name, value)| (*name, &**value))))
-        pre.scroll tabindex="0" role="region" aria-label="Body of the request" { (request.body) }
+        pre.scroll tabindex="0" role="region" aria-label="Body of the request" { @if sees_secrets { (request.body) } @else { (without_code(&request.body)) } }
+    }
+}
+
+/// The body of a request without the recovery code of its order.
+fn without_code(body: &str) -> String {
+    let event: Option<Value> = serde_json::from_str(body).ok();
+    let code = event
+        .as_ref()
+        .and_then(|event| event.pointer("/data/order/code")?.as_str());
+    match (&event, code) {
+        (None, _) => String::new(),
+        (Some(_), None) => body.to_owned(),
+        (Some(_), Some(code)) => body.replace(code, "…"),
     }
 }
 
@@ -77,6 +93,7 @@ fn answer(
     Exchange {
         delivery, summary, ..
     }: &Exchange,
+    sees_secrets: bool,
 ) -> Markup {
     let Some(summary) = summary else {
         let tried = !delivery.attempts.is_empty();
@@ -94,11 +111,13 @@ fn answer(
     html! {
         p { b { (status_code) } " to the attempt of " (layout::when(*at)) "." }
         @if !is_last { p.note { "Later attempts got no response." } }
+        @if !sees_secrets { p.hint { "What the receiver wrote is shown to support and above." } } @else {
         (headers(summary.headers.iter().map(|(name, value)| (&**name, &**value))))
         @if body.is_empty() { p.empty { "No body." } } @else {
             pre.scroll tabindex="0" role="region" aria-label="Body of the response" { (body) }
         }
         @if *is_cut { p.hint { "Only the first 2 KiB are kept." } }
+        }
     }
 }
 

@@ -163,7 +163,7 @@ fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
         @if answer.code.is_some() {
             div { dt { "Recovery code" } dd {
                 @if answer.is_original_code { "The one that this order gave the buyer still opens the wallet" }
-                @else { "It was replaced since: the one that this order gave the buyer opens nothing" }
+                @else { "The order shows it to no buyer: it was replaced since, or whoever bought did not name it" }
             } }
         }
         @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }

@@ -1,5 +1,5 @@
 //! Replaces the recovery code of an anonymous wallet, whoever knows the present one. The new one is shown once, or mailed
-//! to the buyer of the wallet's newest paid order.
+//! to the buyer whose payment made the wallet, or to somebody whom the operator names.
 
 use actors::{Address, WalletView};
 use axum::{extract::State, response::Response};
@@ -7,7 +7,7 @@ use catalog::ProjectCatalog;
 use domain::text::Email;
 use edge::Support;
 use maud::{Markup, html};
-use outbound::code_replacement::{code_receiver, in_words, replace_code};
+use outbound::code_replacement::{Told, code_receiver, in_words, replace_code};
 use people::Privilege;
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
@@ -33,6 +33,7 @@ pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, view: &Walle
                 (form::token(request))
                 input type="hidden" name=(KEY) value=(Uuid::now_v7());
                 p { "For a buyer who lost it, or whose code somebody else knows." }
+                label { "Mail it to" input type="email" name="address" placeholder="the buyer whose payment made the wallet"; }
                 div.row {
                     button.danger name="to" value="page" type="submit" { "Replace and show it…" }
                     button.danger name="to" value="mail" type="submit" { "Replace and mail it…" }
@@ -42,22 +43,29 @@ pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, view: &Walle
     } }
 }
 
-/// The address that the new code goes to; `None`: it is shown.
+/// Who is told the new code, and the address that it goes to; `None`: it is shown.
 async fn receiver(
     app: &App,
     project: &ProjectCatalog,
     address: &Address,
     fields: &Fields,
-) -> Result<Option<Email>, Error> {
+) -> Result<(Told, Option<Email>), Error> {
     match fields.text("to") {
-        "page" => return Ok(None),
+        "page" => return Ok((Told::Caller, None)),
         "mail" => {}
         _ => return Err(Error::missing("to")),
     }
     if !app.mailer.is_configured() {
         return Err(Error::new(ErrorCode::MailNotConfigured));
     }
-    code_receiver(&app.handle, project, address).await.map(Some)
+    let typed = fields.text("address");
+    if !typed.is_empty() {
+        let invalid = |_| Error::invalid("address", "This is no e-mail address.");
+        let named = Email::new(typed).map_err(invalid)?;
+        return Ok((Told::Named, Some(named)));
+    }
+    let buyer = code_receiver(&app.handle, project, address).await?;
+    Ok((Told::FirstBuyer, Some(buyer)))
 }
 
 /// `POST …/wallets/{wallet}/replace-code`: replaces the code, once that was confirmed.
@@ -74,13 +82,13 @@ pub(super) async fn replace(
     if view.external_user.is_some() {
         return Err(Error::new(ErrorCode::NoRecoveryCode));
     }
-    let to = receiver(&app, &project, &address, &fields).await?;
+    let (told, to) = receiver(&app, &project, &address, &fields).await?;
     let once = fields.key()?;
     let at = At::Project(&project, Tab::Wallets);
     if !fields.is_on(CONFIRMED) {
         let title = "Replace the recovery code?";
         let paths = (&*format!("{page_path}/replace-code"), &*page_path);
-        let facts = facts(&view, to.as_ref());
+        let facts = facts(&view, told, to.as_ref());
         return Ok(confirm(&request, at, &fields, paths, title, &facts));
     }
     let of = (&*project, &address);
@@ -99,18 +107,22 @@ pub(super) async fn replace(
         p { a href=(page_path) { "Go on" } }
     };
     let page = Tab::Wallets.page(&request, &project, "The code was replaced", &body);
-    let what = in_words(&replaced, &view.id, to.is_some());
+    let what = in_words(&replaced, &view.id, told);
     Ok(request.audited(page, what))
 }
 
-fn facts(view: &WalletView, to: Option<&Email>) -> Markup {
+fn facts(view: &WalletView, told: Told, to: Option<&Email>) -> Markup {
     html! { dl {
         div { dt { "Wallet" } dd { (name(view)) } }
         div { dt { "What ends" } dd { "The present code and all former ones open nothing any more, and sessions that they began end. Open holds that publishable keys placed are released." } }
         div { dt { "What stays" } dd { "Credits, features, subscriptions, orders and notes." } }
         div { dt { "The new code" } dd {
             @match to {
-                Some(to) => { "is mailed to " (verbatim(to.as_str())) ", the buyer of the newest paid order, and not shown here" },
+                Some(to) => {
+                    "is mailed to " (verbatim(to.as_str()))
+                    @if told == Told::FirstBuyer { ", the buyer whose payment made the wallet" }
+                    ", and not shown here"
+                },
                 None => "is shown once, on the next page: tell it to its owner, and to nobody else",
             }
         } }

@@ -1,5 +1,7 @@
 //! A project's webhook endpoints, the deliveries to each, and sending them again.
 
+use std::borrow::Cow;
+
 use axum::{extract::State, response::Response};
 use catalog::{NewEndpoint, ProjectCatalog};
 use domain::{
@@ -128,7 +130,7 @@ fn page(
             div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
                 thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Attempts" } th { "Created" } } }
                 tbody { @for (endpoint, health) in &endpoints { tr {
-                    td { a href=(page_path(project, endpoint)) { code.wrap { (endpoint.url) } } }
+                    td { a href=(page_path(project, endpoint)) { code.wrap { (address(request, endpoint)) } } }
                     td { (events(endpoint)) }
                     td { (badge(endpoint.status, health)) }
                     td.small { (health_line(health)) }
@@ -147,6 +149,14 @@ fn page(
         } }
     };
     form.response(Tab::Webhooks.page(request, project, "Webhooks", &body))
+}
+
+/// Where an endpoint is: below support without its query, which may be a secret of the receiver's.
+pub(super) fn address<'a>(request: &PageRequest, endpoint: &'a Endpoint) -> Cow<'a, str> {
+    match endpoint.url.split_once('?') {
+        Some((place, _)) if !request.may(Privilege::Support) => format!("{place}?…").into(),
+        _ => (&*endpoint.url).into(),
+    }
 }
 
 fn events(endpoint: &Endpoint) -> Markup {
@@ -180,7 +190,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let page_path = page_path(&project, endpoint);
     let older = deliveries.last().filter(|_| more).map(|last| last.id);
     let body = html! {
-        div.head { h1 { (endpoint.url) } (badge(endpoint.status, &health)) }
+        div.head { h1 { (address(&request, endpoint)) } (badge(endpoint.status, &health)) }
         p.hint { code { (endpoint.id) } " · " (events(endpoint)) }
         (copy_now(&new, "The secret is shown only this once."))
         (health_card(&health))

@@ -9,22 +9,34 @@ use wire::{Error, ErrorCode};
 
 use super::{mail::Mailer, recovery_mail::replacement_mail};
 
-/// Whom a wallet's new code can be mailed to: the buyer of its newest paid order.
+/// Whom a wallet's new code can be mailed to, unless an operator names somebody: the buyer whose payment made it. Whoever
+/// only paid for more may know a former code alone.
 ///
 /// # Errors
 ///
-/// `no_purchase` where no paid order has an address; else as a read of the wallet.
+/// `no_purchase` where no payment made it, or its order has no address; else as a read of the wallet.
 pub async fn code_receiver(
     handle: &Handle,
     project: &ProjectCatalog,
     address: &Address,
 ) -> Result<Email, Error> {
-    let buyer = handle.newest_buyer(&project.scope, address).await;
+    let buyer = handle.first_buyer(&project.scope, address).await;
     let buyer = buyer.map_err(|error| Error::from_wallet(error, project))?;
     buyer.ok_or_else(|| {
         let error = Error::new(ErrorCode::NoPurchase);
-        error.saying("No paid order of this wallet has an address to mail a code to.")
+        error.saying("No payment made this wallet, or its order has no address: say whom to mail the code to.")
     })
+}
+
+/// Who is told a new code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// The buyer whose payment made the wallet, by mail.
+    FirstBuyer,
+    /// Somebody whom the caller names, by mail.
+    Named,
+    /// The caller, who is shown it.
+    Caller,
 }
 
 /// Replaces the code, once for each key, and mails the new one to `to`, if that is somebody.
@@ -58,10 +70,11 @@ pub async fn replace_code(
 
 /// What the audit log says of it, without the code and the address.
 #[must_use]
-pub fn in_words(replaced: &Rotation, wallet: &impl Display, is_mailed: bool) -> String {
-    let told = match is_mailed {
-        true => "mailed it to the buyer of its newest paid order",
-        false => "showed it",
+pub fn in_words(replaced: &Rotation, wallet: &impl Display, told: Told) -> String {
+    let told = match told {
+        Told::FirstBuyer => "mailed it to the buyer whose payment made the wallet",
+        Told::Named => "mailed it to an address that they named",
+        Told::Caller => "showed it",
     };
     match replaced.replayed {
         true => format!("Asked again for the new recovery code of {wallet} and {told}"),

@@ -101,7 +101,7 @@ async fn draws_debts_and_their_keys_outlive_the_process() {
         on_shortfall: OnShortfall::Owe,
         ..settle(id, 90)
     };
-    let met = house.handle.settle(&scope, All, whole).await.unwrap();
+    let met = house.handle.settle(&scope, whole).await.unwrap();
     let coverage = Some(Coverage {
         charged: 60,
         owed: 20,
@@ -109,7 +109,7 @@ async fn draws_debts_and_their_keys_outlive_the_process() {
     });
     assert_eq!((met.coverage, met.applied), (coverage, true));
     house = house.restarted().await;
-    let again = house.handle.settle(&scope, All, whole).await.unwrap();
+    let again = house.handle.settle(&scope, whole).await.unwrap();
     assert_eq!((again.coverage, again.replayed), (coverage, true));
     let view = house.handle.read(&scope, &ann).await.unwrap();
     let balance = view.balances.first().unwrap();
@@ -130,13 +130,13 @@ async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_rest
         .id;
     house.handle.draw(&scope, All, draw(id, 25)).await.unwrap();
     house.clock.advance_millis(86_400_000);
-    let refused = house.handle.settle(&scope, All, settle(id, 90)).await;
+    let refused = house.handle.settle(&scope, settle(id, 90)).await;
     assert_eq!(refused, Err(Rejection::HoldClosed.into()));
     let late = Settle {
         on_shortfall: OnShortfall::Owe,
         ..settle(id, 120)
     };
-    let met = house.handle.settle(&scope, All, late).await.unwrap();
+    let met = house.handle.settle(&scope, late).await.unwrap();
     let coverage = Some(Coverage {
         charged: 100,
         owed: 20,
@@ -159,7 +159,7 @@ async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_rest
         .unwrap();
     assert_eq!((done.amount, done.applied, done.debt.owed), (20, true, 0));
     house = house.restarted().await;
-    let again = house.handle.settle(&scope, All, late).await.unwrap();
+    let again = house.handle.settle(&scope, late).await.unwrap();
     assert_eq!(
         (again.coverage, again.late, again.replayed),
         (coverage, true, true)

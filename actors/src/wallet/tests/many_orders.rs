@@ -30,6 +30,7 @@ async fn house() -> House {
             email,
             quantity: one,
             metadata: domain::metadata::Metadata::default(),
+            names_code: false,
         };
         handle.place_order(scope, order, None, place).await.unwrap();
         order

@@ -164,6 +164,7 @@ pub(super) const fn settle(hold: HoldId, amount: i64) -> Settle {
         hold,
         amount,
         on_shortfall: OnShortfall::Refuse,
+        publishable: false,
     }
 }
 

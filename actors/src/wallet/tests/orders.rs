@@ -2,7 +2,7 @@
 
 use domain::{
     Rejection,
-    catalog::Interval,
+    catalog::{Interval, KeyKind},
     id::{OrderId, PriceId},
     project_event::{EventData, OrderEvent},
     terms::Terms,
@@ -52,6 +52,7 @@ async fn placed(house: &House) -> OrderId {
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
+        names_code: false,
     };
     let placed = handle.place_order(scope, order, None, place);
     placed.await.unwrap();
@@ -107,6 +108,7 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
+        names_code: true,
     };
     let wanted = terms();
     let draft = || handle.draft_order(scope, Some(&old), &wanted, domain::Quantity::ONE);
@@ -120,7 +122,11 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
     );
 
     // The buyer is on the provider's page meanwhile.
-    let new = handle.rotate(scope, &code, None, true).await.unwrap().code;
+    let new = handle
+        .rotate(scope, &code, None, KeyKind::Secret)
+        .await
+        .unwrap()
+        .code;
     let late = handle.place_order(scope, second, Some(&old), place(second));
     assert_eq!(late.await, Err(Rejection::WalletNotFound.into()));
     let unknown = handle.order(scope, second).await;
@@ -192,6 +198,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
         email: None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::new(pairs.collect()).unwrap(),
+        names_code: false,
     };
     handle.place_order(scope, order, None, place).await.unwrap();
     // All of it is refunded before the payment is reported.

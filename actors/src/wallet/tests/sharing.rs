@@ -2,6 +2,7 @@
 
 use domain::{
     Amount, Timestamp,
+    catalog::KeyKind,
     id::HoldId,
     wallet::{ProductRef, credit::Credit, hold::PlaceHold},
 };
@@ -10,7 +11,7 @@ use futures_util::FutureExt as _;
 use super::{House, PRODUCT, applied, deduct, external, front::Front, key, settle};
 
 use crate::{
-    Address, HoldAccess,
+    Address,
     registry::{Absent, Sweep},
 };
 
@@ -87,7 +88,7 @@ async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
         let placed = handle.place_hold(scope, &old, hold(n, true));
         placed.await.unwrap();
     }
-    let mut rotate = Box::pin(handle.rotate(scope, &code, None, true));
+    let mut rotate = Box::pin(handle.rotate(scope, &code, None, KeyKind::Secret));
     let mut between = 0;
     let rotated = loop {
         if let Some(rotated) = rotate.as_mut().now_or_never() {
@@ -106,7 +107,7 @@ async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
     let left = view.balances.first().map(|it| (it.balance, it.held));
     assert_eq!(left, Some((1999, 1)), "what a server holds stays");
     let id = servers.unwrap().hold.id;
-    let settled = handle.settle(scope, HoldAccess::All, settle(id, 1)).await;
+    let settled = handle.settle(scope, settle(id, 1)).await;
     assert_eq!(settled, Ok(applied(1999)));
 
     drop(rotate);

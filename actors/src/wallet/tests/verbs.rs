@@ -2,9 +2,10 @@
 
 use domain::{
     Amount, Rejection, Timestamp,
+    catalog::KeyKind,
     history::HoldStatus,
     text::Feature,
-    wallet::{ProductRef, feature::FeatureAction, hold::PlaceHold},
+    wallet::{ProductRef, feature::FeatureAction, hold::PlaceHold, settle::Settle},
 };
 
 use super::{House, PRODUCT, applied, deduct, external, key, replayed, settle};
@@ -138,7 +139,10 @@ async fn a_code_opens_its_wallet_until_it_is_rotated() {
     );
 
     house.journal.hold_folds();
-    let new = house.handle.rotate(&house.scope, &code, None, true).await;
+    let new = house
+        .handle
+        .rotate(&house.scope, &code, None, KeyKind::Secret)
+        .await;
     let new = new.unwrap().code;
     let not_found = Err(Error::Rejected(Rejection::WalletNotFound));
     assert_eq!(house.handle.read(&house.scope, &address).await, not_found);
@@ -149,7 +153,10 @@ async fn a_code_opens_its_wallet_until_it_is_rotated() {
     );
 
     house.journal.release_folds();
-    let newer = house.handle.rotate(&house.scope, &new, None, true).await;
+    let newer = house
+        .handle
+        .rotate(&house.scope, &new, None, KeyKind::Secret)
+        .await;
     let newer = newer.unwrap().code;
     let house = house.restarted().await;
     assert_eq!(house.handle.read(&house.scope, &rotated).await, not_found);
@@ -168,14 +175,14 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     let (one, other) = (key("one"), key("other"));
     let first = house
         .handle
-        .rotate(&house.scope, &code, Some(&one), true)
+        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     let first = first.unwrap();
     assert!(!first.replayed && first.code != code);
     house.clock.advance_millis(HOUR);
     let again = house
         .handle
-        .rotate(&house.scope, &code, Some(&one), true)
+        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     assert_eq!(
         again.map(|it| (it.code, it.replayed)),
@@ -187,7 +194,7 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     for guessed in [None, Some(&other)] {
         let guess = house
             .handle
-            .rotate(&house.scope, &code, guessed, true)
+            .rotate(&house.scope, &code, guessed, KeyKind::Secret)
             .await;
         assert_eq!(guess, not_found);
     }
@@ -195,7 +202,7 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     house.clock.advance_millis(24 * HOUR);
     let again = house
         .handle
-        .rotate(&house.scope, &code, Some(&one), true)
+        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     let again = again.unwrap();
     assert_eq!((&again.code, again.replayed), (&first.code, true));
@@ -206,7 +213,7 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     house.clock.advance_millis(HOUR);
     let late = house
         .handle
-        .rotate(&house.scope, &code, Some(&one), true)
+        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     assert_eq!(late, not_found);
 }
@@ -240,24 +247,22 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
 
     let id = placed.hold.id;
     let pk = handle
-        .settle(scope, HoldAccess::CodeWallets, settle(id, 1))
+        .settle(
+            scope,
+            Settle {
+                publishable: true,
+                ..settle(id, 1)
+            },
+        )
         .await;
     assert_eq!(pk, Err(Error::SecretKeyRequired));
     let mut foreign = scope.clone();
     foreign.project = domain::id::ProjectId(2);
-    let other = handle
-        .settle(&foreign, HoldAccess::All, settle(id, 1))
-        .await;
+    let other = handle.settle(&foreign, settle(id, 1)).await;
     assert_eq!(other, Err(Rejection::HoldNotFound.into()));
 
-    assert_eq!(
-        handle.settle(scope, HoldAccess::All, settle(id, 5)).await,
-        Ok(applied(5))
-    );
-    assert_eq!(
-        handle.settle(scope, HoldAccess::All, settle(id, 5)).await,
-        Ok(replayed(5))
-    );
+    assert_eq!(handle.settle(scope, settle(id, 5)).await, Ok(applied(5)));
+    assert_eq!(handle.settle(scope, settle(id, 5)).await, Ok(replayed(5)));
     let closed = handle.release(scope, HoldAccess::All, id).await;
     assert_eq!(closed, Err(Rejection::HoldClosed.into()));
     let facts = handle.hold(scope, HoldAccess::All, id).await.unwrap().hold;
@@ -288,7 +293,7 @@ async fn an_expired_hold_gives_its_credits_back_by_itself() {
         .id;
     house.clock.advance_millis(900_000);
     assert_eq!(house.balance("ann").await, Ok(10));
-    let late = handle.settle(scope, HoldAccess::All, settle(id, 1)).await;
+    let late = handle.settle(scope, settle(id, 1)).await;
     assert_eq!(late, Err(Rejection::HoldClosed.into()));
 }
 

@@ -2,7 +2,7 @@
 
 use super::NOT_OPEN;
 use crate::{
-    history::{Charge, Entry, ExpiredHold, HoldSnapshot, HoldStatus, Reason, RecordContent},
+    history::{Charge, EndedHold, Entry, HoldSnapshot, HoldStatus, Reason, RecordContent},
     id::{HoldId, ProductId},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
@@ -93,27 +93,22 @@ impl Wallet {
         };
         let entry = (delta != 0)
             .then(|| self.entry(hold.product, delta, reason, Some(hold.key), hold.meta));
-        Ok(RecordContent::HoldClosed(facts, entry, lots))
+        Ok(RecordContent::HoldSettled(facts, entry, lots))
     }
 
-    pub(super) fn hold_released(&mut self, id: HoldId) -> Result<RecordContent, Corrupt> {
+    /// Closes a hold that was released or expired. What was drawn from it stays charged.
+    pub(super) fn hold_ended(
+        &mut self,
+        id: HoldId,
+        status: HoldStatus,
+    ) -> Result<RecordContent, Corrupt> {
         let drawn = self.hold(&id).ok_or(NOT_OPEN)?.drawn;
         let (hold, lots) = self.close(id, drawn)?;
         let facts = HoldSnapshot {
-            status: HoldStatus::Released,
+            status,
             ..hold.facts(id)
         };
-        Ok(RecordContent::HoldClosed(facts, None, lots))
-    }
-
-    pub(super) fn hold_expired(&mut self, id: HoldId) -> Result<RecordContent, Corrupt> {
-        let drawn = self.hold(&id).ok_or(NOT_OPEN)?.drawn;
-        let (hold, lots) = self.close(id, drawn)?;
-        let facts = HoldSnapshot {
-            status: HoldStatus::Expired,
-            ..hold.facts(id)
-        };
-        Ok(RecordContent::HoldExpired(Box::new(ExpiredHold {
+        Ok(RecordContent::HoldEnded(Box::new(EndedHold {
             hold: facts,
             key: hold.key,
             meta: hold.meta,

@@ -6,7 +6,7 @@ mod debt;
 mod orders;
 
 use crate::{
-    history::{Entry, Reason, Record, RecordContent},
+    history::{Entry, HoldStatus, Reason, Record, RecordContent},
     id::{ProductId, WalletKey},
     text::{IdempotencyKey, Meta},
     time::Timestamp,
@@ -110,7 +110,7 @@ impl Wallet {
             return Ok(());
         };
         let owed = match fact {
-            RecordContent::HoldClosed(hold, ..) => hold.owed,
+            RecordContent::HoldSettled(hold, ..) => hold.owed,
             RecordContent::Charged(charge, ..) => charge.owed,
             _ => 0,
         };
@@ -135,6 +135,11 @@ impl Wallet {
                 // Whoever knew the old code may have got a session with it.
                 self.session_epoch = self.session_epoch.saturating_add(replaced);
                 self.owner = Owner::Code { hash, sealed };
+                if replaced > 0
+                    && let Some(commerce) = &mut self.commerce
+                {
+                    commerce.customer = None;
+                }
                 Ok(None)
             }
             Change::FreeGranted {
@@ -206,6 +211,7 @@ impl Wallet {
                 key,
                 meta,
                 publishable,
+                rotations,
                 max_overrun,
             } => {
                 let pins = self.account_mut(product).pin(amount.get())?;
@@ -217,6 +223,7 @@ impl Wallet {
                     key: key.clone(),
                     meta,
                     publishable,
+                    rotations,
                     drawn: 0,
                     max_overrun,
                 };
@@ -241,8 +248,8 @@ impl Wallet {
                 owed,
                 uncovered,
             } => self.hold_settled(hold, amount, owed, uncovered).map(Some),
-            Change::HoldReleased { hold } => self.hold_released(hold).map(Some),
-            Change::HoldExpired { hold } => self.hold_expired(hold).map(Some),
+            Change::HoldReleased { hold } => self.hold_ended(hold, HoldStatus::Released).map(Some),
+            Change::HoldExpired { hold } => self.hold_ended(hold, HoldStatus::Expired).map(Some),
             Change::HoldDrawn { hold, amount, key } => {
                 self.hold_drawn(hold, amount.get(), key).map(Some)
             }

@@ -37,7 +37,6 @@ impl Wallet {
         at: Timestamp,
         placed: OrderPlaced,
     ) -> Result<Option<RecordContent>, Corrupt> {
-        let rotations = self.rotations;
         let commerce = self.commerce_mut();
         let price = placed.terms.times(placed.quantity);
         let order = Order {
@@ -65,7 +64,8 @@ impl Wallet {
             on_its_way: false,
             lot: None,
             cycle: 0,
-            rotations,
+            names_code: placed.names_code,
+            rotations: placed.rotations,
         };
         if commerce.orders.insert(placed.order, order).is_some() {
             return Err(Corrupt("an order is placed twice"));
@@ -109,8 +109,12 @@ impl Wallet {
             cycle: order.cycle_tag(&key),
             price: order.lot_price(),
         };
+        // Whoever knew a former code may have chosen the customer of an order from before it was replaced.
+        let is_of_present_code = order.rotations == self.rotations;
         let commerce = self.commerce_mut();
-        commerce.customer = paid.customer.or(commerce.customer.take());
+        if is_of_present_code {
+            commerce.customer = paid.customer.or(commerce.customer.take());
+        }
         commerce.settle(paid.order);
         self.refresh_due();
         if paid.credits == 0 {

@@ -5,7 +5,7 @@ use super::{
     cycle::CyclePosition,
     decision::DecisionBuilder,
     payment::{CycleGrant, PaidCycle, Payment, credits},
-    place_order::PlaceOrder,
+    place_order::{PlaceOrder, UNKNOWN_CODE},
     switch::{Proration, Switches},
 };
 use crate::{
@@ -176,7 +176,7 @@ impl Wallet {
             quantity,
             ..PlaceOrder::from_invoice(order, sold)
         };
-        decision.place(bill.pays.kind(), placed);
+        decision.place(bill.pays.kind(), UNKNOWN_CODE, placed);
         let grant = CycleGrant { credits, ends };
         decision.fulfil(order, bill.payment.clone(), Some(&bill.billing), grant);
         if ends.is_none() {

@@ -41,7 +41,8 @@ pub const OPEN_HOLDS: usize = 1000;
 
 impl Wallet {
     /// Decides whether a hold may be placed, on a wallet that has caught up with its clock. `prior` is the record of
-    /// the hold that this key has placed before, if any: a repeated command answers that hold, even if it is closed.
+    /// the hold that this key has placed before, if any, and `closed` the one that closed it: a repeated command answers
+    /// that hold as it is now.
     ///
     /// # Errors
     ///
@@ -50,15 +51,14 @@ impl Wallet {
     pub fn place_hold(
         &self,
         command: PlaceHold,
-        prior: Option<&Record>,
+        (prior, closed): (Option<&Record>, Option<&Record>),
         limits: &[DebtLimit],
     ) -> Result<Decision<HoldSnapshot>, Rejection> {
         if let Some(RecordContent::HoldPlaced(original, _)) = prior.map(|record| &record.fact) {
             let same =
                 command.product.matches(original.product) && original.amount == command.amount;
-            let current = self.open_hold(&original.id).unwrap_or(*original);
             return if same {
-                Ok(Decision::Replay(current))
+                self.find_hold(&original.id, closed).map(Decision::Replay)
             } else {
                 Err(Rejection::KeyReused)
             };
@@ -96,6 +96,7 @@ impl Wallet {
             key,
             meta,
             publishable,
+            rotations: self.rotations,
             max_overrun,
         }))
     }
@@ -107,6 +108,13 @@ impl Wallet {
         holds
             .filter(|(_, hold)| hold.publishable)
             .map(|(&id, _)| id)
+    }
+
+    /// Whether a hold was placed before the recovery code was last replaced. Whoever knew the former code may know the
+    /// hold, too.
+    #[must_use]
+    pub const fn is_of_former_code(&self, hold: &HoldSnapshot) -> bool {
+        hold.rotations < self.rotations
     }
 
     /// The state of a hold. `closed` is the record that closed it, if one did.
@@ -171,8 +179,8 @@ impl Wallet {
 
 fn closed_hold(closed: Option<&Record>) -> Option<HoldSnapshot> {
     match closed.map(|record| &record.fact) {
-        Some(RecordContent::HoldClosed(hold, ..)) => Some(*hold),
-        Some(RecordContent::HoldExpired(expired)) => Some(expired.hold),
+        Some(RecordContent::HoldSettled(hold, ..)) => Some(*hold),
+        Some(RecordContent::HoldEnded(ended)) => Some(ended.hold),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::{
     cycle::CyclePosition,
     decision::DecisionBuilder,
     payment::{CycleGrant, credits},
-    place_order::PlaceOrder,
+    place_order::{PlaceOrder, UNKNOWN_CODE},
 };
 use crate::{
     Quantity, Rejection,
@@ -78,6 +78,7 @@ impl Wallet {
             let missing = missing_order.filter(|missing| missing.order == order);
             decision.place(
                 OrderKind::Checkout,
+                UNKNOWN_CODE,
                 missing.ok_or(Rejection::OrderNotFound)?,
             );
         }

@@ -23,6 +23,9 @@ pub const PENDING_SECONDS: i64 = 86_400;
 /// The most pending orders of one wallet: each is kept with the wallet, and buyers pay one or none of them.
 pub const MAX_PENDING: usize = 100;
 
+/// The replacements of a code before an order of which it is not known under which code it was opened.
+pub(super) const UNKNOWN_CODE: u32 = 0;
+
 /// A request to place an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceOrder {
@@ -38,6 +41,8 @@ pub struct PlaceOrder {
     pub checkout: Option<CheckoutId>,
     /// The buyer's email address, if it is known.
     pub email: Option<Email>,
+    /// Whether whoever opened the checkout named the wallet by its code.
+    pub names_code: bool,
 }
 
 impl PlaceOrder {
@@ -50,6 +55,7 @@ impl PlaceOrder {
             metadata: Metadata::default(),
             checkout: None,
             email: None,
+            names_code: false,
         }
     }
 }
@@ -129,13 +135,14 @@ impl Wallet {
         }
         self.check_order(&command.terms, command.quantity)?;
         let mut decision = DecisionBuilder::on(self, Some(command.order), None, archived, now);
-        decision.place(OrderKind::Checkout, command);
+        decision.place(OrderKind::Checkout, self.rotations, command);
         Ok(decision.finish())
     }
 }
 
 impl DecisionBuilder {
-    pub(super) fn place(&mut self, kind: OrderKind, command: PlaceOrder) {
+    /// Places an order that was opened when the code had been replaced so many times.
+    pub(super) fn place(&mut self, kind: OrderKind, rotations: u32, command: PlaceOrder) {
         let PlaceOrder {
             order,
             terms,
@@ -143,6 +150,7 @@ impl DecisionBuilder {
             metadata,
             checkout,
             email,
+            names_code,
         } = command;
         let expires_at = self.now.plus_seconds(PENDING_SECONDS);
         self.push(Change::OrderPlaced(Box::new(OrderPlaced {
@@ -155,6 +163,8 @@ impl DecisionBuilder {
             checkout,
             email,
             expires_at,
+            names_code,
+            rotations,
         })));
     }
 }

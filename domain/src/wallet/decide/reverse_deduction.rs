@@ -76,7 +76,7 @@ pub struct ReversalFacts<'a> {
     pub prior: Option<&'a Record>,
     /// The record that closed the deduction's hold.
     pub closed: Option<&'a Record>,
-    /// If that hold expired: the record of a deduction under its key.
+    /// If that hold was released or expired: the record of a deduction under its key.
     pub late: Option<&'a Record>,
     /// The record of what was given back of the deduction so far.
     pub reversed: Option<&'a Record>,
@@ -107,7 +107,7 @@ impl TracedDeduction {
         let amount = entry.delta.saturating_neg();
         let (hold, row) = match &record.fact {
             RecordContent::HoldDrawn(hold, _) => (Some(hold.serial), Row::default()),
-            RecordContent::HoldClosed(hold, ..) => (Some(hold.id.serial), Row::default()),
+            RecordContent::HoldSettled(hold, ..) => (Some(hold.id.serial), Row::default()),
             RecordContent::Charged(charge, _, lots) => {
                 let (lots, owed) = (lots.clone(), charge.owed);
                 (None, Row { lots, owed })
@@ -201,12 +201,12 @@ impl TracedDeduction {
 /// The row of a closed hold.
 fn row_of(closed: &Record) -> Option<Row> {
     match &closed.fact {
-        RecordContent::HoldClosed(hold, _, lots) => Some(Row {
+        RecordContent::HoldSettled(hold, _, lots) => Some(Row {
             lots: lots.clone(),
             owed: hold.owed,
         }),
-        RecordContent::HoldExpired(expired) => Some(Row {
-            lots: expired.lots.clone(),
+        RecordContent::HoldEnded(ended) => Some(Row {
+            lots: ended.lots.clone(),
             owed: 0,
         }),
         _ => None,

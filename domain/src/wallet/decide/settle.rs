@@ -1,4 +1,4 @@
-//! Settling a hold for what the work cost, also when the hold has expired meanwhile.
+//! Settling a hold for what the work cost, also when the hold was released or has expired meanwhile.
 
 use super::{
     debt_limit::DebtLimit,
@@ -7,11 +7,15 @@ use super::{
 };
 use crate::{
     Rejection,
-    history::{ExpiredHold, HoldStatus, Record},
+    history::{EndedHold, HoldStatus, Record},
     id::HoldId,
     text::IdempotencyKey,
+    time::Timestamp,
     wallet::state::{Wallet, debt::Charged, event::Change},
 };
+
+/// For how long after its end a publishable key may settle a hold: a day.
+const LATE_SECONDS: i64 = 86_400;
 
 /// A request to settle a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,44 +26,58 @@ pub struct Settle {
     pub amount: i64,
     /// What to do where neither the hold nor the balance has enough.
     pub on_shortfall: OnShortfall,
+    /// Whether a publishable key settles it. Late it then takes at most what was held, for a day.
+    pub publishable: bool,
+}
+
+/// What became of a hold before it is settled late.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Late<'a> {
+    /// The record of a deduction under [`Settle::late_key`].
+    pub deduction: Option<&'a Record>,
+    /// That of what was given back of it.
+    pub reversed: Option<&'a Record>,
 }
 
 impl Settle {
-    /// The key under which the hold may be settled although it has expired, if this request may.
+    /// The key under which the hold may be settled although it was released or has expired, if this request may.
     #[must_use]
     pub fn late_key<'a>(&self, closed: Option<&'a Record>) -> Option<&'a IdempotencyKey> {
-        let expired = closed.and_then(Record::expired);
-        let late = expired.filter(|_| self.on_shortfall != OnShortfall::Refuse);
-        late.map(|expired| &expired.key)
+        let ended = closed.and_then(Record::ended_hold);
+        let late = ended.filter(|_| self.on_shortfall != OnShortfall::Refuse);
+        late.map(|ended| &ended.key)
     }
 }
 
 impl Wallet {
-    /// Decides to settle a hold. `closed` is the record that closed it; `late` that of a deduction under
-    /// [`Settle::late_key`], `reversed` that of what was given back of it.
+    /// Decides to settle a hold. `closed` is the record that closed it.
     ///
     /// # Errors
     ///
     /// [`Rejection::HoldNotFound`], [`Rejection::HoldClosed`] with another outcome, [`Rejection::KeyReused`] where an
-    /// expired hold was settled for another cost, [`Rejection::BalanceLimit`] where what was drawn from one too much
+    /// ended hold was settled late for another cost, [`Rejection::BalanceLimit`] where what was drawn from one too much
     /// would not fit into the balance any more, [`Rejection::Frozen`] where a frozen wallet would pay more than the hold
     /// set aside, or [`Rejection::Insufficient`] if a shortfall is to be refused.
     pub fn settle(
         &self,
         command: Settle,
         closed: Option<&Record>,
-        (late, reversed): (Option<&Record>, Option<&Record>),
+        late: Late<'_>,
         limits: &[DebtLimit],
+        now: Timestamp,
     ) -> Result<CostDecision, Rejection> {
         let Settle {
             hold: id,
             amount,
             on_shortfall,
+            ..
         } = command;
-        if let Some(expired) = closed.and_then(Record::expired)
+        if let Some(record) = closed
+            && let Some(ended) = record.ended_hold()
             && on_shortfall != OnShortfall::Refuse
         {
-            return self.settle_late(command, expired, (late, reversed), limits);
+            let is_in_time = now <= record.at.plus_seconds(LATE_SECONDS);
+            return self.settle_late(command, (ended, is_in_time), late, limits);
         }
         let hold = self.find_hold(&id, closed)?;
         let product = hold.product;
@@ -101,17 +119,21 @@ impl Wallet {
         }
     }
 
-    /// A deduction, under the hold's key, of what was not drawn before the hold expired.
+    /// A deduction, under the hold's key, of what was not drawn before the hold ended. What a publishable key placed
+    /// under a former code is over: a thief of that code may have placed it.
     fn settle_late(
         &self,
         command: Settle,
-        expired: &ExpiredHold,
-        (prior, reversed): (Option<&Record>, Option<&Record>),
+        (ended, is_in_time): (&EndedHold, bool),
+        Late {
+            deduction: prior,
+            reversed,
+        }: Late<'_>,
         limits: &[DebtLimit],
     ) -> Result<CostDecision, Rejection> {
-        let ExpiredHold {
+        let EndedHold {
             hold, key, meta, ..
-        } = expired;
+        } = ended;
         let (product, drawn) = (hold.product, hold.drawn);
         let amount = command.amount.saturating_sub(drawn);
         let decided = |coverage: Coverage, change| CostDecision {
@@ -127,6 +149,10 @@ impl Wallet {
                 Err(Rejection::KeyReused)
             };
         }
+        let ended_with_code = hold.publishable && self.is_of_former_code(hold);
+        if ended_with_code || command.publishable && !is_in_time {
+            return Err(Rejection::HoldClosed);
+        }
         if amount > 0 {
             self.refuse_frozen()?;
         }
@@ -138,8 +164,13 @@ impl Wallet {
             return Err(Rejection::BalanceLimit);
         }
         let coverage = if amount > 0 {
-            let nothing = OfHold::default();
-            self.cover(product, amount, nothing, command.on_shortfall, limits)?
+            let held = hold.amount.get().saturating_sub(drawn).max(0);
+            let most = if command.publishable { held } else { amount };
+            let (most, nothing) = (amount.min(most), OfHold::default());
+            let met = self.cover(product, most, nothing, command.on_shortfall, limits)?;
+            let beyond = amount.saturating_sub(most);
+            let uncovered = met.uncovered.saturating_add(beyond);
+            Coverage { uncovered, ..met }
         } else {
             Coverage::full(amount)
         };
@@ -150,7 +181,7 @@ impl Wallet {
             owed: coverage.owed,
             key: key.clone(),
             meta: meta.clone(),
-            lot: expired.last_lot(),
+            lot: ended.last_lot(),
         };
         Ok(decided(coverage, Some(Change::Charged(Box::new(charged)))))
     }

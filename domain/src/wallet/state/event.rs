@@ -63,6 +63,11 @@ pub struct OrderPlaced {
     pub email: Option<Email>,
     /// When it expires if it is still pending.
     pub expires_at: Timestamp,
+    /// Whether whoever opened the checkout named the wallet by its code.
+    pub names_code: bool,
+    /// How often the wallet's code had been replaced by then; 0 where the order is first heard of with its payment, and
+    /// nobody knows which code its buyer knew.
+    pub rotations: u32,
 }
 
 /// An order was paid.
@@ -211,6 +216,8 @@ pub enum Change {
         meta: Option<Meta>,
         /// Whether a publishable key placed it.
         publishable: bool,
+        /// How often the wallet's code had been replaced by then.
+        rotations: u32,
         /// How much the work may come to owe.
         max_overrun: i64,
     },

@@ -91,6 +91,11 @@ impl Wallet {
                 let of_lot = pinned.entry((hold.product, lot)).or_default();
                 *of_lot = of_lot.saturating_add(credits);
             }
+            if hold.rotations > self.rotations {
+                faults.push(format!(
+                    "{id} is of a recovery code that the wallet never had"
+                ));
+            }
             if hold.drawn < 0 || hold.max_overrun < 0 {
                 faults.push(format!("{id} drew or may owe a negative number of credits"));
             }

@@ -29,6 +29,8 @@ pub struct Hold {
     pub meta: Option<Meta>,
     /// Whether a publishable key placed it. Then it is released when the recovery code is replaced.
     pub publishable: bool,
+    /// How often the wallet's code had been replaced when it was placed.
+    pub rotations: u32,
     /// Credits that were drawn: they are charged, though their lots stay pinned.
     pub drawn: i64,
     /// How much the work may come to owe.
@@ -48,6 +50,8 @@ impl Hold {
             expires_at: self.expires_at,
             drawn: self.drawn,
             max_overrun: self.max_overrun,
+            publishable: self.publishable,
+            rotations: self.rotations,
             owed: 0,
             uncovered: 0,
         }

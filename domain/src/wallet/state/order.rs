@@ -177,7 +177,9 @@ pub struct Order {
     pub lot: Option<u64>,
     /// Cycles of its subscription that had ended when it was paid.
     pub cycle: u32,
-    /// How often its wallet's code had been replaced when it was placed.
+    /// Whether whoever opened the checkout named the wallet by its code, and so knew it.
+    pub names_code: bool,
+    /// How often its wallet's code had been replaced when it was placed; 0 where that is not known.
     pub rotations: u32,
 }
 

@@ -155,7 +155,7 @@ fn a_settled_hold_does_not_use_up_its_key_for_deductions() {
     teller.settle(super::hold_id(1), 10).unwrap();
     assert!(matches!(
         teller.records.last().unwrap().fact,
-        RecordContent::HoldClosed(_, Some(_), _)
+        RecordContent::HoldSettled(_, Some(_), _)
     ));
     assert_eq!(teller.deduct(deduct("1", 10)), Ok(Done::Applied));
     assert_eq!(teller.wallet.available(GOLD), 80);

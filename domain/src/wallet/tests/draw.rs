@@ -8,7 +8,14 @@ use super::{
 use crate::{
     Amount, MAX_CREDITS, Rejection,
     history::{HoldSnapshot, HoldStatus, Reason},
-    wallet::{Account, draw::Draw, shortfall::OnShortfall},
+    id::CodeHash,
+    wallet::{
+        Account, Change,
+        draw::Draw,
+        hold::PlaceHold,
+        settle::Settle,
+        shortfall::{Coverage, OnShortfall},
+    },
 };
 
 fn draw(name: &str, amount: i64) -> Draw {
@@ -308,4 +315,119 @@ fn a_replaced_code_releases_the_hold_and_what_was_drawn_stays_charged() {
         teller.release(id).unwrap();
     }
     assert_eq!(stands(&teller), (45, 40, 85));
+}
+
+#[test]
+fn a_hold_that_was_released_is_settled_late_as_an_expired_one_is() {
+    let mut teller = holding();
+    teller.draw(draw("one", 30)).unwrap();
+    teller.release(hold_id(1)).unwrap();
+    let refused = teller.settle(hold_id(1), 80);
+    assert_eq!(refused, Err(Rejection::HoldClosed));
+    for now in [true, false] {
+        let met = teller
+            .settle_for(hold_id(1), 80, OnShortfall::Drain)
+            .unwrap();
+        assert_eq!((met.late, met.change.is_some()), (true, now));
+        assert_eq!(met.coverage, Coverage::full(80));
+        assert_eq!(stands(&teller), (20, 0, 20));
+    }
+    let done = facts(&teller);
+    assert_eq!(done.status, HoldStatus::Released);
+    assert_eq!(teller.release(hold_id(1)), Ok(Done::Replayed(done)));
+}
+
+/// A wallet with 100 credits and a hold of 40 that a publishable key placed under the first code.
+fn held_by_code() -> Teller {
+    let mut teller = Teller::new();
+    teller.credit(credit("one", 100, None)).unwrap();
+    let placed = PlaceHold {
+        publishable: true,
+        ..hold(1, 40, teller.after_seconds(60))
+    };
+    teller.place(placed).unwrap();
+    teller
+}
+
+fn settled(amount: i64, publishable: bool) -> Settle {
+    Settle {
+        hold: hold_id(1),
+        amount,
+        on_shortfall: OnShortfall::Drain,
+        publishable,
+    }
+}
+
+#[test]
+fn a_publishable_key_settles_late_for_a_day_and_takes_what_was_held_at_most() {
+    let mut teller = held_by_code();
+    teller.pass_seconds(60 + DAY);
+    for now in [true, false] {
+        let met = teller.settle_by(settled(90, true)).unwrap();
+        assert_eq!((met.late, met.change.is_some()), (true, now));
+        let Coverage {
+            charged, uncovered, ..
+        } = met.coverage;
+        assert_eq!((charged, uncovered), (40, 50));
+        assert_eq!(stands(&teller), (60, 0, 60));
+    }
+    let mut teller = held_by_code();
+    teller.pass_seconds(61 + DAY);
+    let late = teller.settle_by(settled(90, true));
+    assert_eq!(late, Err(Rejection::HoldClosed));
+    let met = teller.settle_by(settled(90, false)).unwrap();
+    assert_eq!(met.coverage, Coverage::full(90), "a server may");
+}
+
+#[test]
+fn what_a_publishable_key_held_before_the_code_was_replaced_is_never_settled_late() {
+    for releases in [true, false] {
+        let mut teller = held_by_code();
+        if releases {
+            teller.release(hold_id(1)).unwrap();
+        } else {
+            teller.pass_seconds(60);
+        }
+        let rotated = |number: u8| Change::CodeRotated {
+            hash: CodeHash([number; 16]),
+            sealed: Box::new([number]),
+            former: (number > 1).then_some(CodeHash([1; 16])),
+        };
+        teller.commit(rotated(1));
+        assert!(!teller.wallet.is_of_former_code(&facts(&teller)), "minted");
+        teller.commit(rotated(2));
+        assert!(teller.wallet.is_of_former_code(&facts(&teller)));
+        let restored = teller.wallet.clone().recovered().unwrap();
+        assert_eq!(restored, teller.wallet);
+        for publishable in [true, false] {
+            let late = teller.settle_by(settled(1, publishable));
+            assert_eq!(late, Err(Rejection::HoldClosed));
+        }
+        let again = PlaceHold {
+            publishable: true,
+            ..hold(2, 40, teller.after_seconds(60))
+        };
+        teller.place(again).unwrap();
+        let present = teller.find_hold(hold_id(2)).unwrap();
+        assert!(!teller.wallet.is_of_former_code(&present));
+    }
+}
+
+#[test]
+fn a_repeated_hold_answers_what_became_of_it() {
+    let mut teller = holding();
+    let again = hold(1, 40, teller.after_seconds(60));
+    let status = |teller: &mut Teller| match teller.place(again.clone()) {
+        Ok(Done::Replayed(hold)) => hold.status,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(status(&mut teller), HoldStatus::Open);
+    teller.release(hold_id(1)).unwrap();
+    assert_eq!(status(&mut teller), HoldStatus::Released);
+    let mut settled = holding();
+    settled.settle(hold_id(1), 5).unwrap();
+    assert_eq!(status(&mut settled), HoldStatus::Settled);
+    let mut expired = holding();
+    expired.pass_seconds(DAY);
+    assert_eq!(status(&mut expired), HoldStatus::Expired);
 }

@@ -50,6 +50,8 @@ fn held_credits_leave_what_can_be_spent_without_a_ledger_entry() {
         expires_at: teller.after_seconds(QUARTER_HOUR),
         drawn: 0,
         max_overrun: 0,
+        publishable: false,
+        rotations: 0,
         owed: 0,
         uncovered: 0,
     };

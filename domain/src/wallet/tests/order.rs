@@ -373,6 +373,39 @@ fn an_order_is_of_the_code_that_it_was_placed_under_or_minted() {
 }
 
 #[test]
+fn a_replaced_code_forgets_the_customer_that_its_knower_may_have_chosen() {
+    let rotated = |number: u8, former: Option<u8>| Change::CodeRotated {
+        hash: CodeHash([number; 16]),
+        sealed: Box::new([number]),
+        former: former.map(|former| CodeHash([former; 16])),
+    };
+    let mut teller = Teller::new();
+    teller.order(1, pack()).unwrap();
+    teller.pay(1, 1000).unwrap();
+    teller.commit(rotated(1, None));
+    assert!(teller.wallet.customer().is_some(), "of the first payment");
+    teller.order(2, pack()).unwrap();
+    teller.commit(rotated(2, Some(1)));
+    assert_eq!(teller.wallet.customer(), None);
+    teller.pay(2, 1000).unwrap();
+    assert_eq!(teller.wallet.customer(), None, "it was opened before");
+    let missing = Pay {
+        missing_order: Some(placed(3, pack())),
+        ..paying(3, 1000)
+    };
+    teller.purchase(Purchase::Pay(Box::new(missing))).unwrap();
+    assert_eq!(teller.wallet.customer(), None, "nobody knows when");
+    teller.order(4, pack()).unwrap();
+    teller.pay(4, 1000).unwrap();
+    assert!(teller.wallet.customer().is_some());
+    let shown = [2, 3, 4].map(|serial| {
+        let order = teller.placed_order(serial);
+        teller.wallet.has_code_of_order(order)
+    });
+    assert_eq!(shown, [false, false, true]);
+}
+
+#[test]
 fn so_many_of_a_price_cost_and_bring_so_much() {
     let mut teller = Teller::new();
     let three = PlaceOrder {

@@ -59,6 +59,7 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
         key: key("k"),
         meta: None,
         publishable: false,
+        rotations: 0,
         max_overrun: 0,
     };
     let expiry = |product, lot, amount| Change::LotExpired {
@@ -181,6 +182,8 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         expires_at: Timestamp::NEVER,
         quantity: crate::Quantity::ONE,
         metadata: crate::metadata::Metadata::default(),
+        names_code: false,
+        rotations: 0,
     }));
     let reversed = |serial, credits| Change::OrderReversed {
         order: OrderSerial(serial),

@@ -25,7 +25,7 @@ use crate::{
         refund::Refund,
         resume::Resume,
         reverse_deduction::{ReversalFacts, ReverseDeduction, TracedDeduction, named_within},
-        settle::Settle,
+        settle::{Late, Settle},
         shortfall::{CostDecision, OnShortfall},
     },
 };
@@ -156,7 +156,12 @@ impl Teller {
         self.touch();
         let key = command.key.clone();
         let prior = self.find(RecordKey::Hold(key.as_str()));
-        let decision = self.wallet.place_hold(command, prior, &self.limits)?;
+        let closed = match prior.map(|prior| &prior.fact) {
+            Some(RecordContent::HoldPlaced(hold, _)) => self.closing(hold.id),
+            _ => None,
+        };
+        let placed = (prior, closed);
+        let decision = self.wallet.place_hold(command, placed, &self.limits)?;
         Ok(self.carry_out(decision))
     }
 
@@ -179,19 +184,25 @@ impl Teller {
         amount: i64,
         on_shortfall: OnShortfall,
     ) -> Result<CostDecision, Rejection> {
-        self.touch();
-        let settle = Settle {
+        self.settle_by(Settle {
             hold,
             amount,
             on_shortfall,
-        };
+            publishable: false,
+        })
+    }
+
+    pub(super) fn settle_by(&mut self, settle: Settle) -> Result<CostDecision, Rejection> {
+        self.touch();
+        let hold = settle.hold;
         let closed = self.closing(hold);
-        let late = settle.late_key(closed);
-        let late = late.and_then(|key| self.find(RecordKey::Deduct(key.as_str())));
-        let reversed = self.find(RecordKey::ReversedInAll(Taker::Hold(hold.serial)));
-        let decided = self
-            .wallet
-            .settle(settle, closed, (late, reversed), &self.limits)?;
+        let deduction = settle.late_key(closed);
+        let late = Late {
+            deduction: deduction.and_then(|key| self.find(RecordKey::Deduct(key.as_str()))),
+            reversed: self.find(RecordKey::ReversedInAll(Taker::Hold(hold.serial))),
+        };
+        let limits = &self.limits;
+        let decided = self.wallet.settle(settle, closed, late, limits, self.now)?;
         Ok(self.meet(decided))
     }
 
@@ -241,7 +252,7 @@ impl Teller {
         let deduction = TracedDeduction::of(near.rev()).expect("a record near it names its lot");
         let closed = deduction.hold().map(RecordKey::HoldClosed);
         let closed = closed.and_then(|key| self.find(key));
-        let late = closed.and_then(Record::expired).map(|expired| &expired.key);
+        let late = closed.and_then(Record::ended_hold).map(|ended| &ended.key);
         let orders = deduction.orders(closed).into_iter();
         let orders = orders.filter_map(|order| self.find(RecordKey::Order(order)).cloned());
         let orders: Vec<_> = orders.collect();

@@ -17,6 +17,9 @@ pub struct PlacedHold {
     balance: i64,
     /// Credits set aside.
     amount: i64,
+    /// `open`, unless a repeat finds it `settled`, `released` or `expired`
+    #[schema(value_type = String, example = "open")]
+    status: HoldStatus,
     expires_at: Instant,
 }
 
@@ -26,6 +29,7 @@ impl From<&HoldAnswer> for PlacedHold {
             hold_id: answer.hold.id.to_string(),
             balance: answer.balance,
             amount: answer.hold.amount.get(),
+            status: answer.hold.status,
             expires_at: Instant(answer.hold.expires_at),
         }
     }

@@ -31,8 +31,9 @@ pub struct Order {
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
     /// The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment has
-    /// made the wallet. A publishable key also reads null once the code was replaced, and from a day after
-    /// the payment on if it reads the order by its checkout.
+    /// made the wallet. A publishable key reads it where the payment made the wallet, or whoever opened the checkout named
+    /// the code; it reads null once the code was replaced, and from a day after the payment on if it reads the order by
+    /// its checkout. A session reads null.
     code: Option<String>,
     /// Credits that the wallet can spend now of the product that the order fills.
     balance: i64,
@@ -155,15 +156,15 @@ impl Order {
         }
     }
 
-    /// The order without its recovery code, for a publishable key that looks it up by its checkout more than a day
-    /// after the payment: others may have seen the checkout's id, in the address of the success page.
+    /// The order without its recovery code: for a session, and for a publishable key that looks it up by its checkout
+    /// more than a day after the payment: others may have seen the checkout's id, in the address of the success page.
     pub fn without_code(self) -> Self {
         Self { code: None, ..self }
     }
 }
 
 /// The recovery code that a key of this kind may read: a publishable key does not learn a code that replaced a leaked
-/// one.
+/// one, or that whoever opened the checkout did not know.
 fn readable_code(answer: &OrderAnswer, kind: KeyKind) -> Option<&RecoveryCode> {
     let code = answer.code.as_ref();
     code.filter(|_| kind == KeyKind::Secret || answer.is_original_code)
@@ -178,6 +179,15 @@ impl Orders {
             next_cursor: page
                 .next
                 .map(|(at, order)| OrderCursor(at, order).to_string()),
+        }
+    }
+
+    /// The page without recovery codes, for a session.
+    pub fn without_codes(self) -> Self {
+        let orders = self.orders.into_iter().map(Order::without_code);
+        Self {
+            orders: orders.collect(),
+            ..self
         }
     }
 }

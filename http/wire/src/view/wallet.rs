@@ -170,7 +170,8 @@ pub(super) fn credit_unit(project: &ProjectCatalog, product: ProductId) -> Optio
 /// A wallet that its recovery code opens.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CodeWallet<'a> {
-    /// The recovery code: whoever knows it owns the wallet.
+    /// The recovery code: whoever knows it owns the wallet. A session reads `code`, the word that stands for its wallet's
+    /// code in paths.
     #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
     code: &'a str,
     #[serde(flatten)]

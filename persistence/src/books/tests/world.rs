@@ -311,6 +311,7 @@ impl World {
                 key: id,
                 meta,
                 publishable: number % 2 == 1,
+                rotations: 0,
                 max_overrun: if code { 0 } else { number.cast_signed() },
             },
             _ if available >= amount.get() => Change::Deducted {
@@ -469,6 +470,7 @@ impl World {
             key: IdempotencyKey::new(text).unwrap(),
             meta: None,
             publishable: false,
+            rotations: 0,
             max_overrun: 0,
         };
         self.push(key, hold);

@@ -101,6 +101,7 @@ impl Life {
             key: key(&format!("hold {serial}")),
             meta: meta(),
             publishable: serial % 2 == 1,
+            rotations: 0,
             max_overrun: 0,
         });
     }
@@ -287,6 +288,8 @@ impl Life {
             expires_at: LATER,
             quantity: domain::Quantity::new(3).unwrap(),
             metadata: domain::metadata::Metadata::new([("job".into(), "é".into())].into()).unwrap(),
+            names_code: false,
+            rotations: 0,
         })));
     }
 
@@ -702,11 +705,11 @@ pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
     match fact {
         RecordContent::Entry(_) => 0,
         RecordContent::HoldPlaced(..) => 1,
-        RecordContent::HoldClosed(..) => 2,
+        RecordContent::HoldSettled(..) => 2,
         RecordContent::Order(_) => 3,
         RecordContent::SubscriptionOver(_) => 4,
         RecordContent::Instructed(_) => 5,
-        RecordContent::HoldExpired(_) => 6,
+        RecordContent::HoldEnded(_) => 6,
         RecordContent::HoldDrawn(..) => 7,
         RecordContent::Charged(..) => 8,
         RecordContent::Forgiven(..) => 9,

@@ -2,10 +2,14 @@
 
 use axum::{extract::State, response::Response};
 use edge::{Authorized, Support, body::MaybeBody};
-use outbound::code_replacement::{self, code_receiver, in_words};
+use outbound::code_replacement::{self, Told, code_receiver, in_words};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode, field::KeyText, respond};
+use wire::{
+    Error, ErrorCode,
+    field::{EmailText, KeyText, Text},
+    respond,
+};
 
 use super::path::Segments;
 use crate::{admin::App, http::idempotency::KeyHeader};
@@ -14,10 +18,19 @@ use crate::{admin::App, http::idempotency::KeyHeader};
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReplaceCode {
-    /// Whether it is mailed to the buyer of the wallet's newest paid order, in place of being answered.
-    mail: Option<bool>,
+    /// Whom it is mailed to, in place of being answered: an e-mail address, or `true` for the buyer whose payment made the
+    /// wallet.
+    mail: Option<MailTo>,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
     idempotency_key: Option<KeyText>,
+}
+
+/// The receiver of a mail with a code.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(untagged)]
+enum MailTo {
+    FirstBuyer(bool),
+    Named(EmailText),
 }
 
 /// The code that opens the wallet from now on.
@@ -34,7 +47,8 @@ struct ReplacedCode<'a> {
 
 /// Replace the recovery code of a wallet, whichever it is: also where a thief replaced it first. Former codes open
 /// nothing any more, sessions end, and open holds that publishable keys placed are released. With `mail` the new code is
-/// mailed and not shown. With a key, repeating the request within 24 hours answers, or mails, the same code.
+/// mailed and not shown, to the buyer whose payment made the wallet or to the address that is named: whoever only paid for
+/// more may know a former code alone. With a key, repeating the request within 24 hours answers, or mails, the same code.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/wallets/{walletRef}/replace-code",
@@ -74,23 +88,29 @@ pub(super) async fn replace_code(
     // Everything that mailing it needs comes first: else nobody would know the new code.
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
-    let to = if mail == Some(true) {
-        if view.external_user.is_some() {
-            return Err(Error::new(ErrorCode::NoRecoveryCode));
-        }
-        let to = code_receiver(&app.handle, &project, &address).await?;
-        if !app.mailer.is_configured() {
-            return Err(Error::new(ErrorCode::MailNotConfigured));
-        }
-        Some(to)
-    } else {
-        None
+    let told = match &mail {
+        None | Some(MailTo::FirstBuyer(false)) => Told::Caller,
+        Some(MailTo::FirstBuyer(true)) => Told::FirstBuyer,
+        Some(MailTo::Named(_)) => Told::Named,
     };
+    if told != Told::Caller && view.external_user.is_some() {
+        return Err(Error::new(ErrorCode::NoRecoveryCode));
+    }
+    let to = match mail {
+        Some(MailTo::FirstBuyer(true)) => {
+            Some(code_receiver(&app.handle, &project, &address).await?)
+        }
+        Some(MailTo::Named(Text(to))) => Some(to),
+        None | Some(MailTo::FirstBuyer(false)) => None,
+    };
+    if to.is_some() && !app.mailer.is_configured() {
+        return Err(Error::new(ErrorCode::MailNotConfigured));
+    }
     let of = (&*project, &address);
     let (handle, mailer) = (&app.handle, &app.mailer);
     let replaced =
         code_replacement::replace_code(handle, mailer, of, to.clone(), key.as_ref()).await?;
-    caller.did(in_words(&replaced, &view.id, to.is_some()));
+    caller.did(in_words(&replaced, &view.id, told));
     let answer = ReplacedCode {
         code: to.is_none().then(|| replaced.code.reveal()),
         mailed_to: to.as_ref().map(|to| to.as_str()),

@@ -71,7 +71,7 @@ struct PlaceHoldExternal {
 
 /// Hold credits of a code wallet
 ///
-/// Repeating a hold with its key answers the original hold, even a closed one.
+/// Repeating a hold with its key answers the original hold, even a closed one, with its `status`.
 #[utoipa::path(
     post,
     path = "/api/v1/wallets/{code}/holds",
@@ -100,7 +100,7 @@ pub(super) async fn place_hold(
 
 /// Hold credits of an external wallet
 ///
-/// Repeating a hold with its key answers the original hold, even a closed one.
+/// Repeating a hold with its key answers the original hold, even a closed one, with its `status`.
 #[utoipa::path(
     post,
     path = "/api/v1/wallets/external/holds",

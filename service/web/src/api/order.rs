@@ -75,7 +75,8 @@ impl OrderPath {
 ///
 /// By the order's or the checkout's identifier. `customerEmail` is there with a secret key only. A
 /// checkout's identifier is part of addresses, which are logged: with a publishable key it shows `code` for 24
-/// hours after the payment, the order's identifier without end.
+/// hours after the payment, the order's identifier without end, where the order's payment made the wallet or whoever
+/// opened the checkout named it by its code, and as long as that code was not replaced. A session is shown no code.
 #[utoipa::path(
     get,
     path = "/api/v1/orders/{orderIdOrCheckoutId}",
@@ -118,7 +119,8 @@ pub(super) async fn read_order(
     let shown = Order::of(&order, key.kind());
     let since = order.order.paid_at.unwrap_or(order.order.created_at);
     let is_old = since.plus_seconds(CODE_SHOWN_SECONDS) <= app.handle.now_in(&key.scope);
-    let hides_code = is_by_checkout && is_old && key.kind() == KeyKind::Publishable;
+    let hides_code =
+        key.session().is_some() || is_by_checkout && is_old && key.kind() == KeyKind::Publishable;
     respond::json(&if hides_code {
         shown.without_code()
     } else {

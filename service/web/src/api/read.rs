@@ -12,7 +12,11 @@ use wire::{
 
 use crate::{
     api::App,
-    http::{code_path::CodePath, query::Params, subject::users_wallet},
+    http::{
+        code_path::{CodePath, IN_HEADER},
+        query::Params,
+        subject::users_wallet,
+    },
 };
 
 /// The user whose wallet to read.
@@ -45,7 +49,11 @@ pub(super) async fn read_wallet(
     let view = app.handle.read(&key.scope, code.address()?).await;
     let view = view.map_err(|error| code.refused(error, &key))?;
     let holdings = Holdings::of(&view, &key, key.kind());
-    respond::json(&CodeWallet::new(code.code()?.reveal(), holdings))
+    let code = match key.session() {
+        Some(_) => IN_HEADER,
+        None => code.code()?.reveal(),
+    };
+    respond::json(&CodeWallet::new(code, holdings))
 }
 
 /// Read an external wallet

@@ -1,7 +1,6 @@
 //! `POST /wallets/{code}/rotate`: a new code for a wallet whose code leaked.
 
 use axum::{extract::State, response::Response};
-use domain::catalog::KeyKind;
 use edge::{AnyKey, body::MaybeBody};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -21,7 +20,8 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[schema(as = RotateCode)]
 pub(super) struct Request {
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    /// Names the operation: it is applied once. Make it one that nobody guesses: with it the old code is answered the
+    /// new one. The header `Idempotency-Key` may stand in for it.
     idempotency_key: Option<KeyText>,
 }
 
@@ -36,8 +36,8 @@ pub(super) struct Rotated<'a> {
 /// Replace a leaked recovery code
 ///
 /// The old code stops opening the wallet at once, and open holds that a publishable key placed are
-/// released. With a key, repeating the request within 24 hours answers the same new code, so that a
-/// lost answer loses no wallet. The body may be left out. The code of a frozen wallet is replaced for a secret key only.
+/// released. With a key, repeating the request within 24 hours, with the same kind of API key, answers the
+/// same new code, so that a lost answer loses no wallet. The body may be left out. The code of a frozen wallet is replaced for a secret key only.
 #[utoipa::path(
     post,
     path = "/api/v1/wallets/{code}/rotate",
@@ -63,10 +63,10 @@ pub(super) async fn rotate_code(
     let request: Option<Request> = body.parse()?;
     let field = request.and_then(|request| request.idempotency_key);
     let named = header.resolve_optional(field)?;
-    let may = key.kind() == KeyKind::Secret;
+    let by = key.kind();
     let rotated = app
         .handle
-        .rotate(&key.scope, code.code()?, named.as_ref(), may);
+        .rotate(&key.scope, code.code()?, named.as_ref(), by);
     let rotated = rotated.await.map_err(|error| code.refused(error, &key))?;
     let answer = Rotated {
         code: rotated.code.reveal(),

@@ -1,7 +1,7 @@
 //! `POST /holds/{holdId}/settle`: what the work cost.
 
 use axum::{extract::State, response::Response};
-use domain::wallet::settle::Settle;
+use domain::{catalog::KeyKind, wallet::settle::Settle};
 use edge::{AnyKey, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -14,7 +14,7 @@ use wire::{
 
 use crate::{
     api::{App, deduct::shortfall},
-    http::hold_path::{HoldPath, access},
+    http::hold_path::HoldPath,
 };
 
 /// What the work cost.
@@ -32,7 +32,8 @@ struct SettleHold {
 /// Settle a hold
 ///
 /// With `drain` or `owe` the work is charged as far as it can be, and never refused for want of credits; a hold that
-/// expired meanwhile is then settled as a deduction under its key (`late`). Repeating a settlement answers the current
+/// was released or expired meanwhile is then settled as a deduction under its key (`late`); with a publishable key for at
+/// most what was held, within 24 hours, and not if the code was replaced since it was placed. Repeating a settlement answers the current
 /// balance, `deducted: false` and the header `Idempotency-Replayed`.
 #[utoipa::path(
     post,
@@ -63,8 +64,9 @@ pub(super) async fn settle_hold(
         hold: hold.id()?,
         amount: amount.0,
         on_shortfall: shortfall(on_shortfall.as_ref()),
+        publishable: key.kind() == KeyKind::Publishable,
     };
-    let outcome = app.handle.settle(&key.scope, access(&key), settle).await;
+    let outcome = app.handle.settle(&key.scope, settle).await;
     app.edge.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| hold.refused(error, &key))?;
     respond::replayable(

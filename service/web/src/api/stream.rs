@@ -283,9 +283,9 @@ impl BalanceStream {
 
     /// When to look again, unless the wallet changes before.
     fn wakes_at(&self) -> Instant {
-        let session = self.session();
-        let session = session.map(|it| until(self.app.edge.clock.now(), it.expires_at));
-        let soonest = session.into_iter().chain(self.left()).min();
+        let end = self.end();
+        let end = end.map(|end| until(self.app.edge.clock.now(), end));
+        let soonest = end.into_iter().chain(self.left()).min();
         let soonest = soonest.and_then(|left| Instant::now().checked_add(left));
         soonest.map_or(self.beat, |at| at.min(self.beat))
     }
@@ -299,14 +299,21 @@ impl BalanceStream {
         Some(until(now, self.until))
     }
 
-    /// Whether the session has ended, or the key was revoked. Whether the session was revoked, the wallet knows.
+    /// Whether the session or key has ended, or the key was revoked. Whether the session was revoked, the wallet knows.
     fn is_over(&self) -> bool {
+        let end = self.end();
+        end.is_none_or(|end| end <= self.app.edge.clock.now())
+    }
+
+    /// When the session or key ends; `None`: it has ended.
+    fn end(&self) -> Option<Timestamp> {
         if let Some(session) = self.session() {
-            return session.expires_at <= self.app.edge.clock.now();
+            return Some(session.expires_at);
         }
-        let project = self.project();
-        let known = project.as_ref().and_then(|project| project.key(&self.key));
-        known.is_none_or(|known| known.revoked_at.is_some())
+        let project = self.project()?;
+        let known = project.key(&self.key)?;
+        let works = known.revoked_at.is_none();
+        works.then(|| known.expires_at.unwrap_or(Timestamp::NEVER))
     }
 
     /// The project as it is now.

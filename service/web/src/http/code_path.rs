@@ -107,7 +107,7 @@ impl MissCounter {
 }
 
 /// In place of a code in a path, says that the code is in the header.
-const IN_HEADER: &str = "code";
+pub(crate) const IN_HEADER: &str = "code";
 
 impl<S: BehindEdge> FromRequestParts<S> for CodePath {
     type Rejection = Error;

@@ -76,7 +76,7 @@ impl FilterQuery {
 }
 
 impl PageQuery {
-    /// A page of the orders of a session's wallet, as a publishable key reads them.
+    /// A page of the orders of a session's wallet, as a publishable key reads them, without codes.
     pub(crate) async fn answer_own(
         self,
         session: &Arc<WalletSession>,
@@ -89,7 +89,7 @@ impl PageQuery {
         let page = page
             .await
             .map_err(|error| Error::from_wallet(error, project))?;
-        respond::json(&Orders::of(&page, KeyKind::Publishable))
+        respond::json(&Orders::of(&page, KeyKind::Publishable).without_codes())
     }
 
     fn place(self) -> (Option<(Timestamp, OrderSerial)>, usize) {

@@ -200,7 +200,7 @@ impl Model {
                 let parts = [hold.settled - hold.owed, hold.owed, hold.uncovered];
                 return self.met(product, parts, (false, false));
             }
-            HoldStatus::Expired if short != OnShortfall::Refuse => {
+            HoldStatus::Expired | HoldStatus::Released if short != OnShortfall::Refuse => {
                 return self.settle_late(serial, &hold, coins, short);
             }
             _ => return Outcome::Refused(Rejection::HoldClosed),

@@ -342,6 +342,8 @@ impl World {
             expires_at: Timestamp(self.log.len() as i64 / 4 + (number >> 32) as i64 % 40),
             quantity: domain::Quantity::ONE,
             metadata: domain::metadata::Metadata::default(),
+            names_code: false,
+            rotations: 0,
         }))
     }
 
