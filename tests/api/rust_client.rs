@@ -146,8 +146,22 @@ async fn a_batch_says_of_each_item_what_became_of_it() {
         .map(|done| done.as_ref().map_or_else(|it| it.code.as_str(), |_| "done"));
     assert_eq!(
         done.collect::<Vec<_>>(),
-        ["done", "insufficient_credits", "wallet_not_found"]
+        ["done", "insufficient_credits", "insufficient_credits"]
     );
+}
+
+#[tokio::test]
+async fn a_user_without_a_wallet_gets_one_whatever_is_asked_first() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let (bob, eve) = (Wallet::external("bob"), Wallet::external("eve"));
+    let deducted = scrip.deduct(&bob, Deduct::new(1)).await;
+    assert_eq!(code(deducted), "insufficient_credits");
+    let placed = scrip.hold(&eve, PlaceHold::new(1)).await;
+    assert_eq!(code(placed), "insufficient_credits");
+    for wallet in [bob, eve] {
+        assert!(scrip.wallet(&wallet).await.is_ok());
+    }
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use crate::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// A grant of credits.
 #[derive(Debug, Clone, Serialize)]
@@ -169,7 +170,7 @@ impl Scrip {
         let key = key_or_new(deduct.idempotency_key.take());
         deduct.idempotency_key = Some(key.clone());
         let call = wallet.post("deduct", object(&deduct)?)?;
-        self.call(call.keyed(&key)).await
+        self.spend(wallet, call.keyed(&key)).await
     }
 
     /// Deducts credits from up to 1,000 wallets, each independently; returns the results in order. Several
@@ -193,15 +194,48 @@ impl Scrip {
             Refused { error: Box<Refusal> },
         }
         let mut bodies = Vec::with_capacity(items.len());
+        let users: Vec<_> = items
+            .iter()
+            .map(|item| item.wallet.user().map(str::to_owned))
+            .collect();
         for BatchItem { wallet, mut deduct } in items {
             deduct.idempotency_key = Some(key_or_new(deduct.idempotency_key.take()));
             let mut body = object(&deduct)?;
             wallet.write(&mut body);
             bodies.push(body);
         }
-        let call = Call::post(["deductions", "batch"]).body(&json!({"items": bodies}))?;
-        let done: Results = self.call(call.repeatable()).await?;
-        let results = done.results.into_iter().map(|done| match done {
+        let ask = async |some: &[_]| -> Result<Vec<Done>, Error> {
+            let call = Call::post(["deductions", "batch"]).body(&json!({"items": some}))?;
+            let done: Results = self.call(call.repeatable()).await?;
+            Ok(done.results)
+        };
+        let mut done = ask(&bodies).await?;
+        // Users without a wallet get one. The items have keys: none is applied twice.
+        let mut lacking = Vec::new();
+        let mut again = Vec::new();
+        let mut made = BTreeSet::new();
+        for (at, ((result, user), body)) in done.iter().zip(users).zip(&bodies).enumerate() {
+            let (Done::Refused { error }, Some(user)) = (result, user) else {
+                continue;
+            };
+            if error.code != "wallet_not_found" {
+                continue;
+            }
+            if !made.contains(&user) {
+                self.open_wallet(user.as_str()).await?;
+                made.insert(user);
+            }
+            lacking.push(at);
+            again.push(body.clone());
+        }
+        if !again.is_empty() {
+            for (at, result) in lacking.into_iter().zip(ask(&again).await?) {
+                if let Some(place) = done.get_mut(at) {
+                    *place = result;
+                }
+            }
+        }
+        let results = done.into_iter().map(|done| match done {
             Done::Deducted(deducted) => Ok(deducted),
             Done::Refused { error } => Err(error),
         });

@@ -101,7 +101,7 @@ impl Scrip {
         let key = key_or_new(hold.idempotency_key.take());
         hold.idempotency_key = Some(key.clone());
         let call = wallet.post("holds", object(&hold)?)?;
-        self.call(call.keyed(&key)).await
+        self.spend(wallet, call.keyed(&key)).await
     }
 
     /// Reads a hold.

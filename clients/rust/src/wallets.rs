@@ -8,7 +8,7 @@ use crate::{
     types::{FrozenWallet, LedgerEntry, WalletView},
 };
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 /// The address of a wallet: a user's id or a recovery code.
@@ -35,6 +35,14 @@ impl Wallet {
     /// The wallet of your own user. Needs a secret key.
     pub fn external(user: impl Into<String>) -> Self {
         Self(Address::External(user.into()))
+    }
+
+    /// The user that it belongs to; none where it is found by its code.
+    pub(crate) fn user(&self) -> Option<&str> {
+        match &self.0 {
+            Address::External(user) => Some(user),
+            _ => None,
+        }
     }
 
     /// An anonymous wallet, by its recovery code.
@@ -97,6 +105,21 @@ impl Scrip {
         let body = json!({"externalUserId": user.into()});
         let call = Call::post(["wallets", "external"]).body(&body)?;
         self.call(call.repeatable()).await
+    }
+
+    /// Takes from a wallet, or sets aside in it. A user who has none gets one: it may begin with free credits.
+    pub(crate) async fn spend<T: DeserializeOwned>(
+        &self,
+        wallet: &Wallet,
+        call: Call,
+    ) -> Result<T, Error> {
+        match (self.call(call.clone()).await, wallet.user()) {
+            (Err(error), Some(user)) if error.code() == Some("wallet_not_found") => {
+                self.open_wallet(user).await?;
+                self.call(call).await
+            }
+            (done, _) => done,
+        }
     }
 
     /// Reads a wallet. Never creates one.
