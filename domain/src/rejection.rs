@@ -82,7 +82,9 @@ pub enum Rejection {
     #[error("This wallet has too many grants of this product that expire at different times.")]
     TooManyLots,
     /// The wallet has completed no purchase: the provider does not know its owner.
-    #[error("This wallet has no completed purchase.")]
+    #[error(
+        "This wallet has no completed purchase, or its customer was deleted at the payment provider."
+    )]
     NoPurchase,
     /// The balance would pass [`crate::MAX_CREDITS`].
     #[error("The balance would pass 9007199254740991 credits.")]

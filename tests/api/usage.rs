@@ -88,7 +88,12 @@ async fn the_end_is_not_in_it() {
     let service = Service::start().await;
     grant(&service, 1, "a").await;
     let from = "interval=hour&from=2026-11-18T10:00:00Z";
-    for (to, count) in [("10:00:00Z", 0), ("11:59:59Z", 1), ("12:00:00Z", 2)] {
+    for (to, count) in [
+        ("10:00:00Z", 0),
+        ("11:00:00.001Z", 2),
+        ("11:59:59.999Z", 2),
+        ("12:00:00Z", 2),
+    ] {
         let hours = usage(&service, &format!("{from}&to=2026-11-18T{to}")).await;
         assert_eq!(hours.len(), count, "{to}");
     }

@@ -88,3 +88,62 @@ async fn a_path_and_a_header_that_name_two_codes_are_refused() {
         assert_invalid(&read(other).await, "X-Wallet-Code");
     }
 }
+
+#[tokio::test]
+async fn a_code_is_taken_however_it_is_spelled() {
+    let service = Service::start().await;
+    let code = service.code().await;
+    service.grant_code(&code, 100).await;
+    let browser = &service.publishable;
+    let letters = code.replace('-', "");
+    let spellings = [
+        letters.to_lowercase(),
+        code.replace('-', " "),
+        code.replace('-', "\u{2013}"),
+        format!("{code}."),
+    ];
+    for (number, spelled) in spellings.into_iter().enumerate() {
+        let by_header = ask(browser, &spelled, Method::GET, "", &Value::Null).await;
+        by_header.expect(200);
+        let path = spelled.replace(' ', "%20").replace('\u{2013}', "%E2%80%93");
+        let path = format!("/api/v1/wallets/{path}");
+        browser.get(&path).await.expect(200);
+        let take = json!({"productId": service.product, "amount": 1, "idempotencyKey": "k"});
+        let taken = browser.post(&format!("{path}/deduct"), &take).await;
+        // A repeat answers what there is now: one was granted after the first.
+        let left = if number == 0 { 99 } else { 100 };
+        assert_eq!(taken.expect(200)["balance"], left, "one wallet, one key");
+        let grant = json!({
+            "code": format!("{spelled}\r\n"), "productId": service.product, "amount": 1,
+            "idempotencyKey": "g",
+        });
+        let granted = service.secret.post("/api/v1/credit", &grant).await;
+        granted.expect(200);
+    }
+    // A wrong one counts once, however often and in whatever way it is tried.
+    for number in 0..30 {
+        let mark = ["-", " ", "", "."][number % 4];
+        for wrong in ["OLIVE-0000-0000-0001", "OLIVE-000U-0000-0001"] {
+            let wrong = wrong.replace('-', mark);
+            let reply = ask(browser, &wrong, Method::GET, "", &Value::Null).await;
+            assert_refused(&reply, 404, "wallet_not_found");
+        }
+    }
+}
+
+#[tokio::test]
+async fn quotes_around_a_key_in_the_header_do_not_count() {
+    let service = Service::start().await;
+    let code = service.code().await;
+    service.grant_code(&code, 100).await;
+    for path in [code.clone(), format!("{}%20", code)] {
+        for key in ["k", "\"k\""] {
+            let path = format!("/api/v1/wallets/{path}/deduct");
+            let request = service.publishable.request(Method::POST, &path);
+            let request = request.header("Idempotency-Key", key);
+            let request = request.json(&json!({"productId": service.product, "amount": 1}));
+            let taken = Client::send(request).await.unwrap();
+            assert_eq!(taken.expect(200)["balance"], 99, "{path} {key}");
+        }
+    }
+}

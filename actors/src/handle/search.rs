@@ -128,7 +128,7 @@ impl Handle {
         let trimmed = ExternalUserId::new(text).ok().into_iter();
         places.addresses.extend(trimmed.map(Address::External));
         let books = self.books();
-        let code = RecoveryCode::parse_spelled(text);
+        let code = RecoveryCode::parse(text);
         let read = || {
             if let Some(code) = &code {
                 let hash = self.inner.keyring.code_hash(scope.project, code);

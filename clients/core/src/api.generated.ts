@@ -1014,7 +1014,7 @@ export interface components {
             email: components["schemas"]["Email"];
         };
         /**
-         * @description The recovery code of a wallet, in any case.
+         * @description The recovery code of a wallet, in any case, with dashes and spaces anywhere or nowhere.
          * @example OLIVE-7K2M-9QXP-4TBD
          */
         RecoveryCode: string;
@@ -1488,7 +1488,7 @@ export interface queries {
         to?: string;
     };
     read_usage: {
-        /** @description The first instant; 30 intervals before `to` when left out. Cut to the interval. */
+        /** @description The first instant; 30 intervals before `to` when left out. Cut down to the interval. */
         from?: string;
         /** @description Adds how much was used for each `meta.feature`. */
         groupBy?: "feature";
@@ -1496,7 +1496,7 @@ export interface queries {
         interval?: "hour" | "day" | "month";
         /** @description The product; may be left out where the project has exactly one that holds credits. */
         productId?: string;
-        /** @description The first instant after; the end of the current interval when left out. Cut to the interval. */
+        /** @description The first instant after; the end of the current interval when left out. Rounded up to the interval. */
         to?: string;
     };
     read_ledger: {

@@ -152,7 +152,7 @@ codes! {
     MailNotConfigured = CONFLICT "mail_not_configured"
         "No mail server is set (mail.smtp_url). Nothing was done.";
     /// The provider does not know the wallet's owner.
-    NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase.";
+    NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase, or its customer was deleted at the payment provider.";
     /// The project has no payment provider, so nothing can be sold yet.
     ProviderNotConfigured = CONFLICT "provider_not_configured"
         "This project has no payment provider.";

@@ -90,6 +90,11 @@ impl Error {
             Rejection::KeyReused => Self::new(ErrorCode::IdempotencyKeyReused),
             Rejection::OrderNotFound => Self::new(ErrorCode::OrderNotFound),
             Rejection::SubscriptionNotFound => Self::new(ErrorCode::SubscriptionNotFound),
+            Rejection::AlreadyRefunded {
+                refundable_cents: 0,
+            } => Self::already_refunded(0).saying(
+                "There is nothing to refund: nothing was paid for this order, or all of it was refunded.",
+            ),
             Rejection::AlreadyRefunded { refundable_cents } => {
                 Self::already_refunded(refundable_cents)
             }

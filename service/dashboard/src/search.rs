@@ -36,7 +36,7 @@ pub(super) async fn find(
     posted: FormPost<Read>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
-    if RecoveryCode::parse_spelled(fields.text(QUERY)).is_some() {
+    if RecoveryCode::parse(fields.text(QUERY)).is_some() {
         return answer(&app, &request, &fields).await;
     }
     let project = request.project(&app)?;

@@ -27,6 +27,17 @@ struct ImportRow {
     expires_at: Option<String>,
 }
 
+impl ImportRow {
+    /// Without space around what is no name of the caller's own.
+    fn trimmed(mut self) -> Self {
+        for text in [&mut self.product, &mut self.balance, &mut self.id] {
+            *text = text.trim().to_owned();
+        }
+        self.expires_at = self.expires_at.map(|text| text.trim().to_owned());
+        self
+    }
+}
+
 /// A product as the file names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Product {
@@ -68,20 +79,29 @@ pub(super) struct BadFile {
     pub(super) names: Vec<(u64, String)>,
 }
 
-/// Reads the whole file, or returns all errors in it.
-pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, BadFile> {
+/// Reads the whole file, or returns all errors in it. A user's id is taken as it stands: spaces in it count.
+pub(super) fn read(mut input: impl Input, now: Timestamp) -> Result<ImportFile, BadFile> {
+    let mut bytes = Vec::new();
+    if let Err(error) = input.read_to_end(&mut bytes) {
+        return Err(BadFile {
+            problems: vec![(1, error.to_string())],
+            names: Vec::new(),
+        });
+    }
     let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_reader(input);
+        .trim(csv::Trim::Headers)
+        .delimiter(delimiter(&bytes))
+        .from_reader(bytes.as_slice());
     let (mut read, mut bad) = (ImportFile::default(), BadFile::default());
     // With the same key only the first of two grants would be made, which is hardly what the file means.
     let mut seen: HashMap<(String, String), u64> = HashMap::new();
     let mut lines = reader.deserialize::<ImportRow>();
     loop {
-        let line = lines.reader().position().line();
+        let before = lines.reader().position().byte();
         let Some(text) = lines.next() else { break };
+        let line = line_at(&bytes, before);
         let row = match text {
-            Ok(row) => row,
+            Ok(row) => row.trimmed(),
             Err(error) => {
                 bad.problems.push((line, error.to_string()));
                 continue;
@@ -117,6 +137,32 @@ pub(super) fn read(input: impl Input, now: Timestamp) -> Result<ImportFile, BadF
     }
 }
 
+/// What separates the columns: of those that spreadsheets write, the one that the head has most of.
+pub(super) fn delimiter(file: &[u8]) -> u8 {
+    let head = file.split(|byte| matches!(byte, b'\n' | b'\r')).next();
+    let count = |mark: u8| {
+        let marks = head.into_iter().flatten();
+        marks.filter(|byte| **byte == mark).count()
+    };
+    let mut best = b',';
+    for other in [b';', b'\t'] {
+        if count(other) > count(best) {
+            best = other;
+        }
+    }
+    best
+}
+
+/// The number of the line that a record begins in. The reader's own count lags behind where lines end in CR LF:
+/// the LF belongs to the next record then.
+fn line_at(file: &[u8], before: u64) -> u64 {
+    let before = usize::try_from(before).unwrap_or(usize::MAX);
+    let (read, rest) = file.split_at_checked(before).unwrap_or((file, &[]));
+    let ends = rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
+    let ends = ends.chain(read).filter(|byte| **byte == b'\n').count();
+    u64::try_from(ends).unwrap_or(u64::MAX).saturating_add(1)
+}
+
 fn product(text: &str) -> Result<Product, String> {
     match text.parse() {
         Ok(id) => Ok(Product::Id(id)),
@@ -144,7 +190,13 @@ fn grant(line: u64, row: &ImportRow) -> Result<Option<Grant>, Vec<String>> {
     let balance: Option<i64> = row.balance.parse().ok();
     let amount = balance.and_then(Amount::new);
     if amount.is_none() && balance != Some(0) {
-        wrong.push("balance: must be a whole number of credits, 0 or more".into());
+        // Three zeros would be thousands to some.
+        let mut ends = [".00", ",00", ".0", ",0", "."].into_iter();
+        let whole = ends.find_map(|end| row.balance.strip_suffix(end)?.parse::<u64>().ok());
+        let hint = whole.map_or_else(String::new, |whole| format!(": write {whole}"));
+        wrong.push(format!(
+            "balance: must be a whole number of credits, 0 or more{hint}"
+        ));
     }
     match (user, product, key, expires_at) {
         (Ok(user), Ok(product), Ok(key), Ok(expires_at)) if wrong.is_empty() => {
@@ -215,6 +267,47 @@ mod tests {
             expiries,
             [None, Some(Timestamp(at)), Some(Timestamp(at + 500))]
         );
+    }
+
+    #[test]
+    fn a_users_id_is_taken_as_it_stands() {
+        let grants = of(&format!(
+            "{HEAD}eve,Images, 10 ,a\n\"eve \", Images ,500,a\n"
+        ));
+        let grants = grants.unwrap().grants;
+        let users: Vec<_> = grants.iter().map(|grant| grant.user.as_str()).collect();
+        assert_eq!(users, ["eve", "eve "]);
+        assert_eq!(grants[1].product, Product::Named("Images".into()));
+    }
+
+    #[test]
+    fn lines_are_counted_however_they_end_and_columns_found_however_they_are_kept_apart() {
+        for end in ["\n", "\r\n"] {
+            for mark in [",", ";", "\t"] {
+                let file = format!(
+                    "{HEAD}ann,Images,1,a\n\nbea,Images,x,a\n\"c\nd\",Images,2,a\neve,Images,x,a\n"
+                );
+                let file = file.replace(',', mark).replace('\n', end);
+                let bad = read(file.as_bytes(), Timestamp(0)).unwrap_err();
+                let lines: Vec<_> = bad.problems.iter().map(|(line, _)| *line).collect();
+                // A user's id has no line ends.
+                assert_eq!(lines, [4, 5, 7], "{file:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_balance_with_a_fraction_of_nothing_is_told_how_to_write_it() {
+        for (balance, hint) in [
+            ("100.00", true),
+            ("7.", true),
+            ("7.5", false),
+            ("10.000", false),
+            ("x", false),
+        ] {
+            let problems = of(&format!("{HEAD}ann,Images,{balance},a\n")).unwrap_err();
+            assert_eq!(problems[0].contains(": write "), hint, "{problems:?}");
+        }
     }
 
     #[test]

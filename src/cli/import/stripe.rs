@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 use web::admin::adoptions::{Adopted, RunningSubscription, RunningSubscriptions};
 
+use super::file::delimiter;
 use crate::cli::{
     Failure, print,
     project::{Project, ProjectArgs},
@@ -181,17 +182,19 @@ impl Users {
             (Some(path), None) => {
                 let unreadable =
                     |error: csv::Error| Failure(format!("{}: {error}", path.display()));
+                let file = std::fs::read(path);
+                let file = file.map_err(|error| unreadable(error.into()))?;
                 let mut reader = csv::ReaderBuilder::new()
-                    .trim(csv::Trim::All)
-                    .from_path(path)
-                    .map_err(unreadable)?;
+                    .trim(csv::Trim::Headers)
+                    .delimiter(delimiter(&file))
+                    .from_reader(file.as_slice());
                 let mut users = HashMap::new();
                 for line in reader.deserialize::<User>() {
                     let User {
                         customer,
                         external_user_id,
                     } = line.map_err(unreadable)?;
-                    users.insert(customer, external_user_id);
+                    users.insert(customer.trim().to_owned(), external_user_id);
                 }
                 Ok(Self::Listed(users))
             }

@@ -165,8 +165,9 @@ async fn tiers_are_switched_and_subscriptions_end_in_the_portal() {
     };
     let large = shop.price_there(&tiers.large).await;
     assert!(offered.contains(&large), "{offered}");
+    // By the project's price as by the provider's.
     let switched = shop
-        .try_press(&portal, "switch", json!({"price": large}))
+        .try_press(&portal, "switch", json!({"price": tiers.large}))
         .await;
     assert_eq!(switched.status, 200, "{}", switched.body);
     let wallet = shop.wallet("ann").await;

@@ -4,7 +4,7 @@
 use std::{fmt, str::FromStr};
 
 use domain::{
-    code::RecoveryCode,
+    code::{RecoveryCode, folded},
     id::{DeliveryId, EventId, PriceId, ProductId, WalletId},
 };
 use utoipa::openapi::ObjectBuilder;
@@ -19,19 +19,19 @@ pub struct Id<T>(pub Option<T>);
 #[derive(Debug, Clone)]
 pub struct TypedCode(pub Result<RecoveryCode, MalformedCode>);
 
-/// A text that is not a recovery code. It may be one with a slip in it, so it is not shown.
+/// A text that is not a recovery code, folded as codes are. It may be one with a slip in it, so it is not shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MalformedCode(Box<str>);
 
 impl TypedCode {
-    /// Reads a code; keeps the text where it is malformed.
+    /// Reads a code; keeps the text where it is malformed, so that the same one counts once however it is spelled.
     pub fn new(text: &str) -> Self {
-        Self(RecoveryCode::parse(text).ok_or_else(|| MalformedCode(text.into())))
+        Self(RecoveryCode::parse(text).ok_or_else(|| MalformedCode(folded(text).into())))
     }
 }
 
 impl MalformedCode {
-    /// The text as it was typed.
+    /// The text, without marks and in upper case.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -132,7 +132,9 @@ impl FromText for TypedCode {
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {
         string
-            .description(Some("The recovery code of a wallet, in any case."))
+            .description(Some(
+                "The recovery code of a wallet, in any case, with dashes and spaces anywhere or nowhere.",
+            ))
             .examples(["OLIVE-7K2M-9QXP-4TBD"])
     }
 }

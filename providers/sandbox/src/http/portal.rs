@@ -17,6 +17,8 @@ use crate::{
     store::Failure,
 };
 
+/// What a shop writes on a tier to name its own price.
+const SHOPS_PRICE: &str = "scrip_price_id";
 const VISIT: &str = "billing_portal.session";
 const FIELDS: [&str; 10] = [
     "subscription",
@@ -155,10 +157,10 @@ fn of_subscription(
     let subscription = subscription(books, visit, params)?;
     match (word, price) {
         ("switch", Some(price)) => {
-            let offered =
-                price == subscription.item.price || offer.prices().any(|one| one == price);
-            Refusal::param("price", "This tier is not offered here.")
-                .when(!offer.offers("subscription_update") || !offered)?;
+            let price = offered(books, &offer, &subscription, &price);
+            let price = price.filter(|_| offer.offers("subscription_update"));
+            let price =
+                price.ok_or_else(|| Refusal::param("price", "This tier is not offered here."))?;
             subscription.switch(books, &offer, &price).map(drop)
         }
         ("pay_now", _) => subscription.pay_now(books),
@@ -170,6 +172,23 @@ fn of_subscription(
             .cancel_at_end(books, word == "cancel")
             .map(drop),
     }
+}
+
+/// The tier that is offered, or in force, under this name: its own, or the shop's for it.
+fn offered(
+    books: &Books,
+    offer: &Configuration,
+    subscription: &Subscription,
+    name: &str,
+) -> Option<String> {
+    let mut tiers = offer.prices().chain([subscription.item.price.as_str()]);
+    let is_named = |tier: &&str| {
+        let tier_of_shop = || books.find::<Price>(tier).ok();
+        *tier == name
+            || tier_of_shop()
+                .is_some_and(|it| it.metadata.get(SHOPS_PRICE).is_some_and(|it| it == name))
+    };
+    tiers.find(is_named).map(ToOwned::to_owned)
 }
 
 /// The subscription that is named, or the only running one.

@@ -33,10 +33,10 @@ pub(super) struct PageQuery {
     /// The product; may be left out where the project has exactly one that holds credits.
     #[param(inline)]
     product_id: Option<ProductName>,
-    /// The first instant; 30 intervals before `to` when left out. Cut to the interval.
+    /// The first instant; 30 intervals before `to` when left out. Cut down to the interval.
     #[param(inline)]
     from: Option<InstantText>,
-    /// The first instant after; the end of the current interval when left out. Cut to the interval.
+    /// The first instant after; the end of the current interval when left out. Rounded up to the interval.
     #[param(inline)]
     to: Option<InstantText>,
     /// `day` when left out. Hours are kept for 90 days, days for three years, months for good.
@@ -148,7 +148,8 @@ fn starts(
             .ok_or_else(|| Error::invalid(name, message))
     };
     let to = match to {
-        Some(to) => span("to", to)?.start,
+        // The end of the interval that the last instant before it lies in.
+        Some(to) => span("to", Timestamp(to.0.saturating_sub(1)))?.end,
         None => span("to", now)?.end,
     };
     // Backwards, so that the usual span needs no other arithmetic.
@@ -231,14 +232,22 @@ mod tests {
 
     #[test]
     fn stretches_are_cut_to_the_interval_and_have_no_gaps() {
-        assert_eq!(hours(Some(3), Some(6), 9).unwrap(), [3, 4, 5]);
+        assert_eq!(hours(Some(3), Some(6), 9).unwrap(), [3, 4, 5, 6]);
         assert_eq!(
             hours(Some(8), None, 9).unwrap(),
             [8, 9],
             "the one under way"
         );
-        assert_eq!(hours(Some(6), Some(6), 9).unwrap(), [0; 0]);
+        assert_eq!(hours(Some(6), Some(6), 9).unwrap(), [6]);
         assert_eq!(hours(Some(7), Some(6), 9).unwrap(), [0; 0]);
+        assert_eq!(hours(Some(8), Some(6), 9).unwrap(), [0; 0]);
+        let whole = |from, to| {
+            let at = |hour: i64| Some(Timestamp(hour * HOUR));
+            starts(Interval::Hour, (at(from), at(to)), Timestamp(0))
+                .unwrap()
+                .len()
+        };
+        assert_eq!((whole(3, 6), whole(6, 6)), (3, 0));
         assert_eq!(
             hours(None, None, 99).unwrap(),
             (70..=99).collect::<Vec<_>>()
@@ -247,9 +256,9 @@ mod tests {
 
     #[test]
     fn no_answer_has_more_than_a_thousand() {
-        assert_eq!(hours(Some(0), Some(1000), 0).unwrap().len(), 1000);
+        assert_eq!(hours(Some(0), Some(999), 0).unwrap().len(), 1000);
         assert_eq!(
-            hours(Some(0), Some(1001), 0).unwrap_err().param(),
+            hours(Some(0), Some(1000), 0).unwrap_err().param(),
             Some("from")
         );
     }

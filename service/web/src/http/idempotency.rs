@@ -28,7 +28,7 @@ impl<S: Sync> FromRequestParts<S> for KeyHeader {
 impl KeyHeader {
     /// Takes the header from those of a request.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        Self(headers.get(IDEMPOTENCY_KEY).cloned())
+        Self(headers.get(IDEMPOTENCY_KEY).map(unquoted))
     }
 
     /// The key, from the header or the body's field. Where both are sent they have to be equal.
@@ -58,6 +58,14 @@ impl KeyHeader {
     }
 }
 
+/// A header's value without the double quotes around it: structured headers write a text in them.
+fn unquoted(header: &HeaderValue) -> HeaderValue {
+    let inner = header.as_bytes().strip_prefix(b"\"");
+    let inner = inner.and_then(|rest| rest.strip_suffix(b"\""));
+    let inner = inner.and_then(|inner| HeaderValue::from_bytes(inner).ok());
+    inner.unwrap_or_else(|| header.clone())
+}
+
 /// The key in the header, where there is no field.
 fn read(header: &HeaderValue) -> Result<IdempotencyKey, Error> {
     let Ok(header) = std::str::from_utf8(header.as_bytes()) else {
@@ -79,7 +87,8 @@ mod tests {
 
     fn key(header: Option<&str>, field: Option<&str>) -> Result<String, Error> {
         let field = field.map(|text| Text(IdempotencyKey::new(text).unwrap()));
-        let header = KeyHeader(header.map(|text| HeaderValue::from_str(text).unwrap()));
+        let sent = |text| (IDEMPOTENCY_KEY, HeaderValue::from_str(text).unwrap());
+        let header = KeyHeader::of(&header.map(sent).into_iter().collect());
         header.or(field).map(|key| key.as_str().to_owned())
     }
 
@@ -88,7 +97,17 @@ mod tests {
         assert_eq!(key(None, Some("a")).unwrap(), "a");
         assert_eq!(key(Some("a"), None).unwrap(), "a");
         assert_eq!(key(Some("é"), Some("é")).unwrap(), "é");
-        for (header, field) in [(None, None), (Some("a"), Some("b")), (Some(""), None)] {
+        assert_eq!(key(Some("\"a b\""), None).unwrap(), "a b");
+        assert_eq!(key(Some("\"a\""), Some("a")).unwrap(), "a");
+        for half in ["\"", "a\"", "\"a", "a\"b"] {
+            assert_eq!(key(Some(half), None).unwrap(), half);
+        }
+        for (header, field) in [
+            (None, None),
+            (Some("a"), Some("b")),
+            (Some(""), None),
+            (Some("\"\""), None),
+        ] {
             assert_eq!(
                 key(header, field).unwrap_err().param(),
                 Some("idempotencyKey")

@@ -36,6 +36,22 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     if let Some(param) = malformed(text) {
         return Err(Error::invalid(param, "The query is not UTF-8."));
     }
+    parse(text).map_err(|error| {
+        // A plus sign means a space; whoever meant the sign itself may not know.
+        let escaped = text.replace('+', "%2B");
+        let is_meant = escaped != text
+            && parse::<T>(&escaped).map_or_else(|other| other.param() != error.param(), |_| true);
+        match is_meant {
+            true => {
+                let message = format!("{} In a query, + is written %2B.", error.message());
+                error.saying(message)
+            }
+            false => error,
+        }
+    })
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let pairs = url::form_urlencoded::parse(text.as_bytes());
     let deserializer = serde_urlencoded::Deserializer::new(pairs);
     serde_path_to_error::deserialize(deserializer).map_err(|failure| {
@@ -49,13 +65,28 @@ mod tests {
     use serde::Deserialize;
 
     use super::*;
-    use wire::field::{LimitText, Text, UserText};
+    use wire::field::{InstantText, LimitText, Text, UserText};
 
     #[derive(Debug, Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct List {
         external_user_id: UserText,
         limit: Option<LimitText>,
+        from: Option<InstantText>,
+    }
+
+    #[test]
+    fn a_plus_sign_that_was_meant_is_told_about() {
+        let refused = |query: &str| read::<List>(query).unwrap_err();
+        let instant = refused("externalUserId=a&from=2030-01-01T00:00:00+02:00");
+        assert_eq!(instant.param(), Some("from"));
+        assert!(instant.message().contains("%2B"), "{instant:?}");
+        let read = read::<List>("externalUserId=a&from=2030-01-01T00:00:00%2B02:00").unwrap();
+        assert!(read.from.is_some());
+        for other in ["externalUserId=a+b&from=soon", "externalUserId=a&limit=+5"] {
+            let message = refused(other);
+            assert!(!message.message().contains("%2B"), "{other}");
+        }
     }
 
     #[test]
@@ -63,6 +94,7 @@ mod tests {
         let List {
             external_user_id: Text(user),
             limit,
+            from: _,
         } = read("other=x&externalUserId=a%2Fb%20c&other=y&limit=7").unwrap();
         assert_eq!(user.as_str(), "a/b c");
         let replacement = read::<List>("externalUserId=%EF%bf%bd").unwrap();
