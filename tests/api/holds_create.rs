@@ -36,6 +36,7 @@ async fn held_credits_are_out_of_the_balance() {
     assert!(id.starts_with("hold_"), "{id}");
     let expected = json!({
         "holdId": id, "balance": 6, "amount": 4, "expiresAt": "2026-11-18T11:21:40.000Z",
+        "status": "open",
     });
     assert_eq!(hold, expected);
     let again = service.secret.post(EXTERNAL, &body(4, "k")).await;

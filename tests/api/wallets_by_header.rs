@@ -123,6 +123,7 @@ async fn a_code_is_taken_however_it_is_spelled() {
     // A wrong one counts once, however often and in whatever way it is tried.
     for number in 0..30 {
         let mark = ["-", " ", "", "."][number % 4];
+        service.clock.advance_millis(1000);
         for wrong in ["OLIVE-0000-0000-0001", "OLIVE-000U-0000-0001"] {
             let wrong = wrong.replace('-', mark);
             let reply = ask(browser, &wrong, Method::GET, "", &Value::Null).await;

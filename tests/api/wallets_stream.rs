@@ -295,8 +295,8 @@ async fn a_payment_shows_up_whole() {
 
 #[tokio::test]
 async fn a_wallet_has_eight_streams_and_the_server_as_many_as_it_is_told() {
-    // Of thirty, one project has fifteen.
-    let service = Service::with(|config| config.limits.streams = 30).await;
+    // Of twenty, one project has ten.
+    let service = Service::with(|config| config.limits.streams = 20).await;
     let clients = service.secret.clone();
     for user in ["ann", "bob", "eve"] {
         service.grant(user, 1).await;

@@ -300,7 +300,7 @@ fn a_wallet_that_is_full_meanwhile_takes_nothing_back_late() {
 fn a_replaced_code_releases_the_hold_and_what_was_drawn_stays_charged() {
     let mut teller = holding();
     teller
-        .place(crate::wallet::hold::PlaceHold {
+        .place(PlaceHold {
             publishable: true,
             ..hold(2, 20, teller.after_seconds(60))
         })

@@ -81,7 +81,7 @@ pub(super) fn placed(serial: u128, terms: Terms) -> PlaceOrder {
         terms,
         checkout: Some(CheckoutId::new(format!("cs_{serial}")).unwrap()),
         email: None,
-        quantity: crate::Quantity::ONE,
+        quantity: Quantity::ONE,
         metadata: crate::metadata::Metadata::default(),
         names_code: false,
     }
@@ -170,7 +170,7 @@ impl Teller {
             pays: Pays::Cycle,
             payment: payment(serial, terms.amount_cents),
             terms: Some(terms),
-            quantity: crate::Quantity::ONE,
+            quantity: Quantity::ONE,
             billing: self.billing(number),
         }
     }
@@ -238,7 +238,7 @@ impl Teller {
             pays: switch(old, terms.clone(), self.now, &billing),
             payment: payment(serial, 700),
             terms: Some(terms),
-            quantity: crate::Quantity::ONE,
+            quantity: Quantity::ONE,
             billing,
         }
     }
