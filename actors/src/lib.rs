@@ -33,7 +33,7 @@ pub use keyring::{Cipher, Keyring, SESSION_PREFIX, ledger_id};
 pub use options::Options;
 pub use persistence::{CurrencyTotals, OrderFilter, OrderState, OrderTotals, WalletOrder};
 pub use server_keys::ServerKeys;
-pub use shares::{Share, Shares};
+pub use shares::{HeldPlaces, Shares};
 pub use wallet::{
     AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
 };

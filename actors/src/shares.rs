@@ -29,7 +29,7 @@ struct Taken<K> {
 
 /// Places that somebody holds; given back when it is dropped.
 #[derive(Debug)]
-pub struct Share<K: Copy + Eq + Hash> {
+pub struct HeldPlaces<K: Copy + Eq + Hash> {
     taken: Arc<Mutex<Taken<K>>>,
     number: usize,
     client_part: usize,
@@ -73,8 +73,8 @@ impl<K: Copy + Eq + Hash> Shares<K> {
 
     /// One place, in the name of an owner and of a client of theirs; `None`: one of them holds their share.
     #[must_use]
-    pub fn take(&self, owner: K, client: Option<IpAddr>) -> Option<Share<K>> {
-        let mut share = Share {
+    pub fn take(&self, owner: K, client: Option<IpAddr>) -> Option<HeldPlaces<K>> {
+        let mut share = HeldPlaces {
             taken: Arc::clone(&self.taken),
             number: self.number,
             client_part: self.client_part,
@@ -92,7 +92,7 @@ impl<K: Copy + Eq + Hash> Shares<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> Share<K> {
+impl<K: Copy + Eq + Hash> HeldPlaces<K> {
     /// Takes more places in the same name. `false`: there are none left for it, and nothing changed.
     pub fn grow(&mut self, places: usize) -> bool {
         let mut taken = self.taken.lock();
@@ -123,7 +123,7 @@ impl<K: Copy + Eq + Hash> Share<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> Drop for Share<K> {
+impl<K: Copy + Eq + Hash> Drop for HeldPlaces<K> {
     fn drop(&mut self) {
         let mut taken = self.taken.lock();
         taken.all = taken.all.saturating_sub(self.places);
@@ -147,7 +147,7 @@ fn give_back<K>(entry: Entry<'_, K, usize>, places: usize) {
 mod tests {
     use super::*;
 
-    fn all(shares: &Shares<u32>, owner: u32, client: Option<u8>) -> Vec<Share<u32>> {
+    fn all(shares: &Shares<u32>, owner: u32, client: Option<u8>) -> Vec<HeldPlaces<u32>> {
         let client = client.map(|last| IpAddr::from([127, 0, 0, last]));
         std::iter::from_fn(|| shares.take(owner, client)).collect()
     }

@@ -16,7 +16,7 @@ use dashmap::DashMap;
 use domain::id::{ProjectId, WalletKey};
 use tokio::sync::watch;
 
-use crate::shares::{Share, Shares};
+use crate::shares::{HeldPlaces, Shares};
 
 /// The most watchers of one wallet.
 pub const WATCHERS_PER_WALLET: usize = 8;
@@ -65,7 +65,7 @@ pub struct WalletWatcher {
     /// `None` only while it is dropped.
     changes: Option<watch::Receiver<()>>,
     watches: Arc<Watches>,
-    _place: Share<ProjectId>,
+    _place: HeldPlaces<ProjectId>,
 }
 
 impl Watches {

@@ -37,6 +37,16 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
+        "domain/src/history.rs",
+        "what a record says and what is read off it stand together",
+    ),
+    (
+        "length",
+        "http/wire/src/error.rs",
+        "one error and all that may stand beside its code",
+    ),
+    (
+        "length",
         "domain/src/project_event.rs",
         "an event and how it follows from a step of the wallet are read together",
     ),

@@ -375,6 +375,8 @@ pub struct PlacedHold {
     pub amount: i64,
     /// When it expires and its credits are returned.
     pub expires_at: Timestamp,
+    /// How it stands: `open`, unless a hold that ended was asked for again by its key.
+    pub status: String,
 }
 
 /// A hold in its current state.

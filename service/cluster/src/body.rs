@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use actors::{Share, Shares};
+use actors::{HeldPlaces, Shares};
 use axum::{BoxError, body::Body};
 use bytes::{Bytes, BytesMut};
 use connections::{RequestBody, TimedBody};
@@ -22,13 +22,13 @@ const DRAINED_BYTES: usize = 4 * 1024 * 1024;
 pub(super) const BLOCK_BYTES: usize = 4096;
 
 /// The place among the requests of its kind that an answer is sent under.
-pub(super) enum Place {
+pub(super) enum AnswerPlace {
     #[expect(dead_code, reason = "is given back when it is dropped")]
-    Whole(Share<IpAddr>),
+    Whole(HeldPlaces<IpAddr>),
     #[expect(dead_code, reason = "is given back when it is dropped")]
-    Unread(Share<()>),
+    Unread(HeldPlaces<()>),
     #[expect(dead_code, reason = "is given back when it is dropped")]
-    Stream(Share<u64>),
+    Stream(HeldPlaces<u64>),
 }
 
 /// A request's body.
@@ -37,7 +37,7 @@ pub(super) enum Payload {
     Whole(
         Bytes,
         #[expect(dead_code, reason = "gives its bytes back when it is dropped")]
-        Option<Share<IpAddr>>,
+        Option<HeldPlaces<IpAddr>>,
     ),
     /// More than is kept: it can be sent once.
     Once(Body),
@@ -62,7 +62,7 @@ impl Payload {
         }
         let mut first = Bytes::new();
         let mut whole = BytesMut::new();
-        let (mut taken, mut blocks) = (None::<Share<IpAddr>>, 0);
+        let (mut taken, mut blocks) = (None::<HeldPlaces<IpAddr>>, 0);
         while let Some(frame) = body.frame().await {
             // Trailers mean nothing here.
             let Ok(data) = frame?.into_data() else {
@@ -113,9 +113,9 @@ impl Payload {
 
 /// Takes more blocks, if there are as many.
 fn has_taken(
-    taken: &mut Option<Share<IpAddr>>,
+    taken: &mut Option<HeldPlaces<IpAddr>>,
     more: usize,
-    first: impl Fn() -> Option<Share<IpAddr>>,
+    first: impl Fn() -> Option<HeldPlaces<IpAddr>>,
 ) -> bool {
     match (more.checked_sub(1), &mut *taken) {
         (None, _) => true,
@@ -143,7 +143,7 @@ pub(super) async fn drain(mut body: TimedBody<RequestBody>) {
 struct Resumed {
     begun: Bytes,
     body: TimedBody<RequestBody>,
-    _taken: Option<Share<IpAddr>>,
+    _taken: Option<HeldPlaces<IpAddr>>,
 }
 
 impl HttpBody for Resumed {
@@ -181,7 +181,7 @@ pub(super) struct Relayed {
     /// Ends a stream that has no end of its own, when whoever sends it no longer leads.
     pub(super) cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     pub(super) is_over: bool,
-    pub(super) _place: Place,
+    pub(super) _place: AnswerPlace,
 }
 
 impl HttpBody for Relayed {

@@ -30,7 +30,7 @@ use rustls::ClientConfig;
 use tokio::time::timeout;
 
 use crate::{
-    body::{BLOCK_BYTES, Payload, Place, Relayed},
+    body::{AnswerPlace, BLOCK_BYTES, Payload, Relayed},
     connector::{self, HttpClient, is_unsent, root},
     headers::{FOR_CELL, FORWARDED, NOT_LEADING, X_FORWARDED_FOR, keep_end_to_end},
     origin::Origin,
@@ -194,8 +194,10 @@ impl Forwarder {
     {
         let client = outgoing.client.ip();
         let place = match &outgoing.payload {
-            Payload::Once(_) => link.unread.take((), Some(client)).map(Place::Unread),
-            Payload::Whole(..) | Payload::Gone => link.whole.take(client, None).map(Place::Whole),
+            Payload::Once(_) => link.unread.take((), Some(client)).map(AnswerPlace::Unread),
+            Payload::Whole(..) | Payload::Gone => {
+                link.whole.take(client, None).map(AnswerPlace::Whole)
+            }
         };
         let Some(place) = place else {
             return Fate::NoRoom;
@@ -223,7 +225,7 @@ impl Forwarder {
                 match link.streams.take(credential, Some(client)) {
                     Some(place) => {
                         let cut = Box::pin(deposed());
-                        Fate::Answered(relayed(response, Place::Stream(place), Some(cut)))
+                        Fate::Answered(relayed(response, AnswerPlace::Stream(place), Some(cut)))
                     }
                     None => Fate::NoRoom,
                 }
@@ -307,7 +309,7 @@ fn is_endless(headers: &HeaderMap) -> bool {
 /// The leader's answer, for the client.
 fn relayed(
     response: Response<Incoming>,
-    place: Place,
+    place: AnswerPlace,
     cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 ) -> Response<Body> {
     let (mut head, body) = response.into_parts();

@@ -7,7 +7,7 @@ use catalog::ProjectCatalog;
 use domain::text::Email;
 use edge::Support;
 use maud::{Markup, html};
-use outbound::code_replacement::{Told, code_receiver, in_words, replace_code};
+use outbound::code_replacement::{Recipient, code_receiver, in_words, replace_code};
 use people::Privilege;
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
@@ -49,9 +49,9 @@ async fn receiver(
     project: &ProjectCatalog,
     address: &Address,
     fields: &Fields,
-) -> Result<(Told, Option<Email>), Error> {
+) -> Result<(Recipient, Option<Email>), Error> {
     match fields.text("to") {
-        "page" => return Ok((Told::Caller, None)),
+        "page" => return Ok((Recipient::Caller, None)),
         "mail" => {}
         _ => return Err(Error::missing("to")),
     }
@@ -62,10 +62,10 @@ async fn receiver(
     if !typed.is_empty() {
         let invalid = |_| Error::invalid("address", "This is no e-mail address.");
         let named = Email::new(typed).map_err(invalid)?;
-        return Ok((Told::Named, Some(named)));
+        return Ok((Recipient::Named, Some(named)));
     }
     let buyer = code_receiver(&app.handle, project, address).await?;
-    Ok((Told::FirstBuyer, Some(buyer)))
+    Ok((Recipient::FirstBuyer, Some(buyer)))
 }
 
 /// `POST …/wallets/{wallet}/replace-code`: replaces the code, once that was confirmed.
@@ -111,7 +111,7 @@ pub(super) async fn replace(
     Ok(request.audited(page, what))
 }
 
-fn facts(view: &WalletView, told: Told, to: Option<&Email>) -> Markup {
+fn facts(view: &WalletView, told: Recipient, to: Option<&Email>) -> Markup {
     html! { dl {
         div { dt { "Wallet" } dd { (name(view)) } }
         div { dt { "What ends" } dd { "The present code and all former ones open nothing any more, and sessions that they began end. Open holds that publishable keys placed are released." } }
@@ -120,7 +120,7 @@ fn facts(view: &WalletView, told: Told, to: Option<&Email>) -> Markup {
             @match to {
                 Some(to) => {
                     "is mailed to " (verbatim(to.as_str()))
-                    @if told == Told::FirstBuyer { ", the buyer whose payment made the wallet" }
+                    @if told == Recipient::FirstBuyer { ", the buyer whose payment made the wallet" }
                     ", and not shown here"
                 },
                 None => "is shown once, on the next page: tell it to its owner, and to nobody else",

@@ -30,7 +30,7 @@ pub async fn code_receiver(
 
 /// Who is told a new code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum Recipient {
     /// The buyer whose payment made the wallet, by mail.
     FirstBuyer,
     /// Somebody whom the caller names, by mail.
@@ -70,11 +70,11 @@ pub async fn replace_code(
 
 /// What the audit log says of it, without the code and the address.
 #[must_use]
-pub fn in_words(replaced: &Rotation, wallet: &impl Display, told: Told) -> String {
+pub fn in_words(replaced: &Rotation, wallet: &impl Display, told: Recipient) -> String {
     let told = match told {
-        Told::FirstBuyer => "mailed it to the buyer whose payment made the wallet",
-        Told::Named => "mailed it to an address that they named",
-        Told::Caller => "showed it",
+        Recipient::FirstBuyer => "mailed it to the buyer whose payment made the wallet",
+        Recipient::Named => "mailed it to an address that they named",
+        Recipient::Caller => "showed it",
     };
     match replaced.replayed {
         true => format!("Asked again for the new recovery code of {wallet} and {told}"),

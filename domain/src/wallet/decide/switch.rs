@@ -16,7 +16,7 @@ use crate::{
 /// A proration line of an invoice: the rest of a cycle, charged for a tier or given back for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proration {
-    /// The tier.
+    /// The tier that the line is about, as its price says.
     pub terms: Terms,
     /// How many of it, such as seats.
     pub quantity: Quantity,

@@ -2,7 +2,7 @@
 
 use axum::{extract::State, response::Response};
 use edge::{Authorized, Support, body::MaybeBody};
-use outbound::code_replacement::{self, Told, code_receiver, in_words};
+use outbound::code_replacement::{self, Recipient, code_receiver, in_words};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
@@ -89,11 +89,11 @@ pub(super) async fn replace_code(
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
     let told = match &mail {
-        None | Some(MailTo::FirstBuyer(false)) => Told::Caller,
-        Some(MailTo::FirstBuyer(true)) => Told::FirstBuyer,
-        Some(MailTo::Named(_)) => Told::Named,
+        None | Some(MailTo::FirstBuyer(false)) => Recipient::Caller,
+        Some(MailTo::FirstBuyer(true)) => Recipient::FirstBuyer,
+        Some(MailTo::Named(_)) => Recipient::Named,
     };
-    if told != Told::Caller && view.external_user.is_some() {
+    if told != Recipient::Caller && view.external_user.is_some() {
         return Err(Error::new(ErrorCode::NoRecoveryCode));
     }
     let to = match mail {
