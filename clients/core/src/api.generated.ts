@@ -118,7 +118,8 @@ export interface components {
         /** @description A wallet that its recovery code opens. */
         CodeWallet: components["schemas"]["Holdings"] & {
             /**
-             * @description The recovery code: whoever knows it owns the wallet.
+             * @description The recovery code: whoever knows it owns the wallet. A session reads `code`, the word that stands for its wallet's
+             *     code in paths.
              * @example OLIVE-7K2M-9QXP-4TBD
              */
             code: string;
@@ -749,8 +750,9 @@ export interface components {
             checkoutId?: string | null;
             /**
              * @description The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment has
-             *     made the wallet. A publishable key also reads null once the code was replaced, and from a day after
-             *     the payment on if it reads the order by its checkout.
+             *     made the wallet. A publishable key reads it where the payment made the wallet, or whoever opened the checkout named
+             *     the code; it reads null once the code was replaced, and from a day after the payment on if it reads the order by
+             *     its checkout. A session reads null.
              */
             code?: string | null;
             createdAt: components["schemas"]["Instant"];
@@ -907,6 +909,11 @@ export interface components {
             expiresAt: components["schemas"]["Instant"];
             /** @description The hold's identifier: `hold_…` */
             holdId: string;
+            /**
+             * @description `open`, unless a repeat finds it `settled`, `released` or `expired`
+             * @example open
+             */
+            status: string;
         };
         /** @description Credits to set aside. */
         PlaceHold: {

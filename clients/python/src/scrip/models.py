@@ -172,7 +172,9 @@ class Wallet(Holdings):
 
     balances: list[Balance]
     code: str
-    """The recovery code: whoever knows it owns the wallet."""
+    """The recovery code: whoever knows it owns the wallet. A session reads `code`, the word that stands for its
+    wallet's code in paths.
+    """
     features: list[str]
     """Features that the wallet unlocked."""
     subscriptions: list[Subscription]
@@ -255,8 +257,9 @@ class Order:
     """The provider's checkout session; null for a renewal or a switch."""
     code: Optional[str] = None
     """The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment
-    has made the wallet. A publishable key also reads null once the code was replaced, and from a day after
-    the payment on if it reads the order by its checkout.
+    has made the wallet. A publishable key reads it where the payment made the wallet, or whoever opened the
+    checkout named the code; it reads null once the code was replaced, and from a day after the payment on if
+    it reads the order by its checkout. A session reads null.
     """
     customer_email: Optional[str] = None
     """The buyer's e-mail address. Left out for a publishable key."""
@@ -348,6 +351,8 @@ class PlacedHold:
     expires_at: datetime
     hold_id: str
     """The hold's identifier: `hold_…`"""
+    status: str
+    """`open`, unless a repeat finds it `settled`, `released` or `expired`"""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 

@@ -105,7 +105,9 @@ fn tell(teller: &mut Teller, switcher: &Switcher, number: usize, lines: Vec<Pror
 #[test]
 fn all_lines_of_an_invoice_count_in_any_order() {
     let day = 24;
-    let cases: [(&[(i64, Terms, bool)], i64, &str); 6] = [
+    /// Switches, by hour, tier and whether they are billed at once.
+    type Switches<'a> = &'a [(i64, Terms, bool)];
+    let cases: [(Switches, i64, &str); 6] = [
         (
             &[(10 * day, mid(), false), (20 * day, big(), true)],
             2667,
