@@ -79,8 +79,8 @@ it('what a server knew is written the same in another locale and another time zo
   const html = (where: string, locale: string, more?: object) => {
     process.env['TZ'] = where;
     const { NumberFormat, DateTimeFormat } = Intl;
-    vi.spyOn(Intl, 'NumberFormat').mockImplementation(function (named, options) { return new NumberFormat(named ?? locale, options); } as never);
-    vi.spyOn(Intl, 'DateTimeFormat').mockImplementation(function (named, options) { return new DateTimeFormat(named ?? locale, options); } as never);
+    vi.spyOn(Intl, 'NumberFormat').mockImplementation(function (named?: string | string[], options?: object) { return new NumberFormat(named ?? locale, options); } as never);
+    vi.spyOn(Intl, 'DateTimeFormat').mockImplementation(function (named?: string | string[], options?: object) { return new DateTimeFormat(named ?? locale, options); } as never);
     try {
       return renderToString(page(more));
     } finally {
