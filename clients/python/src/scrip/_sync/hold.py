@@ -91,7 +91,8 @@ class RunningHold:
         if self._begun:
             raise ScripError("invalid_options", "A hold is for one run of work.")
         self._begun = True
-        for at in range(1, MOST_TRIES + 1):
+        at = 1
+        while True:
             if at > 1:
                 self._call = renamed(self._call, f"{self._named_key}#{at}")
                 self.key = self._call.key or ""
@@ -102,6 +103,7 @@ class RunningHold:
             # a key of our own it is our own retry.
             if not replayed or self._own_key or self._take_up(placed, last=at == MOST_TRIES):
                 break
+            at += 1
         self.hold_id, self.amount, self.balance = placed.hold_id, placed.amount, placed.balance
         if self._keep_open:
             self._keeper = Keeper(self, self._seconds / 3)
