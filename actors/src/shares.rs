@@ -71,17 +71,23 @@ impl<K: Copy + Eq + Hash> Shares<K> {
         self
     }
 
-    /// One place, in the name of an owner and of a client of theirs; `None`: one of them holds their share.
+    /// No place yet, in the name of an owner and of a client of theirs.
     #[must_use]
-    pub fn take(&self, owner: K, client: Option<IpAddr>) -> Option<HeldPlaces<K>> {
-        let mut share = HeldPlaces {
+    pub fn share(&self, owner: K, client: Option<IpAddr>) -> HeldPlaces<K> {
+        HeldPlaces {
             taken: Arc::clone(&self.taken),
             number: self.number,
             client_part: self.client_part,
             owner,
             client,
             places: 0,
-        };
+        }
+    }
+
+    /// One place, in the name of an owner and of a client of theirs; `None`: one of them holds their share.
+    #[must_use]
+    pub fn take(&self, owner: K, client: Option<IpAddr>) -> Option<HeldPlaces<K>> {
+        let mut share = self.share(owner, client);
         share.grow(1).then_some(share)
     }
 
@@ -95,6 +101,9 @@ impl<K: Copy + Eq + Hash> Shares<K> {
 impl<K: Copy + Eq + Hash> HeldPlaces<K> {
     /// Takes more places in the same name. `false`: there are none left for it, and nothing changed.
     pub fn grow(&mut self, places: usize) -> bool {
+        if places == 0 {
+            return true;
+        }
         let mut taken = self.taken.lock();
         let left = self.number.saturating_sub(taken.all);
         let owned = taken.by_owner.get(&self.owner).copied().unwrap_or(0);
@@ -125,6 +134,9 @@ impl<K: Copy + Eq + Hash> HeldPlaces<K> {
 
 impl<K: Copy + Eq + Hash> Drop for HeldPlaces<K> {
     fn drop(&mut self) {
+        if self.places == 0 {
+            return;
+        }
         let mut taken = self.taken.lock();
         taken.all = taken.all.saturating_sub(self.places);
         give_back(taken.by_owner.entry(self.owner), self.places);
@@ -199,9 +211,10 @@ mod tests {
     #[test]
     fn what_grows_keeps_to_its_share() {
         let shares = Shares::new(16);
-        let mut share = shares.take(1, None).unwrap();
-        assert!(share.grow(7));
+        let mut share = shares.share(1, None);
+        assert!(share.grow(8));
         assert!(!share.grow(1), "eight are held, and eight are left");
+        assert!(share.grow(0));
         drop(share);
         assert_eq!(shares.held(), 0);
     }

@@ -14,10 +14,14 @@ use axum::{
     routing::get,
 };
 use catalog::{Catalog, CatalogStore};
-use cluster::{Announcement, FindRoutingKey, FrontSwitch, RoutingKey};
+use cluster::{Announcement, CredentialOwner, FindRoutingKey, FrontSwitch, RoutingKey};
 use dashboard::{AuditPage, DashboardState, ProjectLine};
 use domain::id::ProjectId;
-use edge::{auth::bearer, layer::API_PREFIX};
+use edge::{
+    EdgeState,
+    auth::{bearer, caller},
+    layer::API_PREFIX,
+};
 use operations::{
     cells::{AnswerFuture, OtherCells, Question, named},
     cluster::ClusterPart,
@@ -72,6 +76,19 @@ pub(super) fn place(
         RoutingKey::Project(project) => catalog.current().cell_of_project(project),
         RoutingKey::ApiKey(sha256) => catalog.current().cell_of_key(sha256),
         RoutingKey::Cell(_) | RoutingKey::Lowest => None,
+    }
+}
+
+/// Whose the key or session in a request's headers is, for the processes that pass requests on to this one.
+pub(super) fn whose(
+    edge: Arc<EdgeState>,
+) -> impl Fn(&HeaderMap) -> Option<CredentialOwner> + Send + Sync {
+    move |headers| {
+        let caller = caller(headers, &edge)?;
+        Some(CredentialOwner {
+            project: caller.key().project.project.id,
+            is_server: caller.is_server(),
+        })
     }
 }
 

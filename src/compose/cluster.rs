@@ -281,7 +281,10 @@ impl ClusterProcess {
         }
         let place = cells::place(Arc::clone(&app.catalog));
         let internal = cells::internal(&app);
-        switch.here_while(app::service(&app), internal, place, move || handle.leads());
+        let whose = cells::whose(Arc::clone(&app.edge));
+        switch.here_while(app::service(&app), internal, place, whose, move || {
+            handle.leads()
+        });
         let watched = sockets
             .tls
             .map(|tls| tokio::spawn(async move { tls.watch().await }));

@@ -1,19 +1,18 @@
-//! Bodies on their way through: requests' are kept whole while that lets them be sent again, answers' are passed on piece
-//! by piece.
+//! Bodies on their way through: kept whole while there is room, so that requests can be sent again and no reader keeps
+//! an answer under way; larger ones are passed on piece by piece.
 
 use std::{
-    net::IpAddr,
     pin::Pin,
     task::{Context, Poll},
 };
 
-use actors::{HeldPlaces, Shares};
 use axum::{BoxError, body::Body};
 use bytes::{Bytes, BytesMut};
 use connections::{RequestBody, TimedBody};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
+
+use crate::credentials::Held;
 
 /// A body that is refused is read up to here, as everywhere in the service.
 const DRAINED_BYTES: usize = 4 * 1024 * 1024;
@@ -21,24 +20,10 @@ const DRAINED_BYTES: usize = 4 * 1024 * 1024;
 /// Room for kept bodies is taken in blocks of this size. The first of each body is free: a connection buffers more.
 pub(super) const BLOCK_BYTES: usize = 4096;
 
-/// The place among the requests of its kind that an answer is sent under.
-pub(super) enum AnswerPlace {
-    #[expect(dead_code, reason = "is given back when it is dropped")]
-    Whole(HeldPlaces<IpAddr>),
-    #[expect(dead_code, reason = "is given back when it is dropped")]
-    Unread(HeldPlaces<()>),
-    #[expect(dead_code, reason = "is given back when it is dropped")]
-    Stream(HeldPlaces<u64>),
-}
-
-/// A request's body.
+/// The body of a request or of an answer.
 pub(super) enum Payload {
-    /// All of it, which can be sent again.
-    Whole(
-        Bytes,
-        #[expect(dead_code, reason = "gives its bytes back when it is dropped")]
-        Option<HeldPlaces<IpAddr>>,
-    ),
+    /// All of it, which can be sent again, and the room that it takes.
+    Whole(Bytes, Held),
     /// More than is kept: it can be sent once.
     Once(Body),
     /// It was sent, and is gone.
@@ -46,26 +31,26 @@ pub(super) enum Payload {
 }
 
 impl Payload {
-    /// Reads a body of up to `most` bytes, as far as there is room for this client.
+    /// Reads a body of up to `most` bytes, as far as there is room for whom it comes from or goes to.
     ///
     /// # Errors
     ///
     /// It does not arrive, or not in time.
-    pub(super) async fn read(
-        mut body: TimedBody<RequestBody>,
-        most: usize,
-        (room, client): (&Shares<IpAddr>, IpAddr),
-    ) -> Result<Self, BoxError> {
+    pub(super) async fn read<B>(mut body: B, most: usize, mut room: Held) -> Result<Self, BoxError>
+    where
+        B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<BoxError>,
+    {
         let declared = body.size_hint().exact();
         if declared.is_some_and(|bytes| bytes > u64::try_from(most).unwrap_or(u64::MAX)) {
             return Ok(Self::Once(Body::new(body)));
         }
         let mut first = Bytes::new();
         let mut whole = BytesMut::new();
-        let (mut taken, mut blocks) = (None::<HeldPlaces<IpAddr>>, 0);
+        let mut blocks = 0;
         while let Some(frame) = body.frame().await {
             // Trailers mean nothing here.
-            let Ok(data) = frame?.into_data() else {
+            let Ok(data) = frame.map_err(Into::into)?.into_data() else {
                 continue;
             };
             let bytes = first
@@ -74,12 +59,12 @@ impl Payload {
                 .saturating_add(data.len());
             let needed = bytes.saturating_sub(BLOCK_BYTES).div_ceil(BLOCK_BYTES);
             let more = needed.saturating_sub(blocks);
-            if bytes > most || !has_taken(&mut taken, more, || room.take(client, None)) {
+            if bytes > most || !room.grow(more) {
                 let begun = Bytes::from([first, whole.freeze(), data].concat());
                 return Ok(Self::Once(Body::new(Resumed {
                     begun,
                     body,
-                    _taken: taken,
+                    _room: room,
                 })));
             }
             blocks = needed.max(blocks);
@@ -96,7 +81,7 @@ impl Payload {
         } else {
             whole.freeze()
         };
-        Ok(Self::Whole(whole, taken))
+        Ok(Self::Whole(whole, room))
     }
 
     /// The body to send; `None`: it was sent before and cannot be sent again.
@@ -107,22 +92,6 @@ impl Payload {
         match std::mem::replace(self, Self::Gone) {
             Self::Once(body) => Some(body),
             _ => None,
-        }
-    }
-}
-
-/// Takes more blocks, if there are as many.
-fn has_taken(
-    taken: &mut Option<HeldPlaces<IpAddr>>,
-    more: usize,
-    first: impl Fn() -> Option<HeldPlaces<IpAddr>>,
-) -> bool {
-    match (more.checked_sub(1), &mut *taken) {
-        (None, _) => true,
-        (Some(_), Some(taken)) => taken.grow(more),
-        (Some(rest), None) => {
-            *taken = first();
-            taken.as_mut().is_some_and(|share| share.grow(rest))
         }
     }
 }
@@ -140,13 +109,17 @@ pub(super) async fn drain(mut body: TimedBody<RequestBody>) {
 }
 
 /// A body of which something was read before.
-struct Resumed {
+struct Resumed<B> {
     begun: Bytes,
-    body: TimedBody<RequestBody>,
-    _taken: Option<HeldPlaces<IpAddr>>,
+    body: B,
+    _room: Held,
 }
 
-impl HttpBody for Resumed {
+impl<B> HttpBody for Resumed<B>
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+    B::Error: Into<BoxError>,
+{
     type Data = Bytes;
     type Error = BoxError;
 
@@ -156,7 +129,8 @@ impl HttpBody for Resumed {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let this = self.get_mut();
         if this.begun.is_empty() {
-            return Pin::new(&mut this.body).poll_frame(cx);
+            let polled = Pin::new(&mut this.body).poll_frame(cx);
+            return polled.map(|frame| frame.map(|frame| frame.map_err(Into::into)));
         }
         Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut this.begun)))))
     }
@@ -175,23 +149,23 @@ impl HttpBody for Resumed {
     }
 }
 
-/// An answer's body, as the leader sends it.
-pub(super) struct Relayed {
-    pub(super) body: Incoming,
+/// An answer's body, until its client has taken it.
+pub(super) struct Relayed<B> {
+    pub(super) body: B,
     /// Ends a stream that has no end of its own, when whoever sends it no longer leads.
     pub(super) cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     pub(super) is_over: bool,
-    pub(super) _place: AnswerPlace,
+    pub(super) _place: Held,
 }
 
-impl HttpBody for Relayed {
+impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for Relayed<B> {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = B::Error;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = self.get_mut();
         if let Some(cut) = &mut this.cut
             && cut.as_mut().poll(cx).is_ready()
@@ -216,13 +190,15 @@ impl HttpBody for Relayed {
 
 #[cfg(test)]
 mod tests {
+    use actors::Shares;
+    use domain::id::ProjectId;
+
     use super::*;
+    use crate::credentials::Places;
 
-    const CLIENT: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
-    const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
-
-    async fn read(bytes: usize, most: usize, room: (&Shares<IpAddr>, IpAddr)) -> Payload {
-        let body = Bytes::from(vec![b'x'; bytes]).into();
+    async fn read(bytes: usize, most: usize, room: &Places, project: u128) -> Payload {
+        let body: TimedBody<RequestBody> = Bytes::from(vec![b'x'; bytes]).into();
+        let room = room.share(Some(ProjectId(project)), None);
         Payload::read(body, most, room).await.unwrap()
     }
 
@@ -232,21 +208,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_is_kept_while_there_is_room_for_its_client() {
+    async fn a_body_is_kept_while_there_is_room_for_its_project() {
         let room = Shares::new(8);
         let most = 5 * BLOCK_BYTES;
-        let mut kept = read(most, most, (&room, CLIENT)).await;
+        let mut kept = read(most, most, &room, 1).await;
         assert_eq!(room.held(), 4);
         for _ in 0..2 {
             assert_eq!(length(&mut kept).await, Some(most));
         }
         // Its share is used up, and then one is too large: passed on whole, and once.
         for bytes in [2 * BLOCK_BYTES, most + 1] {
-            let mut passed = read(bytes, most, (&room, CLIENT)).await;
+            let mut passed = read(bytes, most, &room, 1).await;
             assert_eq!(length(&mut passed).await, Some(bytes));
             assert_eq!(length(&mut passed).await, None);
         }
-        let mut others = read(3 * BLOCK_BYTES, most, (&room, OTHER)).await;
+        let mut others = read(3 * BLOCK_BYTES, most, &room, 2).await;
         for _ in 0..2 {
             assert_eq!(length(&mut others).await, Some(3 * BLOCK_BYTES));
         }
@@ -258,7 +234,7 @@ mod tests {
     async fn a_small_body_is_kept_whatever_others_hold() {
         let room = Shares::new(0);
         for bytes in [0, BLOCK_BYTES] {
-            let mut kept = read(bytes, BLOCK_BYTES, (&room, CLIENT)).await;
+            let mut kept = read(bytes, BLOCK_BYTES, &room, 1).await;
             assert_eq!(length(&mut kept).await, Some(bytes));
             assert!(kept.take().is_some());
         }

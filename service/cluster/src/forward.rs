@@ -2,8 +2,7 @@
 //! provably not taken; where nobody can tell, the caller hears so.
 
 use std::{
-    hash::{BuildHasher as _, RandomState},
-    net::{IpAddr, SocketAddr},
+    net::SocketAddr,
     pin::Pin,
     sync::{
         Arc,
@@ -18,10 +17,13 @@ use axum::{
     body::Body,
     http::{
         HeaderMap, HeaderValue, Method, Request, Response, Version, header, request::Parts,
-        uri::PathAndQuery,
+        response, uri::PathAndQuery,
     },
 };
+use bytes::Bytes;
 use connections::IncomingRequest;
+use http_body::Body as HttpBody;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use ipnet::IpNet;
@@ -30,36 +32,37 @@ use rustls::ClientConfig;
 use tokio::time::timeout;
 
 use crate::{
-    body::{AnswerPlace, BLOCK_BYTES, Payload, Relayed},
+    body::{BLOCK_BYTES, Payload, Relayed},
     connector::{self, HttpClient, is_unsent, root},
-    headers::{FOR_CELL, FORWARDED, NOT_LEADING, X_FORWARDED_FOR, keep_end_to_end},
+    credentials::{Credentials, Held, Holder, Places},
+    headers::{FOR_CELL, FORWARDED, NOT_LEADING, WHOSE, X_FORWARDED_FOR, keep_end_to_end},
     origin::Origin,
     tls,
     token::{Author, ForwardKey, Forwarded},
 };
 
-/// For the head of an answer.
+/// For an answer: its head, and all of it where it is kept.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// Blocks of bodies that are kept at once to be sent again.
+/// Blocks of bodies that are kept at once.
 const KEPT_BLOCKS: usize = 64 * 1024 * 1024 / BLOCK_BYTES;
 /// Of the requests that may be under way to a leader, one in so many may be a stream, which lasts for as long as its
 /// reader likes.
 const STREAMS: usize = 4;
-/// And one in so many a request whose body is still on its way, for which its client has half a minute.
-const UNREAD: usize = 16;
+/// And one in so many may have a body that is passed on piece by piece, for as long as its sender or reader takes.
+const PASSED_BODIES: usize = 8;
 /// A client may have one stream, or one such body, of so many that are left.
 const STREAMS_PART: usize = 8;
-const UNREAD_PART: usize = 4;
+const PASSED_PART: usize = 4;
 
 /// What a forwarder is told by the configuration.
 #[derive(Debug, Clone)]
 pub struct ForwardSettings {
     /// Proxies whose `X-Forwarded-For` is believed, as for the limits. It is judged here; the leader hears the result.
     pub trusted_proxies: Vec<IpNet>,
-    /// Bytes of a body that is kept to be sent again: as large as the API takes any. Larger ones are passed on unread.
+    /// Bytes of a body that is kept: as large as the API takes any. Larger ones are passed on unread.
     pub max_kept_body_bytes: usize,
     /// Requests that may be under way to one leader at once: no more than a leader takes connections from this process.
-    /// Streams, and requests whose bodies are on their way, have places of their own among them, and each client has its
+    /// Streams, and bodies that are passed on, have places of their own among them; each project and client has its
     /// share.
     pub max_under_way: usize,
     /// How leaders that speak TLS are judged, as by [`tls::trusting`]. `None`: none of them is trusted.
@@ -75,10 +78,9 @@ struct Inner {
     trusted_proxies: Vec<IpNet>,
     max_kept: usize,
     max_under_way: usize,
-    kept: Shares<IpAddr>,
+    kept: Places,
     client: HttpClient,
-    /// Tells credentials apart without keeping them.
-    credentials: RandomState,
+    credentials: Credentials,
 }
 
 impl std::fmt::Debug for Forwarder {
@@ -90,10 +92,9 @@ impl std::fmt::Debug for Forwarder {
 /// What this process keeps of its exchange with one cell, whoever leads it. Cells do not take each other's places.
 pub(super) struct Link {
     pub(super) cell: i16,
-    whole: Shares<IpAddr>,
-    unread: Shares<()>,
-    /// By the credential, too: what one project's key opens leaves places to others.
-    streams: Shares<u64>,
+    whole: Places,
+    passed: Places,
+    streams: Places,
     /// Whether the log says already that the leader cannot be reached.
     is_cut_off: AtomicBool,
 }
@@ -105,6 +106,12 @@ pub(super) struct Outgoing {
     pub(super) payload: Payload,
     /// Its client, as this process sees it.
     client: SocketAddr,
+}
+
+/// How an exchange broke off.
+enum Failure {
+    Unanswered(legacy::Error),
+    Broken(BoxError),
 }
 
 /// What became of a request.
@@ -134,7 +141,7 @@ impl Forwarder {
             max_under_way: settings.max_under_way,
             kept: Shares::new(KEPT_BLOCKS),
             client: connector::client(tls),
-            credentials: RandomState::new(),
+            credentials: Credentials::default(),
         })))
     }
 
@@ -142,12 +149,12 @@ impl Forwarder {
     pub(super) fn link(&self, cell: i16) -> Arc<Link> {
         let all = self.0.max_under_way;
         let part = |number: usize| all.div_euclid(number).max(1);
-        let (streams, unread) = (part(STREAMS), part(UNREAD));
-        let whole = all.saturating_sub(streams).saturating_sub(unread).max(1);
+        let (streams, passed) = (part(STREAMS), part(PASSED_BODIES));
+        let whole = all.saturating_sub(streams).saturating_sub(passed).max(1);
         Arc::new(Link {
             cell,
             whole: Shares::new(whole),
-            unread: Shares::new(unread).with_client_part(UNREAD_PART),
+            passed: Shares::new(passed).with_client_part(PASSED_PART),
             streams: Shares::new(streams).with_client_part(STREAMS_PART),
             is_cut_off: AtomicBool::new(false),
         })
@@ -158,6 +165,18 @@ impl Forwarder {
         self.0.key.open(request)
     }
 
+    /// The client of a request, as this process sees it. All of a network is one.
+    pub(super) fn client(&self, peer: SocketAddr, headers: &HeaderMap) -> SocketAddr {
+        let client = Client::of(peer.ip(), headers, &self.0.trusted_proxies);
+        SocketAddr::new(client.address(), peer.port())
+    }
+
+    /// In whose name a request of this client takes places. All of a site is one there.
+    pub(super) fn holder(&self, headers: &HeaderMap, client: SocketAddr) -> Holder {
+        let site = Client::from(client.ip()).site();
+        self.0.credentials.holder(headers, site.address())
+    }
+
     /// Reads a request as far as it is kept.
     ///
     /// # Errors
@@ -166,13 +185,10 @@ impl Forwarder {
     pub(super) async fn read(
         &self,
         request: IncomingRequest,
-        peer: SocketAddr,
+        client: SocketAddr,
     ) -> Result<Outgoing, BoxError> {
         let (head, body) = request.into_parts();
-        let client = Client::of(peer.ip(), &head.headers, &self.0.trusted_proxies);
-        // All of a network is one client.
-        let client = SocketAddr::new(client.address(), peer.port());
-        let room = (&self.0.kept, client.ip());
+        let room = self.holder(&head.headers, client).share(&self.0.kept);
         let payload = Payload::read(body, self.0.max_kept, room).await?;
         Ok(Outgoing {
             head,
@@ -192,59 +208,97 @@ impl Forwarder {
     where
         D: Future<Output = ()> + Send + 'static,
     {
-        let client = outgoing.client.ip();
-        let place = match &outgoing.payload {
-            Payload::Once(_) => link.unread.take((), Some(client)).map(AnswerPlace::Unread),
-            Payload::Whole(..) | Payload::Gone => {
-                link.whole.take(client, None).map(AnswerPlace::Whole)
-            }
-        };
-        let Some(place) = place else {
+        let holder = self.holder(&outgoing.head.headers, outgoing.client);
+        let is_passed = matches!(outgoing.payload, Payload::Once(_));
+        let places = if is_passed { &link.passed } else { &link.whole };
+        let Some(place) = holder.take(places) else {
             return Fate::NoRoom;
         };
         let Some(request) = self.request(link.cell, origin, outgoing) else {
             return Fate::NotTaken;
         };
         let sent = tokio::select! {
-            sent = timeout(ANSWER_WITHIN, self.exchange(request)) => sent,
+            sent = timeout(ANSWER_WITHIN, self.answer(request, holder)) => sent,
             () = deposed() => return Fate::Unknown,
         };
-        match sent {
-            Ok(Ok(response)) => {
-                if link.is_cut_off.swap(false, Relaxed) {
-                    tracing::info!(leader = %origin, "The leader is reached again");
-                }
-                if response.headers().contains_key(NOT_LEADING) {
-                    return Fate::NotTaken;
-                }
-                if !is_endless(response.headers()) {
-                    return Fate::Answered(relayed(response, place, None));
-                }
-                let credential = outgoing.head.headers.get(header::AUTHORIZATION);
-                let credential = self.0.credentials.hash_one(credential);
-                match link.streams.take(credential, Some(client)) {
-                    Some(place) => {
-                        let cut = Box::pin(deposed());
-                        Fate::Answered(relayed(response, AnswerPlace::Stream(place), Some(cut)))
-                    }
-                    None => Fate::NoRoom,
-                }
-            }
-            Ok(Err(error)) if is_unsent(&error) => {
+        let response = match sent {
+            Ok(Ok(response)) => response,
+            Ok(Err(Failure::Unanswered(error))) if is_unsent(&error) => {
                 if !link.is_cut_off.swap(true, Relaxed) {
                     tracing::warn!(leader = %origin, error = %root(&error), "The leader cannot be reached");
                 }
-                Fate::NotTaken
+                return Fate::NotTaken;
             }
-            Ok(Err(error)) => {
+            Ok(Err(Failure::Unanswered(error))) => {
                 tracing::debug!(leader = %origin, error = %root(&error), "The leader broke off");
-                Fate::Unknown
+                return Fate::Unknown;
+            }
+            Ok(Err(Failure::Broken(error))) => {
+                tracing::debug!(leader = %origin, %error, "The leader broke off within an answer");
+                return Fate::Unknown;
             }
             Err(_) => {
                 tracing::debug!(leader = %origin, "The leader does not answer");
-                Fate::Unknown
+                return Fate::Unknown;
             }
+        };
+        if link.is_cut_off.swap(false, Relaxed) {
+            tracing::info!(leader = %origin, "The leader is reached again");
         }
+        if response.headers().contains_key(NOT_LEADING) {
+            return Fate::NotTaken;
+        }
+        let Outgoing { head, client, .. } = &*outgoing;
+        if let Some(said) = response.headers().get(WHOSE) {
+            self.0.credentials.hear(&head.headers, said);
+        }
+        let (answer, payload) = response.into_parts();
+        match payload {
+            // The leader has done its part: however slowly it is read, it holds no place.
+            Payload::Whole(bytes, room) => {
+                Fate::Answered(relayed(answer, Full::new(bytes), room, None))
+            }
+            Payload::Once(body) if is_endless(&answer.headers) => {
+                let holder = self.holder(&head.headers, *client);
+                let cut = Box::pin(deposed());
+                let place = holder.take(&link.streams);
+                place.map_or(Fate::NoRoom, |place| {
+                    Fate::Answered(relayed(answer, body, place, Some(cut)))
+                })
+            }
+            Payload::Once(body) => {
+                let place = match is_passed {
+                    true => Some(place),
+                    false => holder.take(&link.passed),
+                };
+                match place {
+                    Some(place) => Fate::Answered(relayed(answer, body, place, None)),
+                    None if head.method.is_safe() => Fate::NoRoom,
+                    None => Fate::Unknown,
+                }
+            }
+            Payload::Gone => Fate::Unknown,
+        }
+    }
+
+    /// Has a request answered, and keeps the answer whole where it is no larger than is kept and there is room for it.
+    async fn answer(
+        &self,
+        request: Request<Body>,
+        holder: Holder,
+    ) -> Result<Response<Payload>, Failure> {
+        let response = self.exchange(request).await.map_err(Failure::Unanswered)?;
+        let (head, body) = response.into_parts();
+        let payload = match body.size_hint().exact() {
+            Some(_) => {
+                let room = holder.share(&self.0.kept);
+                let read = Payload::read(body, self.0.max_kept, room).await;
+                read.map_err(Failure::Broken)?
+            }
+            // Nobody knows when the next piece comes.
+            None => Payload::Once(Body::new(body)),
+        };
+        Ok(Response::from_parts(head, payload))
     }
 
     /// Sends what was signed, and waits for the head of its answer.
@@ -271,6 +325,10 @@ impl Forwarder {
         let path = uri.path_and_query().cloned().unwrap_or(root);
         let from = (Author::Client, outgoing.client);
         let mut request = self.signed(from, (cell, to), method, path, headers)?;
+        if self.0.credentials.is_new(headers) {
+            let asked = HeaderValue::from_static("?");
+            request.headers_mut().insert(WHOSE, asked);
+        }
         *request.body_mut() = outgoing.payload.take()?;
         Some(request)
     }
@@ -307,12 +365,16 @@ fn is_endless(headers: &HeaderMap) -> bool {
 }
 
 /// The leader's answer, for the client.
-fn relayed(
-    response: Response<Incoming>,
-    place: AnswerPlace,
+fn relayed<B>(
+    mut head: response::Parts,
+    body: B,
+    place: Held,
     cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-) -> Response<Body> {
-    let (mut head, body) = response.into_parts();
+) -> Response<Body>
+where
+    B: HttpBody<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<BoxError>,
+{
     keep_end_to_end(&mut head.headers);
     head.extensions.clear();
     Response::from_parts(

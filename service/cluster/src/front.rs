@@ -17,8 +17,9 @@ use wire::{Error, ErrorCode};
 
 use crate::{
     body::drain,
+    credentials::CredentialOwner,
     forward::Forwarder,
-    headers::FORWARDED,
+    headers::{FORWARDED, WHOSE},
     hold::{Counters, FrontFigures, WaitingRoom},
     origin::Origin,
     refusal::{not_leading, refuse, unavailable},
@@ -86,7 +87,8 @@ impl<R: Responder> FrontSwitch<R> {
 
     /// This process leads: requests are answered by this service, those that wait, too. `internal` answers what other
     /// processes ask below `/cluster/`. `place` is asked in which cell a project or an API key is by the own log: this
-    /// one, the one that the project went to, or `None` where the log knows neither.
+    /// one, the one that the project went to, or `None` where the log knows neither. `whose` finds the owner of the
+    /// credential in a request's headers, for a process that passes it on and does not know that.
     ///
     /// Once it no longer `leads`, an answer may be one of the past and is not given, unless it says that something was
     /// done.
@@ -95,12 +97,14 @@ impl<R: Responder> FrontSwitch<R> {
         service: R,
         internal: Router,
         place: impl Fn(&RoutingKey) -> Option<i16> + Send + Sync + 'static,
+        whose: impl Fn(&HeaderMap) -> Option<CredentialOwner> + Send + Sync + 'static,
         leads: impl Fn() -> bool + Send + Sync + 'static,
     ) {
         self.set(Leader::Here(Leading {
             service,
             internal,
             place: Arc::new(place),
+            whose: Arc::new(whose),
             leads: Arc::new(leads),
         }));
     }
@@ -266,15 +270,21 @@ impl<R: Responder> Front<R> {
 
     /// Answers what another process passes on, or asks itself. It goes no further: where it is not for this process,
     /// the other one finds another.
-    async fn attend_forwarded(&self, request: IncomingRequest, forwarded: Forwarded) -> Response {
+    async fn attend_forwarded(
+        &self,
+        mut request: IncomingRequest,
+        forwarded: Forwarded,
+    ) -> Response {
         let Shared { state, routes, .. } = &*self.shared;
         let is_for_own = (forwarded.cell).is_none_or(|cell| cell == routes.own().cell);
         // A client's request does not become one of the process that passes it on.
         let is_internal =
             forwarded.author == Author::Process && request.uri().path().starts_with(INTERNAL);
-        let internal = match &state.load().leader {
-            Leader::Here(leading) if is_internal => Some(leading.internal.clone()),
-            _ => None,
+        let asks_whose = request.headers_mut().remove(WHOSE).is_some();
+        let (internal, whose) = match &state.load().leader {
+            Leader::Here(leading) if is_internal => (Some(leading.internal.clone()), None),
+            Leader::Here(leading) if asks_whose => (None, (leading.whose)(request.headers())),
+            _ => (None, None),
         };
         let key = match internal {
             Some(_) => None,
@@ -291,7 +301,11 @@ impl<R: Responder> Front<R> {
                     Some(router) => routed(router, request, forwarded.client).await,
                     None => own.answer(request, forwarded.client).await,
                 };
-                self.judge(response, judged)
+                let mut response = self.judge(response, judged);
+                if let Some(whose) = whose.and_then(CredentialOwner::header) {
+                    response.headers_mut().insert(WHOSE, whose);
+                }
+                response
             }
             _ => {
                 let (head, body) = request.into_parts();

@@ -8,6 +8,8 @@ pub(super) const FORWARDED: HeaderName = HeaderName::from_static("scrip-forwarde
 pub(super) const NOT_LEADING: HeaderName = HeaderName::from_static("scrip-not-leading");
 /// On such a request, too: the cell that it is meant for. A process of another one may have the address by now.
 pub(super) const FOR_CELL: HeaderName = HeaderName::from_static("scrip-cell");
+/// On such a request and its answer: whose the credential is, asked and answered.
+pub(super) const WHOSE: HeaderName = HeaderName::from_static("scrip-whose");
 /// What proxies say of a request's client.
 pub(super) const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -25,7 +27,7 @@ const OF_A_CONNECTION: [HeaderName; 7] = [
 
 /// Takes out what must not be passed on: the headers of the connection, and those between processes.
 pub(super) fn keep_end_to_end(headers: &mut HeaderMap) {
-    let mut gone: Vec<HeaderName> = vec![FORWARDED, NOT_LEADING, FOR_CELL];
+    let mut gone: Vec<HeaderName> = vec![FORWARDED, NOT_LEADING, FOR_CELL, WHOSE];
     for line in headers.get_all(header::CONNECTION) {
         let names = line.as_bytes().split(|&byte| byte == b',');
         gone.extend(names.filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok()));
@@ -62,6 +64,7 @@ mod tests {
             ("scrip-forwarded", "forged"),
             ("scrip-not-leading", "1"),
             ("scrip-cell", "1"),
+            ("scrip-whose", "proj_x"),
             ("authorization", "Bearer x"),
             ("cookie", "a=b"),
             ("accept-encoding", "gzip"),

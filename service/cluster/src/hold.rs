@@ -1,18 +1,22 @@
-//! Requests that wait for a leader, or until it is known which cell they are for: a bounded number, each for a bounded
-//! time, with their bodies unread where nobody was known to lead when they came.
+//! Requests that wait for a leader, or until it is known which cell they are for: a bounded number, of which each project
+//! and client has its share, each for a bounded time, with their bodies unread where nobody was known to lead when they came.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
+use actors::Shares;
 use tokio::{
-    sync::{Semaphore, watch},
+    sync::watch,
     time::{Instant, timeout_at},
 };
 use wire::Error;
 
-use crate::refusal::{overloaded, unavailable};
+use crate::{
+    credentials::{Holder, Places},
+    refusal::{overloaded, unavailable},
+};
 
 /// How long a request may wait in all.
 pub(super) const HELD_FOR: Duration = Duration::from_secs(8);
@@ -63,15 +67,15 @@ impl Counters {
 /// Room for those that wait. Keys that nobody knows cost others no place.
 #[derive(Debug)]
 pub(super) struct WaitingRoom {
-    for_leader: Semaphore,
-    for_route: Semaphore,
+    for_leader: Places,
+    for_route: Places,
 }
 
 impl Default for WaitingRoom {
     fn default() -> Self {
         Self {
-            for_leader: Semaphore::new(HELD_AT_ONCE),
-            for_route: Semaphore::new(HELD_AT_ONCE),
+            for_leader: Shares::new(HELD_AT_ONCE),
+            for_route: Shares::new(HELD_AT_ONCE),
         }
     }
 }
@@ -80,6 +84,7 @@ impl Default for WaitingRoom {
 pub(super) struct Hold<'a> {
     room: &'a WaitingRoom,
     held: &'a AtomicU64,
+    holder: Holder,
     /// When it is given up: counted from the first time that it has to wait.
     until: Option<Instant>,
     pause: Duration,
@@ -95,10 +100,11 @@ impl Drop for Counted<'_> {
 }
 
 impl<'a> Hold<'a> {
-    pub(super) const fn new(room: &'a WaitingRoom, held: &'a AtomicU64) -> Self {
+    pub(super) const fn new(room: &'a WaitingRoom, held: &'a AtomicU64, holder: Holder) -> Self {
         Self {
             room,
             held,
+            holder,
             until: None,
             pause: FIRST_PAUSE,
         }
@@ -144,7 +150,7 @@ impl<'a> Hold<'a> {
 
     async fn wait(
         &mut self,
-        places: &Semaphore,
+        places: &Places,
         changes: &mut watch::Receiver<u64>,
         pause: Option<Duration>,
     ) -> Result<(), Error> {
@@ -154,7 +160,7 @@ impl<'a> Hold<'a> {
         if end <= now {
             return Err(unavailable());
         }
-        let _place = places.try_acquire().map_err(|_| overloaded())?;
+        let _place = self.holder.take(places).ok_or_else(overloaded)?;
         self.held.fetch_add(1, Relaxed);
         let _counted = Counted(self.held);
         let again = pause.and_then(|pause| now.checked_add(pause));

@@ -14,11 +14,12 @@
 //! switch.routes().refreshed().await;
 //! tokio::spawn(Server::new(listener, front, http).run(stop, give_up));
 //! switch.elsewhere("http://10.0.0.2:8787".parse()?);
-//! switch.here_while(service, internal, place, leads);
+//! switch.here_while(service, internal, place, whose, leads);
 //! ```
 
 mod body;
 mod connector;
+mod credentials;
 mod forward;
 mod front;
 mod headers;
@@ -31,6 +32,7 @@ mod shared;
 pub mod tls;
 mod token;
 
+pub use credentials::CredentialOwner;
 pub use forward::{ForwardSettings, Forwarder};
 pub use front::{Front, FrontSwitch};
 pub use hold::FrontFigures;

@@ -15,6 +15,7 @@ use wire::{Error, ErrorCode};
 
 use crate::{
     body::{Payload, drain},
+    credentials::Holder,
     forward::{Fate, Outgoing},
     front::Front,
     hold::Hold,
@@ -35,10 +36,10 @@ struct Way<'a, R> {
 }
 
 impl<'a, R> Way<'a, R> {
-    fn new(shared: &'a Shared<R>) -> Self {
+    fn new(shared: &'a Shared<R>, holder: Holder) -> Self {
         Self {
             shared,
-            hold: Hold::new(&shared.waiting, &shared.counters.held),
+            hold: Hold::new(&shared.waiting, &shared.counters.held, holder),
             changes: shared.routes.changes(),
             progress: shared.routes.progress(),
             asked: None,
@@ -83,7 +84,9 @@ impl<R: Responder> Front<R> {
         if request.method() == Method::CONNECT {
             return refuse(&Error::new(ErrorCode::MethodNotAllowed), request.headers());
         }
-        let mut way = Way::new(self.shared());
+        let forwarder = &self.shared().forwarder;
+        let client = forwarder.client(peer, request.headers());
+        let mut way = Way::new(self.shared(), forwarder.holder(request.headers(), client));
         // The body is not read before it is known who takes it: until then its client keeps it.
         loop {
             let (key, destination) = way.look(request.uri(), request.headers());
@@ -103,7 +106,7 @@ impl<R: Responder> Front<R> {
             }
         }
         let origin_of_page = request.headers().get(header::ORIGIN).cloned();
-        match way.shared.forwarder.read(request, peer).await {
+        match forwarder.read(request, client).await {
             Ok(outgoing) => self.send(outgoing, peer, way).await,
             Err(_) => {
                 let headers = HeaderMap::from_iter(origin_of_page.map(|it| (header::ORIGIN, it)));

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use wire::Error;
 
 use crate::{
+    credentials::FindOwner,
     forward::{Forwarder, Link},
     hold::{Counters, WaitingRoom},
     origin::Origin,
@@ -39,6 +40,8 @@ pub(super) struct Leading<R> {
     /// Answers the other processes.
     pub(super) internal: Router,
     pub(super) place: Placement,
+    /// Whose the credential in these headers is.
+    pub(super) whose: FindOwner,
     /// Whether it still knows that it leads.
     pub(super) leads: Arc<dyn Fn() -> bool + Send + Sync>,
 }

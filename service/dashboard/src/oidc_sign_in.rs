@@ -97,7 +97,7 @@ pub(super) async fn finish(State(app): State<App>, request: Request) -> Result<R
         state: query.text("state"),
         code: query.some("code"),
         issuer: query.some("iss"),
-        client: client.address(),
+        client: client.site().address(),
     };
     let sealed = cookies::kept(&parts.headers, &app.site, ATTEMPT).unwrap_or_default();
     let people = &app.edge.people;

@@ -188,6 +188,12 @@ pub(crate) fn authenticate(
     key.map(Caller::with_key).ok_or(Anonymous::BadKey)
 }
 
+/// Whose key or session a request carries, apart from a request that is handled; `None`: none that counts.
+#[must_use]
+pub fn caller(headers: &HeaderMap, edge: &EdgeState) -> Option<Caller> {
+    authenticate(headers, edge, edge.clock.now()).ok()
+}
+
 fn session(token: &[u8], edge: &EdgeState, now: Timestamp) -> Result<Caller, Anonymous> {
     if token.len() > MAX_SESSION_BYTES {
         return Err(Anonymous::BadKey);

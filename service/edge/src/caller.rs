@@ -46,6 +46,12 @@ impl Caller {
     pub const fn session(&self) -> Option<&Arc<WalletSession>> {
         self.session.as_ref()
     }
+
+    /// Whether it is one of the project's own servers, which are no clients of it.
+    #[must_use]
+    pub fn is_server(&self) -> bool {
+        self.key.kind == KeyKind::Secret && self.session.is_none()
+    }
 }
 
 /// The permission that a session needs to be let in.

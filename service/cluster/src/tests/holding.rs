@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::body::Bytes;
 use connections::Responder as _;
 use tokio::{net::TcpListener, sync::Notify, time::Instant};
 
@@ -49,19 +50,23 @@ async fn a_request_that_nobody_takes_is_refused_after_a_while() {
 async fn only_so_many_requests_wait() {
     let (front, switch) = front(settings());
     let front = Arc::new(front);
-    let request = || axum::http::Request::new(axum::body::Bytes::new().into());
-    let peer = "127.0.0.1:1".parse().unwrap();
+    let request = || axum::http::Request::new(Bytes::new().into());
+    let peer = |client: u8| SocketAddr::from(([127, 0, 0, client], 1));
+    // Of all places strangers have half, and each of them leaves as many to others as it takes.
+    let one = HELD_AT_ONCE / 3 + 1;
     let mut waiting = Vec::new();
-    for _ in 0..HELD_AT_ONCE {
-        waiting.push(tokio::spawn(Arc::clone(&front).answer(request(), peer)));
+    for _ in 0..one {
+        waiting.push(tokio::spawn(Arc::clone(&front).answer(request(), peer(1))));
     }
-    until(|| switch.figures().held == 1_000).await;
+    until(|| switch.figures().held == 334).await;
     let begun = Instant::now();
-    let refused = Arc::clone(&front).answer(request(), peer).await;
+    let refused = Arc::clone(&front).answer(request(), peer(1)).await;
     assert_eq!(
         (refused.status().as_u16(), begun.elapsed()),
         (503, Duration::ZERO)
     );
+    waiting.push(tokio::spawn(Arc::clone(&front).answer(request(), peer(2))));
+    until(|| switch.figures().held == 335).await;
     switch.here(mirror());
     for answer in waiting {
         assert_eq!(answer.await.unwrap().status(), 200);
@@ -218,43 +223,155 @@ async fn only_so_many_requests_are_under_way() {
     assert!(first.await.unwrap().ends_with("done"));
 }
 
+/// A process that follows this one and believes what a proxy says of its clients.
+fn behind_a_proxy(leader: SocketAddr, max_under_way: usize) -> Node {
+    let node = Node::with(ForwardSettings {
+        trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
+        max_under_way,
+        ..settings()
+    });
+    node.switch.elsewhere(origin(leader));
+    node
+}
+
 /// Asks in the name of a client behind a proxy.
 fn of_client(client: u8, head: &str) -> String {
     format!("{head}X-Forwarded-For: 203.0.113.{client}\r\n")
 }
 
-#[tokio::test]
-async fn bodies_that_do_not_come_keep_nobody_out() {
-    let leader = Node::leading(mirror());
-    let node = Node::with(ForwardSettings {
-        trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
-        max_under_way: 32,
-        ..settings()
-    });
-    node.switch.elsewhere(origin(leader.address));
-    // More than is kept: each is passed on while it arrives.
-    let head = of_client(
-        1,
-        "POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n",
-    );
-    let mut slow = Vec::new();
-    for _ in 0..40 {
-        let mut stream = TcpStream::connect(node.address).await.unwrap();
-        let begun = format!("{head}\r\nx");
-        stream.write_all(begun.as_bytes()).await.unwrap();
-        slow.push(stream);
+/// Whether a request of this client, with this key, is answered.
+async fn is_answered(address: SocketAddr, client: u8, path: &str, key: &str) -> bool {
+    let head = of_client(client, &format!("GET {path} HTTP/1.1\r\nHost: x\r\n"));
+    let rest = format!("Authorization: Bearer {key}\r\nConnection: close\r\n\r\n");
+    let answer = ask(address, &format!("{head}{rest}")).await;
+    answer.starts_with("HTTP/1.1 200 ")
+}
+
+/// Begins requests of each of these clients until one is refused, and keeps those that are answered open. The heads of
+/// their answers have come.
+async fn hold_all(
+    address: SocketAddr,
+    clients: std::ops::Range<u8>,
+    request: impl Fn(u8) -> String,
+) -> Vec<TcpStream> {
+    let mut open = Vec::new();
+    for client in clients {
+        loop {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            let head = of_client(client, &request(client));
+            stream
+                .write_all(format!("{head}\r\n").as_bytes())
+                .await
+                .unwrap();
+            let mut head = [0; 12];
+            stream.read_exact(&mut head).await.unwrap();
+            if &head != b"HTTP/1.1 200" {
+                break;
+            }
+            open.push(stream);
+        }
     }
-    let refused = ask(node.address, &format!("{head}Connection: close\r\n\r\nx")).await;
-    assert!(is_refusal(&refused, "overloaded"), "{refused}");
-    for client in [1, 2] {
-        let small = of_client(client, "GET /small HTTP/1.1\r\nHost: x\r\n");
-        let answer = ask(node.address, &format!("{small}Connection: close\r\n\r\n")).await;
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    }
+    open
 }
 
 #[tokio::test]
-async fn streams_of_one_key_keep_nobody_out() {
+async fn bodies_that_do_not_come_keep_nobody_out() {
+    let leader = Node::leading(mirror());
+    let node = behind_a_proxy(leader.address, 64);
+    // Projects whose keys a leader has vouched for.
+    assert!(is_answered(node.address, 77, "/", "pay_sk_1").await);
+    // More than is kept: each is passed on while it arrives.
+    let head = |client| {
+        let head = "POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n";
+        of_client(client, head)
+    };
+    let mut slow = Vec::new();
+    for client in 1..=12 {
+        for claimed in 0..4 {
+            let mut stream = TcpStream::connect(node.address).await.unwrap();
+            let key = format!("Authorization: Bearer pay_sk_claimed{claimed}\r\n");
+            let begun = format!("{}{key}\r\nx", head(client));
+            stream.write_all(begun.as_bytes()).await.unwrap();
+            slow.push(stream);
+        }
+    }
+    let refused = format!("{}Connection: close\r\n\r\nx", head(1));
+    let refused = ask(node.address, &refused).await;
+    assert!(is_refusal(&refused, "overloaded"), "{refused}");
+    for client in [1, 77] {
+        assert!(is_answered(node.address, client, "/small", "pay_sk_x").await);
+    }
+    let large = "x".repeat(200_000);
+    let head = head(77).replace("\r\nContent", "\r\nConnection: close\r\nContent");
+    let large = format!("{head}Authorization: Bearer pay_sk_1\r\n\r\n{large}");
+    let answer = ask(node.address, &large).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+#[tokio::test]
+async fn readers_that_take_nothing_keep_nobody_out() {
+    // More than all buffers on the way take.
+    let long = Router::new()
+        .route("/long", get(|| async { Bytes::from(vec![b'x'; 32 << 20]) }))
+        .route("/kept", get(|| async { "x".repeat(50_000) }))
+        .fallback(get(|| async { "small" }));
+    let leader = Node::leading(long);
+    let node = behind_a_proxy(leader.address, 64);
+    assert!(is_answered(node.address, 77, "/", "pay_sk_1").await);
+    let slow = hold_all(node.address, 1..9, |client| {
+        let claimed = format!("Authorization: Bearer pay_sk_claimed{client}\r\n");
+        format!("GET /long HTTP/1.1\r\nHost: x\r\n{claimed}")
+    });
+    let slow = slow.await;
+    assert!(
+        (2..=4).contains(&slow.len()),
+        "half of eight: {}",
+        slow.len()
+    );
+    for _ in 0..64 {
+        assert!(is_answered(node.address, 1, "/kept", "pay_sk_x").await);
+    }
+    assert!(is_answered(node.address, 77, "/long", "pay_sk_1").await);
+}
+
+#[tokio::test]
+async fn requests_that_take_long_leave_places_to_other_projects_and_clients() {
+    let entered = Arc::new(AtomicUsize::new(0));
+    let inside = Arc::clone(&entered);
+    let slow = async move || {
+        inside.fetch_add(1, SeqCst);
+        pending::<()>().await;
+    };
+    let service = Router::new()
+        .route("/slow", get(slow))
+        .fallback(get(|| async { "small" }));
+    let leader = Node::leading(service);
+    let node = behind_a_proxy(leader.address, 100);
+    assert!(is_answered(node.address, 77, "/", "pay_pk_1").await);
+    let mut slow = Vec::new();
+    for client in 1..=8 {
+        for claimed in 0..25 {
+            let mut stream = TcpStream::connect(node.address).await.unwrap();
+            let head = of_client(client, "GET /slow HTTP/1.1\r\nHost: x\r\n");
+            let key = format!("Authorization: Bearer pay_sk_claimed{claimed}\r\n");
+            let request = format!("{head}{key}\r\n");
+            stream.write_all(request.as_bytes()).await.unwrap();
+            slow.push(stream);
+        }
+        let refused = || usize::try_from(node.switch.figures().refused).unwrap();
+        until(|| entered.load(SeqCst) + refused() == slow.len()).await;
+        let is_first = client == 1;
+        assert!(!is_first || is_answered(node.address, 99, "/", "pay_pk_x").await);
+    }
+    assert!(!is_answered(node.address, 1, "/", "pay_sk_x").await);
+    assert!(
+        is_answered(node.address, 77, "/", "pay_pk_1").await,
+        "a project"
+    );
+}
+
+#[tokio::test]
+async fn streams_of_one_project_keep_nobody_out() {
     let endless = || async {
         let never = futures_util::stream::pending::<Result<&str, Infallible>>();
         (
@@ -263,34 +380,17 @@ async fn streams_of_one_key_keep_nobody_out() {
         )
     };
     let leader = Node::leading(Router::new().fallback(get(endless)));
-    let node = Node::with(ForwardSettings {
-        trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
-        max_under_way: 64,
-        ..settings()
+    let node = behind_a_proxy(leader.address, 64);
+    let stream =
+        |key: &str| format!("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n");
+    // Many credentials of one project, as sessions are.
+    let sessions = AtomicUsize::new(0);
+    let open = hold_all(node.address, 1..11, |_| {
+        let session = sessions.fetch_add(1, SeqCst);
+        stream(&format!("pay_pk_1.{session}"))
     });
-    node.switch.elsewhere(origin(leader.address));
-    let stream = |key: &str, client: u8| {
-        let head = of_client(client, "GET /stream HTTP/1.1\r\nHost: x\r\n");
-        let request = format!("{head}Authorization: Bearer {key}\r\n\r\n");
-        async move {
-            let mut stream = TcpStream::connect(node.address).await.unwrap();
-            stream.write_all(request.as_bytes()).await.unwrap();
-            let mut head = [0; 12];
-            stream.read_exact(&mut head).await.unwrap();
-            let is_open = &head == b"HTTP/1.1 200";
-            (is_open, stream)
-        }
-    };
-    let mut open = Vec::new();
-    for client in 1..=10 {
-        loop {
-            let (is_open, stream) = stream("pay_pk_a", client).await;
-            if !is_open {
-                break;
-            }
-            open.push(stream);
-        }
-    }
+    let open = open.await;
     assert!(open.len() <= 8, "half of sixteen: {}", open.len());
-    assert!(stream("pay_pk_b", 99).await.0, "another project's key");
+    let other = hold_all(node.address, 99..100, |_| stream("pay_pk_2")).await;
+    assert!(!other.is_empty(), "another project's key");
 }

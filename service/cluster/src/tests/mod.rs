@@ -25,18 +25,19 @@ use axum::{
     routing::{any, get},
 };
 use connections::{Server, ServerSettings, listen, reserve, tls::Tls};
+use domain::id::ProjectId;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
 
-use crate::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
+use crate::{CredentialOwner, ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
 
 /// The key that all processes of a test share.
 const SERVER_KEY: [u8; 32] = [7; 32];
 const HTTP: ServerSettings = ServerSettings {
-    max_connections: 100,
-    max_connections_per_client: 100,
+    max_connections: 300,
+    max_connections_per_client: 300,
     head_timeout_seconds: 300,
     body_timeout_seconds: 300,
     write_timeout_seconds: 300,
@@ -86,8 +87,19 @@ impl Node {
 impl FrontSwitch<Router> {
     /// This process leads the one cell that there is.
     fn here(&self, service: Router) {
-        self.here_while(service, Router::new(), |_| None, || true);
+        self.here_while(service, Router::new(), |_| None, whose, || true);
     }
+}
+
+/// Whose a key is: `pay_sk_7` is a server's of project 7, `pay_pk_7` and `pay_pk_7.1` are in its pages.
+fn whose(headers: &HeaderMap) -> Option<CredentialOwner> {
+    let key = headers.get("authorization")?.to_str().ok()?;
+    let (kind, project) = key.strip_prefix("Bearer pay_")?.split_once("k_")?;
+    let project = project.split('.').next()?;
+    Some(CredentialOwner {
+        project: ProjectId(project.parse().ok()?),
+        is_server: kind == "s",
+    })
 }
 
 fn front(settings: ForwardSettings) -> (Front<Router>, FrontSwitch<Router>) {

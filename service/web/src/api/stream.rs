@@ -8,7 +8,6 @@
 use std::{
     convert::Infallible,
     hash::{DefaultHasher, Hash as _, Hasher as _},
-    net::IpAddr,
     sync::Arc,
     time::Duration,
 };
@@ -24,7 +23,7 @@ use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
     catalog::KeyKind,
-    id::{KeyId, ProjectId},
+    id::{KeyId, ProjectId, WalletKey},
     session::WalletSession,
 };
 use edge::{AnyKeyOr, Caller, SecretKeyOr, caller::MayRead, context::Context};
@@ -79,10 +78,13 @@ pub(super) async fn stream_wallet(
     let address = code.address()?;
     let view = app.handle.read(&key.scope, address).await;
     let view = view.map_err(|error| code.refused(error, &key))?;
-    let who = counted_for(key.caller(), &context);
-    let watcher = app.handle.watch(view.key, who).map_err(refused)?;
-    let stream = BalanceStream::new(app, key.caller(), address.clone(), watcher, &headers);
-    Ok(stream.respond())
+    open(
+        app,
+        key.caller(),
+        (address.clone(), view.key),
+        &context,
+        &headers,
+    )
 }
 
 /// Stream an external wallet
@@ -113,18 +115,21 @@ pub(super) async fn stream_external_wallet(
     let address = users_wallet(external_user_id, key.session())?;
     let view = app.handle.read(&key.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
-    let who = counted_for(key.caller(), &context);
-    let watcher = app.handle.watch(view.key, who).map_err(refused)?;
-    let stream = BalanceStream::new(app, key.caller(), address, watcher, &headers);
-    Ok(stream.respond())
+    open(app, key.caller(), (address, view.key), &context, &headers)
 }
 
-/// Whom a stream is counted for. A secret key's are one server's, which is no client of the project.
-fn counted_for(caller: &Caller, context: &Context) -> (ProjectId, Option<IpAddr>) {
-    let key = caller.key();
-    let client = context.client.address();
-    let is_server = key.kind == KeyKind::Secret && caller.session().is_none();
-    (key.project.project.id, (!is_server).then_some(client))
+/// Opens a stream of a wallet that the caller may read.
+fn open(
+    app: App,
+    caller: &Caller,
+    (address, wallet): (Address, WalletKey),
+    context: &Context,
+    headers: &HeaderMap,
+) -> Result<Response, Error> {
+    let client = (!caller.is_server()).then_some(context.client.address());
+    let counted_for = (caller.key().project.project.id, client);
+    let watcher = app.handle.watch(wallet, counted_for).map_err(refused)?;
+    Ok(BalanceStream::new(app, caller, address, watcher, headers).respond())
 }
 
 fn refused(why: NotWatched) -> Error {

@@ -96,7 +96,8 @@ impl World {
             get(async move |headers: HeaderMap| world.announcement(cell).respond(&headers)),
         );
         let place = move |key: &RoutingKey| log.place(cell, key);
-        node.switch.here_while(service, internal, place, || true);
+        node.switch
+            .here_while(service, internal, place, whose, || true);
         let leader = origin(node.address);
         let mut shared = self.0.lock().unwrap();
         shared.cells.insert(cell, Some(leader.clone()));
