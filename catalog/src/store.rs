@@ -30,6 +30,19 @@ use super::{
 #[derive(Clone)]
 pub struct CatalogStore {
     pub(super) shared: Arc<CatalogState>,
+    end: End,
+}
+
+/// What becomes of a change once it is decided.
+#[derive(Clone, Default)]
+enum End {
+    /// It is made.
+    #[default]
+    Made,
+    /// It is made together with notes, all or none.
+    MadeWith(Vec<Note>),
+    /// It is only answered.
+    Drafted,
 }
 
 pub(super) struct CatalogState {
@@ -66,7 +79,26 @@ impl CatalogStore {
                 turn: Mutex::new(()),
                 changed: watch::Sender::new(()),
             }),
+            end: End::Made,
         })
+    }
+
+    /// The same catalog, whose changes are decided and answered, and not made.
+    #[must_use]
+    pub fn draft(&self) -> Self {
+        Self {
+            end: End::Drafted,
+            ..self.clone()
+        }
+    }
+
+    /// The same catalog, which logs these notes together with a change, all or none.
+    #[must_use]
+    pub fn with_notes(&self, notes: Vec<Note>) -> Self {
+        Self {
+            end: End::MadeWith(notes),
+            ..self.clone()
+        }
     }
 
     /// The catalog as it is now. Lock-free; not to be held across an await.
@@ -527,7 +559,7 @@ impl CatalogStore {
         &self,
         decide: impl FnOnce(&Catalog, Timestamp) -> Result<(Vec<Document>, T), Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let shared = Arc::clone(&self.shared);
+        let Self { shared, end } = self.clone();
         let change = async move {
             let _turn = shared.turn.lock().await;
             let current = shared.current.load_full();
@@ -536,7 +568,12 @@ impl CatalogStore {
                 return Ok(answer);
             }
             let next = current.with(documents.clone())?;
-            let notes = places(&current, &documents);
+            let mut notes = places(&current, &documents);
+            match end {
+                End::Made => {}
+                End::MadeWith(beside) => notes.extend(beside),
+                End::Drafted => return Ok(answer),
+            }
             shared.handle.put_documents(documents, notes).await?;
             shared.current.store(Arc::new(next));
             shared.changed.send_replace(());

@@ -11,6 +11,7 @@
 
 mod address_bar;
 mod approvals;
+mod approved_changes;
 mod audit;
 mod audit_outcomes;
 mod browser;

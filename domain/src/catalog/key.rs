@@ -63,7 +63,7 @@ pub struct ApiKey {
 }
 
 /// A key to make.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewKey {
     /// What it may do.
     pub kind: KeyKind,

@@ -186,7 +186,7 @@ fn no_unit(param: &str) -> Refusal {
 }
 
 /// A request to create a price.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewPrice {
     /// The tier's name.
     pub label: Option<String>,

@@ -120,7 +120,7 @@ impl Product {
 }
 
 /// A request to create a product.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewProduct {
     /// The name, 1 to 200 characters.
     pub name: String,
@@ -166,6 +166,38 @@ impl NewProduct {
         };
         product.check()?;
         Ok(product)
+    }
+}
+
+impl From<Product> for NewProduct {
+    /// What would make such a product.
+    fn from(product: Product) -> Self {
+        Self {
+            name: product.name,
+            kind: product.kind,
+            description: product.description,
+            credit_unit: product.credit_unit,
+            free_grant: product.free_grant,
+            low_balance: product.low_balance,
+            debt_limit: product.debt_limit,
+            active: product.active,
+        }
+    }
+}
+
+impl From<NewProduct> for ProductChange {
+    /// The change that makes a product like a new one.
+    fn from(new: NewProduct) -> Self {
+        Self {
+            name: Some(new.name),
+            kind: Some(new.kind),
+            description: Some(new.description),
+            credit_unit: Some(new.credit_unit),
+            free_grant: Some(new.free_grant),
+            low_balance: Some(new.low_balance),
+            debt_limit: Some(new.debt_limit),
+            active: Some(new.active),
+        }
     }
 }
 

@@ -6,35 +6,16 @@ use catalog::ProjectCatalog;
 use edge::refused;
 use maud::{Markup, html};
 use operations::audit::Proof;
-use people::{Approval, Gift, Privilege};
-use wire::{Error, ErrorCode};
+use people::{Action, Gift};
+use wire::Error;
 
-use super::{layout::base, money::grouped, page_request::PageRequest, prices::price_words};
+use super::{
+    approval_request::ask, money::grouped, page_request::PageRequest, prices::price_words,
+};
 use crate::state::App;
-
-/// Where a project's requests wait.
-pub(super) fn path(project: &ProjectCatalog) -> String {
-    format!("{}/approvals", base(project))
-}
 
 fn needed(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> bool {
     request.authority.user().is_some() && gift.needs_approval(project.project.approval)
-}
-
-/// Refuses an operator what brings credits or money around another person's yes, where the project asks for one: secret
-/// keys, prices and free credits. Owners, who decide what needs it, and the administrator's token may.
-pub(super) fn allow_unlimited(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-) -> Result<(), Error> {
-    let rules = project.project.approval;
-    let is_asked = rules.above_credits.is_some() || rules.above_cents.is_some();
-    match is_asked && !request.may(Privilege::Own) {
-        true => Err(Error::new(ErrorCode::RoleForbidden).saying(
-            "Grants and refunds need another person's yes here, so only an owner makes secret keys, prices and free credits.",
-        )),
-        false => Ok(()),
-    }
 }
 
 /// What a page says before somebody asks for what needs another person's yes.
@@ -53,26 +34,19 @@ pub(super) async fn admit(
     gift: &Gift,
     (reason, key): (&str, &str),
 ) -> Result<Option<Response>, Error> {
-    let (id, now) = (project.project.id, app.edge.clock.now());
-    let people = &app.edge.people;
+    let (people, now) = (&app.edge.people, app.edge.clock.now());
     if !needed(request, project, gift) {
         let counted = people.count_gift(&request.authority, gift, key, now).await;
         return counted.map(|()| None).map_err(refused);
     }
-    let who = (id, &request.authority);
-    let kept = people.ask_for_approval(who, gift.clone(), (reason, key), now);
-    let kept = kept.await;
-    let kept = kept.map_err(refused)?;
-    let what = format!(
-        "Asked for another person's yes to {}",
-        words(project, &kept)
-    );
-    Ok(Some(request.done(&path(project), "asked", what)))
+    let asked = (Action::Gift(gift.clone()), words(project, gift));
+    let waits = ask(app, request, project, asked, (reason, key)).await;
+    waits.map(Some)
 }
 
 /// A gift in words for the audit log.
-pub(super) fn words(project: &ProjectCatalog, approval: &Approval) -> String {
-    let what = match &approval.gift {
+fn words(project: &ProjectCatalog, gift: &Gift) -> String {
+    match gift {
         Gift::Grant {
             wallet,
             product,
@@ -103,10 +77,6 @@ pub(super) fn words(project: &ProjectCatalog, approval: &Approval) -> String {
                 "assign payment {payment} to {price}, which brings {credits} credits and {cents} cents beyond what was paid"
             )
         }
-    };
-    match approval.reason.is_empty() {
-        true => format!("{what} ({})", approval.id),
-        false => format!("{what} ({}): {}", approval.id, approval.reason),
     }
 }
 

@@ -15,18 +15,18 @@ use domain::{
 use edge::{
     Support,
     audit::{NothingDone, deed_of_approval},
-    permission::allow,
     refused,
 };
 use maud::{Markup, html};
 use operations::audit::Proof;
-use people::{Approval, Authority, Gift, Privilege, Recipient};
+use people::{Action, Approval, Authority, CatalogChange, Gift, Privilege, Recipient};
 use wire::{Error, ErrorCode, note::with_note};
 
 use super::{
-    admission::{path, refund_proof, words},
+    admission::refund_proof,
+    approval_request::{path, words},
     catalog::product_name,
-    elsewhere, form,
+    changes, elsewhere, form,
     give_back::deduction_path,
     layout::{self, Tab, base},
     money::{grouped, money},
@@ -38,10 +38,17 @@ use super::{
 };
 use crate::state::App;
 
-/// A gift on the page, with a link to what it is about.
+/// What somebody asked for on the page, with a link to what it is about.
 async fn shown(app: &App, project: &ProjectCatalog, approval: &Approval) -> Markup {
+    match &approval.action {
+        Action::Gift(gift) => shown_gift(app, project, gift).await,
+        Action::Change(change) => changes::title(project, change),
+    }
+}
+
+async fn shown_gift(app: &App, project: &ProjectCatalog, gift: &Gift) -> Markup {
     let base = base(project);
-    match &approval.gift {
+    match gift {
         Gift::Grant {
             wallet,
             product,
@@ -134,21 +141,24 @@ async fn all(
     let body = html! {
         h1 { "Approvals" }
         @if let Some(error) = error { p.alert role="alert" { (error.message()) } }
-        p.hint { "Grants and refunds above what the settings say need another person's yes. It is given by an operator or an owner who did not ask." }
+        p.hint { "Grants and refunds above what the settings say need another person's yes, and so do operators' secret keys, prices and free credits. It is given by an operator or an owner who did not ask." }
         @if rows.is_empty() { p.empty { "Nothing waits." } }
         @for (approval, what) in &rows { section.card {
             h2 { (what) }
             dl {
+                @if let Action::Change(change) = &approval.action { (changes::facts(project, change)) }
                 div { dt { "Asked for by" } dd { (verbatim(approval.asker.label())) } }
                 div { dt { "Asked" } dd { (layout::when(Timestamp(approval.at))) } }
                 div { dt { "Lapses" } dd { (layout::when(approval.until())) } }
                 @if !approval.reason.is_empty() { div { dt { "Reason" } dd { (verbatim(&approval.reason)) } } }
+                @if let Some(by) = &approval.approved_by { div { dt { "Approved by" } dd { (verbatim(by)) } } }
             }
             div.row {
                 @if approval.is_of(&request.authority) {
+                    @if may && approval.approved_by.is_some() { (act(approval, "make", Some("primary"), "Make the key, and show it")) }
                     (act(approval, "decline", None, "Withdraw"))
                 } @else if may {
-                    (act(approval, "approve", Some("primary"), "Approve, and do it"))
+                    @if approval.approved_by.is_none() { (act(approval, "approve", Some("primary"), "Approve, and do it")) }
                     (act(approval, "decline", None, "Decline"))
                 }
             }
@@ -164,7 +174,8 @@ async fn all(
     page
 }
 
-/// `POST …/approvals/{approval}/{answer}`: approves, which does it, or declines; who asked may withdraw.
+/// `POST …/approvals/{approval}/{answer}`: approves, which does it, or declines; who asked may withdraw, and makes the
+/// secret key that was approved.
 pub(super) async fn answer(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -175,16 +186,28 @@ pub(super) async fn answer(
     let answer: String = request.named("answer", ErrorCode::RouteNotFound)?;
     let people = &app.edge.people;
     let now = app.edge.clock.now();
-    let approval = people
-        .approval(project.project.id, id, now)
-        .map_err(refused)?;
+    let waiting = || {
+        people
+            .approval(project.project.id, id, now)
+            .map_err(refused)
+    };
+    let mut approval = waiting()?;
+    // A gift is given once under its key; of changes, one is made at a time.
+    let _saving = match &approval.action {
+        Action::Gift(_) => None,
+        Action::Change(_) => {
+            let saving = app.edge.saving.lock().await;
+            approval = waiting()?;
+            Some(saving)
+        }
+    };
     let is_own = approval.is_of(&request.authority);
     if !is_own && !request.may(Privilege::Manage) {
         return Err(Error::new(ErrorCode::RoleForbidden));
     }
     let asked = format!(
         "{}, which {} asked for",
-        words(&project, &approval),
+        words(&approval),
         approval.asker.name()
     );
     match answer.as_str() {
@@ -192,19 +215,22 @@ pub(super) async fn answer(
             let former = former_try(&app, &approval).await;
             people.forget_approval(&approval).await.map_err(refused)?;
             let what = match is_own {
-                true => format!(
-                    "Withdrew the request to {}{former}",
-                    words(&project, &approval)
-                ),
+                true => format!("Withdrew the request to {}{former}", words(&approval)),
                 false => format!("Declined to {asked}{former}"),
             };
             Ok(request.done(&path(&project), "declined", what))
         }
+        "make" => changes::come_for_key(&app, &request, &approval).await,
         "approve" if is_own => {
             let error = Error::new(ErrorCode::OwnApproval);
             Ok(all(&request, &app, &project, Some(&error)).await)
         }
+        "approve" if approval.approved_by.is_some() => Ok(request.done_before(&path(&project))),
         "approve" => match tried(&app, &request, (&project, &approval), &asked, now).await {
+            Ok(false) if is_new_key(&approval) => {
+                let what = format!("Approved to {asked}");
+                Ok(request.done(&path(&project), "approved_key", what))
+            }
             Ok(replayed) => {
                 people.forget_approval(&approval).await.map_err(refused)?;
                 match replayed {
@@ -218,6 +244,14 @@ pub(super) async fn answer(
             Err(error) => Ok(all(&request, &app, &project, Some(&error)).await),
         },
         _ => Err(Error::new(ErrorCode::RouteNotFound)),
+    }
+}
+
+/// Whether it is a secret key, which whoever asked makes once it is approved.
+fn is_new_key(approval: &Approval) -> bool {
+    match &approval.action {
+        Action::Gift(_) => false,
+        Action::Change(change) => matches!(**change, CatalogChange::NewKey(_)),
     }
 }
 
@@ -241,24 +275,28 @@ async fn tried(
     asked: &str,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let proof = match &approval.gift {
-        Gift::Refund { order, cents } => {
+    let proof = match &approval.action {
+        Action::Gift(Gift::Refund { order, cents }) => {
             let known = app.handle.order(&project.scope, *order).await;
             let known = known.map_err(|error| Error::from_wallet(error, project))?;
             Some(refund_proof(&known, *cents))
         }
-        Gift::Payment { payment, .. } => Some(Proof::Payment {
+        Action::Gift(Gift::Payment { payment, .. }) => Some(Proof::Payment {
             payment: payment.clone(),
         }),
-        Gift::Assignment { payment, .. } => Some(Proof::Assignment {
+        Action::Gift(Gift::Assignment { payment, .. }) => Some(Proof::Assignment {
             payment: payment.clone(),
         }),
-        Gift::Grant { .. } | Gift::Reversal { .. } => None,
+        Action::Gift(Gift::Grant { .. } | Gift::Reversal { .. }) | Action::Change(_) => None,
     };
     request
         .announce(app, &format!("Approve to {asked}"), proof)
         .await?;
-    done(app, request, (project, approval), now).await
+    let asker = asker(app, request, approval).await?;
+    match &approval.action {
+        Action::Gift(gift) => given(app, project, (&asker, approval, gift), now).await,
+        Action::Change(change) => changes::make(app, request, approval, change).await,
+    }
 }
 
 /// Who asked, with what they may do now.
@@ -271,27 +309,32 @@ async fn asker(app: &App, request: &PageRequest, approval: &Approval) -> Result<
         Error::new(ErrorCode::RoleForbidden).saying("Whoever asked for it may not do it any more.")
     };
     let authority = authority.ok_or_else(gone)?;
-    allow::<Support>(&authority, Some(approval.project)).map_err(|_| gone())?;
-    Ok(authority)
+    let needed = match &approval.action {
+        Action::Gift(_) => Privilege::Support,
+        Action::Change(_) => Privilege::Manage,
+    };
+    match authority.may(needed, Some(approval.project)) {
+        true => Ok(authority),
+        false => Err(gone()),
+    }
 }
 
-/// Does what was asked for; returns whether it was done before.
-async fn done(
+/// Gives what was asked for; returns whether it was given before.
+async fn given(
     app: &App,
-    request: &PageRequest,
-    (project, approval): (&Arc<ProjectCatalog>, &Approval),
+    project: &Arc<ProjectCatalog>,
+    (asker, approval, gift): (&Authority, &Approval, &Gift),
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let asker = asker(app, request, approval).await?;
     let key =
         IdempotencyKey::new(approval.key.as_str()).map_err(|error| Error::text("key", error))?;
     let counted = app
         .edge
         .people
-        .count_gift(&asker, &approval.gift, key.as_str(), now)
+        .count_gift(asker, gift, key.as_str(), now)
         .await;
     counted.map_err(refused)?;
-    match &approval.gift {
+    match gift {
         Gift::Grant {
             wallet,
             product,

@@ -5,10 +5,10 @@ use catalog::ProjectCatalog;
 use domain::catalog::EndpointStatus;
 use maud::{Markup, html};
 use operations::backups::FinishedBackup;
-use people::Privilege;
+use people::{Approval, Privilege};
 
 use super::{
-    admission,
+    approval_request,
     layout::{self, base},
     page_request::PageRequest,
     verbatim::verbatim,
@@ -62,13 +62,23 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
             .edge
             .people
             .approvals(project.project.id, app.edge.clock.now());
-        let others = waiting
-            .iter()
-            .filter(|it| !it.is_of(&request.authority))
-            .count();
+        let is_own = |it: &&Approval| it.is_of(&request.authority);
+        let (own, others): (Vec<_>, Vec<_>) = waiting.iter().partition(is_own);
+        let approved = own.iter().filter(|it| it.approved_by.is_some()).count();
+        let others = others.iter().filter(|it| it.approved_by.is_none()).count();
+        let path = approval_request::path(project);
+        if approved > 0 {
+            let text = html! { (approved) @if approved == 1 { " secret key" } @else { " secret keys" } " that you asked for: another person said yes" };
+            tasks.insert(
+                0,
+                Task {
+                    path: path.clone(),
+                    text,
+                },
+            );
+        }
         if others > 0 {
-            let text = html! { (others) @if others == 1 { " grant or refund waits" } @else { " grants and refunds wait" } " for another person's yes" };
-            let path = admission::path(project);
+            let text = html! { (others) @if others == 1 { " request waits" } @else { " requests wait" } " for another person's yes" };
             tasks.insert(0, Task { path, text });
         }
     }

@@ -1,7 +1,7 @@
 //! The pages that list, create and change a project's products.
 
 use axum::{extract::State, response::Response};
-use catalog::{NewProduct, ProductChange, ProjectCatalog};
+use catalog::{NewProduct, ProjectCatalog};
 use domain::{
     Amount,
     catalog::{FreeGrant, Product, ProductType},
@@ -10,11 +10,11 @@ use domain::{
 };
 use edge::Manage;
 use maud::{Markup, html};
-use people::Privilege;
+use people::{CatalogChange, Privilege};
 use wire::{Error, ErrorCode};
 
 use super::{
-    admission::allow_unlimited,
+    approval_request::{ask_for_change, guards_changes, notice},
     confirm::confirm,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
@@ -108,8 +108,12 @@ pub(super) async fn create(
     let id = project.project.id;
     let made: Result<Response, Error> = async {
         let new = new(&fields)?;
-        if new.free_grant.is_some() {
-            allow_unlimited(&request, &project)?;
+        if new.free_grant.is_some() && guards_changes(&request, &project) {
+            app.catalog.draft().create_product(id, new.clone()).await?;
+            let settings = form::changes(&Fields::default(), &written(&new));
+            let what = format!("make a product: {settings}");
+            let change = CatalogChange::NewProduct(new);
+            return ask_for_change(&app, &request, &project, change, what).await;
         }
         let product = app.catalog.create_product(id, new).await?;
         let what = format!("Created product {} “{}” of {id}", product.id, product.name);
@@ -143,8 +147,16 @@ pub(super) async fn save(
         let before = current(product);
         form::refuse_stale(&fields, &before)?;
         let is_free = new.free_grant.is_some() && new.free_grant != product.free_grant;
-        if is_free || (new.active && !product.active) {
-            allow_unlimited(&request, &stored)?;
+        let brings = is_free || (new.active && !product.active);
+        if brings && guards_changes(&request, &stored) {
+            let draft = app.catalog.draft();
+            let change = new.clone().into();
+            let drafted = draft.update_product(id, product.id, change).await?;
+            let changes = form::changes(&before, &current(&drafted));
+            let what = format!("change product {}: {changes}", product.id);
+            let (before, after) = (product.clone(), new);
+            let change = CatalogChange::Product { before, after };
+            return ask_for_change(&app, &request, &stored, change, what).await;
         }
         if product.active && !new.active && !fields.is_on(CONFIRMED) {
             let page_path = path(&project, product);
@@ -154,17 +166,8 @@ pub(super) async fn save(
             let facts = withdrawal(&fields, &before);
             return Ok(confirm(&request, at, &fields, paths, &title, &facts));
         }
-        let change = ProductChange {
-            name: Some(new.name),
-            kind: Some(new.kind),
-            description: Some(new.description),
-            credit_unit: Some(new.credit_unit),
-            free_grant: Some(new.free_grant),
-            low_balance: Some(new.low_balance),
-            debt_limit: Some(new.debt_limit),
-            active: Some(new.active),
-        };
-        let after = app.catalog.update_product(id, product.id, change).await?;
+        let update = app.catalog.update_product(id, product.id, new.into());
+        let after = update.await?;
         let changes = form::changes(&before, &current(&after));
         let what = format!("Changed product {} of {id}: {changes}", product.id);
         let is_done = changes != form::NOTHING;
@@ -244,6 +247,11 @@ fn new(fields: &Fields) -> Result<NewProduct, Error> {
 }
 
 fn current(product: &Product) -> Fields {
+    written(&product.clone().into())
+}
+
+/// A product's settings as the form has them.
+pub(super) fn written(product: &NewProduct) -> Fields {
     let grant = product.free_grant;
     let period = grant.map_or(Period::Monthly, |grant| grant.period);
     Fields::default()
@@ -296,7 +304,7 @@ fn new_page(
     let path = format!("{}/catalog", base(project));
     let body = html! {
         h1 { "New product" }
-        section.card { (product_form(request, &path, form, None)) }
+        section.card { (product_form(request, project, &path, form, None)) }
     };
     form.response(Tab::Catalog.page(request, project, "New product", &body))
 }
@@ -322,7 +330,7 @@ fn page(
         section.card {
             h2 { "Product" }
             (form::meanwhile_of(form, &current(product)))
-            (product_form(request, &page_path, form, Some(product)))
+            (product_form(request, project, &page_path, form, Some(product)))
         }
     };
     form.response(Tab::Catalog.page(request, project, &product.name, &body))
@@ -331,6 +339,7 @@ fn page(
 /// The form for a product that there is, or a new one.
 fn product_form(
     request: &PageRequest,
+    project: &ProjectCatalog,
     action: &str,
     form: Form<'_>,
     product: Option<&Product>,
@@ -344,6 +353,7 @@ fn product_form(
             (form.text(&FieldLabel("creditUnit", "Credit unit", "What its credits are called, as a plural: credits, images, minutes. Empty for a product without credits of its own.")))
             fieldset {
                 legend { "Free credits" }
+                (notice(request, project, "They"))
                 div.pair {
                     (form.number(&FieldLabel("freeGrant.credits", "Credits per period", "For each wallet. Empty: none.")))
                     (form.choice(&FieldLabel("freeGrant.period", "How often", "By the UTC calendar. Credits left over from the last period expire."), &PERIODS))

@@ -1,18 +1,18 @@
 //! A project's API keys: lists, creates, changes and revokes them. A new secret key is shown once.
 
 use axum::{extract::State, response::Response};
-use catalog::{KeyChange, NewKey, ProjectCatalog};
+use catalog::{KeyChange, MintedKey, NewKey, ProjectCatalog};
 use domain::{
     Timestamp,
     catalog::{ApiKey, KeyKind},
 };
 use edge::Manage;
 use maud::{Markup, html};
-use people::{NewKey as ShownKey, Privilege};
+use people::{CatalogChange, NewKey as ShownKey, Privilege};
 use wire::{Error, ErrorCode, view::Day};
 
 use super::{
-    admission::allow_unlimited,
+    approval_request::{ask_for_change, guards_changes, key_terms, notice},
     confirm::confirm,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
@@ -62,6 +62,7 @@ fn page(app: &App, request: &PageRequest, project: &ProjectCatalog, form: Form<'
             h2 { "New key" }
             p { "A publishable key may be used in a browser: it can read the catalog and use wallets by their recovery codes. A secret key belongs only on your server." }
             (form.alert(&["name", "expiresAt"]))
+            (notice(request, project, "Secret keys"))
             form method="post" action=(page_path) {
                 (form::token(request))
                 (inputs(&form))
@@ -118,29 +119,42 @@ pub(super) async fn create(
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let id = project.project.id;
-    let allowed = new(&fields).and_then(|new| {
-        if new.kind == KeyKind::Secret {
-            allow_unlimited(&request, &project)?;
+    let made: Result<Response, Error> = async {
+        let new = new(&fields)?;
+        if new.kind == KeyKind::Secret && guards_changes(&request, &project) {
+            app.catalog.draft().create_key(id, new.clone()).await?;
+            let what = match &new.name {
+                Some(name) => format!("make a secret key “{name}”"),
+                None => "make a secret key".into(),
+            };
+            let change = CatalogChange::NewKey(new);
+            return ask_for_change(&app, &request, &project, change, what).await;
         }
-        Ok(new)
-    });
-    let made = match allowed {
-        Ok(new) => app.catalog.create_key(id, new).await.map_err(Error::from),
-        Err(error) => Err(error),
-    };
-    let minted = match made {
-        Ok(minted) => minted,
-        Err(error) => {
-            let form = Form::new(&fields, Some(&error));
-            return Ok(page(&app, &request, &project, form));
-        }
-    };
+        let minted = app.catalog.create_key(id, new).await?;
+        Ok(hand_out(&app, &request, &project, minted, ""))
+    }
+    .await;
+    Ok(made.unwrap_or_else(|error| {
+        let form = Form::new(&fields, Some(&error));
+        page(&app, &request, &project, form)
+    }))
+}
+
+/// Leads to the page that shows a key that was just made, once; `why` ends the audit log's sentence.
+pub(super) fn hand_out(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    minted: MintedKey,
+    why: &str,
+) -> Response {
+    let id = project.project.id;
     let label = match minted.key.kind {
         KeyKind::Secret => "Secret key",
         KeyKind::Publishable => "Publishable key",
     };
     let (kind, title) = (label.to_lowercase(), minted.key.title());
-    let what = format!("Created {kind} {title} of {id}");
+    let what = format!("Created {kind} {title} of {id}{why}");
     let new = ShownKey {
         project: id,
         label,
@@ -148,7 +162,7 @@ pub(super) async fn create(
     };
     let sessions = &app.edge.people.sessions;
     sessions.keep_keys(&request.signed, vec![new]);
-    Ok(request.done(&path(&project), "made", what))
+    request.done(&path(project), "made", what)
 }
 
 fn new(fields: &Fields) -> Result<NewKey, Error> {
@@ -203,36 +217,35 @@ pub(super) async fn update(
     let project = request.project(&app)?;
     let key = named(&request, &project)?;
     let before = stored(key);
-    let allowed = change(&before, &fields).and_then(|change| {
+    let id = project.project.id;
+    let changed: Result<Response, Error> = async {
+        let change = change(&before, &fields)?;
+        let draft = app.catalog.draft();
+        let drafted = draft.update_key(id, key.id, change.clone()).await?;
         // A secret key that works for longer than it was made for is as good as another.
-        let ends = change
-            .expires_at
-            .map(|end| end.map_or(i64::MAX, |end| end.0));
-        let is_longer = ends.is_some_and(|ends| key.expires_at.is_some_and(|end| ends > end.0));
-        if key.kind == KeyKind::Secret && is_longer {
-            allow_unlimited(&request, &project)?;
+        let end = |key: &ApiKey| key.expires_at.unwrap_or(Timestamp::NEVER);
+        let is_longer = key.kind == KeyKind::Secret && end(&drafted) > end(key);
+        if is_longer && guards_changes(&request, &project) {
+            let changes = form::changes(&before, &stored(&drafted));
+            let what = format!("change secret key {}: {changes}", key.title());
+            let change = CatalogChange::Key {
+                key: key.id,
+                before: key_terms(key),
+                after: key_terms(&drafted),
+            };
+            return ask_for_change(&app, &request, &project, change, what).await;
         }
-        Ok(change)
-    });
-    let changed = match allowed {
-        Ok(change) => {
-            let update = app.catalog.update_key(project.project.id, key.id, change);
-            update.await.map_err(Error::from)
-        }
-        Err(error) => Err(error),
-    };
-    match changed {
-        Ok(after) => {
-            let changes = form::changes(&before, &stored(&after));
-            let what = format!("Changed key {}: {changes}", after.title());
-            let is_done = changes != form::NOTHING;
-            Ok(request.done_if(is_done, &path(&project), "saved", what))
-        }
-        Err(error) => {
-            let form = Form::new(&fields, Some(&error));
-            Ok(edit_page(&request, &project, key, form))
-        }
+        let after = app.catalog.update_key(id, key.id, change).await?;
+        let changes = form::changes(&before, &stored(&after));
+        let what = format!("Changed key {}: {changes}", after.title());
+        let is_done = changes != form::NOTHING;
+        Ok(request.done_if(is_done, &path(&project), "saved", what))
     }
+    .await;
+    Ok(changed.unwrap_or_else(|error| {
+        let form = Form::new(&fields, Some(&error));
+        edit_page(&request, &project, key, form)
+    }))
 }
 
 fn change(stored: &Fields, sent: &Fields) -> Result<KeyChange, Error> {
@@ -250,10 +263,15 @@ fn change(stored: &Fields, sent: &Fields) -> Result<KeyChange, Error> {
 
 /// A key's settings as the form has them.
 fn stored(key: &ApiKey) -> Fields {
+    written(key.name.as_deref(), key.expires_at)
+}
+
+/// A key's name and end as the form has them.
+pub(super) fn written(name: Option<&str>, expires_at: Option<Timestamp>) -> Fields {
     let last = |end: Timestamp| time_zone::day(Timestamp(end.0.saturating_sub(1)));
     Fields::default()
-        .with_some("name", key.name.as_ref())
-        .with_some("expiresAt", key.expires_at.and_then(last))
+        .with_some("name", name)
+        .with_some("expiresAt", expires_at.and_then(last))
 }
 
 fn named<'p>(request: &PageRequest, project: &'p ProjectCatalog) -> Result<&'p ApiKey, Error> {

@@ -41,12 +41,16 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
-const DONE: [(&str, &str); 34] = [
+const DONE: [(&str, &str); 35] = [
     (
         "asked",
         "Another person has to approve this: it waits here, for seven days at most.",
     ),
     ("approved", "Approved, and done."),
+    (
+        "approved_key",
+        "Approved. Whoever asked for the key makes it here, and sees it once.",
+    ),
     ("declined", "Nothing was done: the request is gone."),
     ("backing_up", "A backup is being made."),
     ("deleted", "Deleted."),

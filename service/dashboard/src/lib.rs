@@ -7,6 +7,7 @@
 mod account;
 mod actions;
 mod admission;
+mod approval_request;
 mod approvals;
 mod archive;
 mod assets;
@@ -14,6 +15,7 @@ mod assignment;
 mod attention;
 mod audit;
 mod catalog;
+mod changes;
 mod cluster;
 mod confirm;
 mod cookies;

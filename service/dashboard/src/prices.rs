@@ -8,11 +8,11 @@ use domain::{
 };
 use edge::Manage;
 use maud::{Markup, html};
-use people::Privilege;
+use people::{CatalogChange, Privilege};
 use wire::{Error, ErrorCode};
 
 use super::{
-    admission::allow_unlimited,
+    approval_request::{ask_for_change, guards_changes, notice},
     catalog::{path, product, state},
     confirm::confirm,
     fields::{CONFIRMED, Fields},
@@ -124,9 +124,18 @@ pub(super) async fn create(
     let product = product(&request, &project)?;
     let id = project.project.id;
     let made: Result<Response, Error> = async {
-        allow_unlimited(&request, &project)?;
-        let create = app.catalog.create_price(id, product.id, new(&fields)?);
-        let price = create.await?;
+        let new = new(&fields)?;
+        if guards_changes(&request, &project) {
+            let draft = app.catalog.draft();
+            draft.create_price(id, product.id, new.clone()).await?;
+            let (product, price) = (product.id, new);
+            let cost = money(price.amount_cents, &price.currency);
+            let credits = grouped(price.credits_granted);
+            let what = format!("make a price of {product}: {cost} for {credits} credits");
+            let change = CatalogChange::NewPrice { product, price };
+            return ask_for_change(&app, &request, &project, change, what).await;
+        }
+        let price = app.catalog.create_price(id, product.id, new).await?;
         let cost = money(price.amount_cents, &price.currency);
         let what = format!("Created price {} of {}: {cost}", price.id, product.id);
         Ok(request.done(&path(&project, product), "made", what))
@@ -150,9 +159,6 @@ pub(super) async fn save(
     if known == Some(active) {
         return Ok(request.done_before(&path(&project, product)));
     }
-    if active {
-        allow_unlimited(&request, &project)?;
-    }
     if !active && !fields.is_on(CONFIRMED) {
         let mut prices = project.prices(&product.id);
         let known = prices.find(|known| known.id == price);
@@ -168,6 +174,16 @@ pub(super) async fn save(
         label: None,
     };
     let (project_id, product_id) = (project.project.id, product.id);
+    if active && guards_changes(&request, &project) {
+        let draft = app.catalog.draft();
+        draft
+            .update_price(project_id, product_id, price, change)
+            .await?;
+        let product = product_id;
+        let what = format!("offer price {} again", price_words(&project, price));
+        let change = CatalogChange::OfferPrice { product, price };
+        return ask_for_change(&app, &request, &project, change, what).await;
+    }
     let price = app
         .catalog
         .update_price(project_id, product_id, price, change)
@@ -207,6 +223,27 @@ fn withdrawal(product: &Product, price: &Price) -> Markup {
             @if price.interval != Interval::OneTime { " Subscriptions at it are renewed as before, until they are canceled." }
         } }
     } }
+}
+
+/// A new price as the form has it.
+pub(super) fn written(new: &NewPrice) -> Fields {
+    let some = |number: i64| Some(number).filter(|number| *number != 0);
+    Fields::default()
+        .with_some("label", new.label.as_deref())
+        .with("amountCents", money(new.amount_cents, &new.currency))
+        .with_choice("interval", new.interval)
+        .with("creditsGranted", grouped(new.credits_granted))
+        .with_some("creditsProductId", new.credits_product)
+        .with_some("creditsExpireAfterDays", new.credits_expire_after_days)
+        .ticked("rollover", new.rollover)
+        .with_some("features", some_text(new.features.join(" ")))
+        .with_some("trialDays", new.trial_days)
+        .with_some("trialCredits", some(new.trial_credits))
+        .ticked("repeatable", new.repeatable)
+}
+
+fn some_text(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn new(fields: &Fields) -> Result<NewPrice, Error> {
@@ -256,6 +293,7 @@ fn page(
         p.lead { "A price's terms never change, so that what was sold stays as it was. To change them, create another price and stop offering this one." }
         section.card {
             (form.alert(&SHOWN))
+            (notice(request, project, "Prices"))
             form method="post" action=(page_path) {
                 (form::token(request))
                 (form.text(&FieldLabel("label", if recurs { "Name of the tier" } else { "Label" }, "Buyers see it, such as “1,000 credits” or “Pro”.")))

@@ -2,16 +2,16 @@
 
 use axum::{extract::State, response::Response};
 use catalog::{ProjectCatalog, ProjectChange, ProviderChange, origins};
-use domain::catalog::{CheckoutChange, CreationLimit};
+use domain::catalog::{CheckoutChange, CreationLimit, Project};
 use edge::{Manage, Own};
 use maud::{Markup, html};
 use operations::provider_change;
-use people::Privilege;
+use people::{CatalogChange, Privilege};
 use stripe::permissions;
 use wire::{Error, ErrorCode};
 
 use super::{
-    admission::allow_unlimited,
+    approval_request::{ask_for_change, guards_changes},
     archive,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
@@ -25,10 +25,12 @@ const LIMIT: &str = "walletCreationLimit";
 const LIMIT_PER_IP: &str = "walletCreationLimitPerIp";
 const CENTS: &str = "approvalAboveCents";
 const CREDITS: &str = "approvalAboveCredits";
+pub(super) const FREE: &str = "freeGrantsForCodeWallets";
 /// Fields that show their own error.
-const SHOWN: [&str; 8] = [
+const SHOWN: [&str; 9] = [
     CENTS,
     CREDITS,
+    FREE,
     "name",
     "mode",
     "allowedOrigins",
@@ -68,9 +70,20 @@ pub(super) async fn save(
             let message = "Only an owner decides what needs another person's yes.";
             return Err(Error::about(CENTS, ErrorCode::RoleForbidden).saying(message));
         }
-        const FREE: &str = "freeGrantsForCodeWallets";
-        if fields.is_on(FREE) && !before.is_on(FREE) {
-            allow_unlimited(&request, &project)?;
+        let is_free = fields.is_on(FREE) && !before.is_on(FREE);
+        if is_free && guards_changes(&request, &project) {
+            let drafted = app.catalog.draft().update_project(id, change, None).await?;
+            let alone = Project {
+                free_grants_for_code_wallets: false,
+                ..drafted
+            };
+            if alone != app.catalog.project(id)?.project {
+                let message = "This needs another person's yes: save everything else by itself.";
+                return Err(Error::invalid(FREE, message));
+            }
+            let change = CatalogChange::FreeGrantsForCodeWallets;
+            let what = "give anonymous wallets free credits".to_owned();
+            return ask_for_change(&app, &request, &project, change, what).await;
         }
         app.catalog.update_project(id, change, None).await?;
         let after = current(&*app.catalog.project(id)?);
@@ -107,7 +120,7 @@ fn change(fields: &Fields) -> Result<ProjectChange, Error> {
         allowed_origins: Some(origins(&fields.list("allowedOrigins"))?),
         wallet_creation_limit: Some(limit(fields, LIMIT)?),
         wallet_creation_limit_per_ip: Some(limit(fields, LIMIT_PER_IP)?),
-        free_grants_for_code_wallets: Some(fields.is_on("freeGrantsForCodeWallets")),
+        free_grants_for_code_wallets: Some(fields.is_on(FREE)),
         subscription_grace_days: Some(fields.needed("subscriptionGraceDays")?),
         checkout: CheckoutChange {
             automatic_tax: Some(fields.is_on("automaticTax")),
@@ -146,10 +159,7 @@ fn current(project: &ProjectCatalog) -> Fields {
         .with("name", &project.name)
         .with_choice("mode", project.mode)
         .with("allowedOrigins", project.allowed_origins.join("\n"))
-        .ticked(
-            "freeGrantsForCodeWallets",
-            project.free_grants_for_code_wallets,
-        )
+        .ticked(FREE, project.free_grants_for_code_wallets)
         .with("subscriptionGraceDays", project.subscription_grace_days)
         .with_some(CENTS, project.approval.above_cents)
         .with_some(CREDITS, project.approval.above_credits)
@@ -298,7 +308,7 @@ fn settings_form(
                         (form.number(&FieldLabel("walletCreationLimitPerIp.max", "Most per IP address", "Empty: no limit.")))
                         (form.number(&FieldLabel("walletCreationLimitPerIp.windowSeconds", "within seconds", "")))
                     }
-                    (form.tick(&FieldLabel("freeGrantsForCodeWallets", "Anonymous wallets get free grants", "")))
+                    (form.tick(&FieldLabel(FREE, "Anonymous wallets get free grants", "")))
                 }
                 (form.number(&FieldLabel("subscriptionGraceDays", "Grace days", "How long a subscription keeps its features after a failed payment.")))
                 fieldset {

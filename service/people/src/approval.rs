@@ -9,9 +9,10 @@ use domain::{
 };
 use notes::NoteKind;
 use parking_lot::Mutex;
+use persistence::Note;
 use serde::{Deserialize, Serialize};
 
-use crate::{Authority, Error, Gift, People};
+use crate::{Action, Authority, Error, People};
 
 /// How long a request waits.
 const WAIT_SECONDS: i64 = 7 * 24 * 3600;
@@ -30,7 +31,11 @@ pub struct Approval {
     /// When, in milliseconds.
     pub at: i64,
     /// What they asked for.
-    pub gift: Gift,
+    pub action: Action,
+    /// The same in words, for the audit log.
+    pub what: String,
+    /// What another person who approved it is called, where whoever asked has to finish it.
+    pub approved_by: Option<String>,
     /// Why, in a line; may be empty.
     pub reason: String,
     /// The idempotency key under which it is done, so that it is done once.
@@ -65,6 +70,12 @@ impl Approval {
         Timestamp(self.at).plus_seconds(WAIT_SECONDS)
     }
 
+    /// The note that forgets it, to be logged with what it asked for.
+    #[must_use]
+    pub fn forgotten(&self) -> Note {
+        notes::forget::<ApprovalNote>(&(self.project, self.id))
+    }
+
     /// Whether somebody is who asked.
     #[must_use]
     pub fn is_of(&self, somebody: &Authority) -> bool {
@@ -97,8 +108,8 @@ impl People {
         known.cloned().ok_or(Error::ApprovalNotFound)
     }
 
-    /// Keeps what somebody asks for until another person answers; once that is durable. What is asked for again under
-    /// the same key is kept once.
+    /// Keeps what somebody asks for until another person answers; once that is durable. What they ask for again under the
+    /// same key is kept once.
     ///
     /// # Errors
     ///
@@ -106,13 +117,16 @@ impl People {
     pub async fn ask_for_approval(
         &self,
         (project, asker): (ProjectId, &Authority),
-        gift: Gift,
+        (action, what): (Action, String),
         (reason, key): (&str, &str),
         now: Timestamp,
     ) -> Result<Approval, Error> {
         let _changing = self.changing.lock().await;
         let waiting = self.approvals(project, now);
-        if let Some(known) = waiting.iter().find(|it| it.key == key && it.gift == gift) {
+        let is_same = |it: &&Approval| {
+            it.key == key && it.action == action && it.asker.user() == asker.user()
+        };
+        if let Some(known) = waiting.iter().find(is_same) {
             return Ok(known.clone());
         }
         if waiting.len() >= PER_PROJECT {
@@ -123,7 +137,9 @@ impl People {
             project,
             asker: asker.clone(),
             at: now.0,
-            gift,
+            action,
+            what,
+            approved_by: None,
             reason: reason.to_owned(),
             key: key.to_owned(),
         };
@@ -142,18 +158,46 @@ impl People {
         Ok(approval)
     }
 
+    /// Keeps that somebody approved a request, which whoever asked has to finish; once that is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ApprovalNotFound`]: it was answered meanwhile; it could not be logged.
+    pub async fn approve(&self, approval: &Approval, by: &Authority) -> Result<(), Error> {
+        let key = (approval.project, approval.id);
+        let _changing = self.changing.lock().await;
+        if !self.approvals.lock().contains_key(&key) {
+            return Err(Error::ApprovalNotFound);
+        }
+        let approved = Approval {
+            approved_by: Some(by.label().to_owned()),
+            ..approval.clone()
+        };
+        let note = notes::put::<ApprovalNote>(&key, &approved);
+        self.handle.put_notes(vec![note]).await?;
+        self.approvals.lock().insert(key, approved);
+        Ok(())
+    }
+
+    /// Takes out of memory a request that was forgotten together with what it asked for.
+    pub fn approval_is_over(&self, approval: &Approval) {
+        let key = (approval.project, approval.id);
+        self.approvals.lock().remove(&key);
+    }
+
     /// Forgets a request that was answered; once that is durable.
     ///
     /// # Errors
     ///
     /// It could not be logged.
     pub async fn forget_approval(&self, approval: &Approval) -> Result<(), Error> {
-        let key = (approval.project, approval.id);
         let _changing = self.changing.lock().await;
-        self.handle
-            .put_notes(vec![notes::forget::<ApprovalNote>(&key)])
-            .await?;
-        self.approvals.lock().remove(&key);
+        let key = (approval.project, approval.id);
+        if !self.approvals.lock().contains_key(&key) {
+            return Ok(());
+        }
+        self.handle.put_notes(vec![approval.forgotten()]).await?;
+        self.approval_is_over(approval);
         Ok(())
     }
 }

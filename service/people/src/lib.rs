@@ -5,6 +5,7 @@
 mod allowance;
 mod approval;
 mod authority;
+mod change;
 mod crypto;
 mod error;
 mod gift;
@@ -20,6 +21,7 @@ mod user;
 pub use allowance::DayCountNote;
 pub use approval::{Approval, ApprovalNote};
 pub use authority::{Authority, Denial, Holder, Privilege, ProjectScope, Role};
+pub use change::{Action, CatalogChange, KeyTerms};
 pub use error::Error;
 pub use gift::{Gift, Recipient};
 pub use identity::{BoundIdentity, ProviderSignIn};
