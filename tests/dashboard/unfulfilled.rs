@@ -64,7 +64,7 @@ async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
         .await
         .shows("There are none.")
         .shows("There was none yet.");
-    for payment in ["pi_1", "pi_2", "pi_3"] {
+    for payment in ["pi_1", "pi_2", "pi_3", "pi_4"] {
         pay(&service, &stripe, payment).await;
     }
     let page = browser.get(&format!("{base}/orders")).await;
@@ -88,6 +88,14 @@ async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
         .await
         .shows("The payment now belongs to this order.");
     assert_eq!(service.balance("ann").await, json!(100));
+    // A user's id is what was typed, and so is another's with a space.
+    let spaced = [to[0], ("externalUserId", " ann"), ("confirmed", "on")];
+    browser
+        .submit(&format!("{list}/pi_4/assign"), &spaced)
+        .await
+        .shows("The payment now belongs to this order.");
+    assert_eq!(service.balance("ann").await, json!(100));
+    assert_eq!(service.balance(" ann").await, json!(100));
     let meant = [("confirmed", "on")];
     browser
         .submit(&format!("{list}/pi_2/refund"), &meant)
@@ -122,7 +130,7 @@ async fn an_operator_assigns_refunds_and_dismisses_what_leads_nowhere() {
         status.last.filter(|_| status.running.is_none())
     })
     .await;
-    browser.get(&list).await.shows("Adds up").shows("3 charges");
+    browser.get(&list).await.shows("Adds up").shows("4 charges");
 }
 
 /// A project with Stripe, in which payments of 9.00 lead to no order, beside the administrator's browser and the list.

@@ -108,7 +108,7 @@ fn assignment_facts(
 ) -> Markup {
     let beyond = Terms::from(price).beyond(known.paid.amount_cents, &known.currency);
     let whose = [
-        ("User", fields.some("externalUserId")),
+        ("User", fields.exact("externalUserId")),
         ("Recovery code", fields.some("code")),
     ];
     let named = whose.iter().find_map(|(name, it)| Some((name, (*it)?)));
@@ -137,7 +137,7 @@ async fn recipient(
     project: &ProjectCatalog,
     fields: &Fields,
 ) -> Result<Recipient, Error> {
-    match (fields.some("externalUserId"), fields.some("code")) {
+    match (fields.exact("externalUserId"), fields.some("code")) {
         (Some(_), Some(_)) => Err(Error::new(ErrorCode::ConflictingWallet)),
         (Some(user), None) => {
             let user = ExternalUserId::new(user);

@@ -65,6 +65,11 @@ impl Fields {
         found.map_or("", String::as_str)
     }
 
+    /// A field's text as it was sent, as of a user's id, of which space is a part; `None` if it is empty.
+    pub(super) fn exact(&self, name: &str) -> Option<&str> {
+        Some(self.raw(name)).filter(|text| !text.is_empty())
+    }
+
     /// A field's text; `None` if it is empty.
     pub(super) fn some(&self, name: &str) -> Option<&str> {
         Some(self.text(name)).filter(|text| !text.is_empty())
