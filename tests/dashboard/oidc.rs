@@ -115,6 +115,25 @@ async fn signed_in(
 }
 
 #[tokio::test]
+async fn a_token_is_as_old_as_the_machines_clock_says() {
+    let (service, provider) = start().await;
+    invite(&service, "Ann").await;
+    // The service's own clock makes up for a jump of the machine's slowly, by which the provider dates.
+    for ahead in [-3600, 3600] {
+        service.clock.be_ahead(ahead * 1000);
+        let mut dated = claims(&service, &provider, "ann-1", "ann@example.com");
+        let (_, page) = signed_in(&service, &provider, dated.clone()).await;
+        assert_eq!(page.status, 401, "{ahead}: {}", page.html);
+        for name in ["iat", "exp"] {
+            dated[name] = json!(dated[name].as_i64().unwrap() - ahead);
+        }
+        let (_, page) = signed_in(&service, &provider, dated).await;
+        assert_eq!(page.status, 303, "{ahead}: {}", page.html);
+        assert!(cookie(&page, "scrip_dashboard").is_some());
+    }
+}
+
+#[tokio::test]
 async fn who_was_invited_comes_in_by_a_verified_address_and_by_their_subject_from_then_on() {
     let (service, provider) = start().await;
     let ann = invite(&service, "Ann").await;

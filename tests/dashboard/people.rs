@@ -73,6 +73,30 @@ pub(crate) async fn signed_in(service: &Service, person: &Person) -> Browser {
 }
 
 #[tokio::test]
+async fn a_second_factor_is_judged_by_the_machines_clock_as_the_app_shows_it() {
+    let service = Service::start().await;
+    let ann = person(&service, new("Ann", Role::Support)).await;
+    // The service's own clock makes up for a jump of the machine's slowly.
+    for ahead in [-3_600_000, 3_600_000] {
+        // A code that is later than all that were used.
+        service.clock.advance_millis(2 * 3_600_000 + 60_000);
+        service.clock.be_ahead(ahead);
+        let now = now(&service);
+        let machine = Timestamp(now.0 - ahead);
+        for (at, comes_in) in [(now, false), (machine, true)] {
+            let mut browser = Browser::new(&service.base);
+            let page = with_password(&mut browser, &ann.email, PASSWORD).await;
+            let ticket = page.value("ticket").unwrap().to_owned();
+            let code = ann.totp.code_at(at);
+            let page = browser
+                .sign_in(&[("ticket", &ticket), ("code", &code)])
+                .await;
+            assert_eq!(page.status == 303, comes_in, "{ahead}: {}", page.html);
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_owner_invites_somebody_who_sets_a_password_and_a_second_factor_and_signs_in_once() {
     let service = Service::start().await;
     let owner = Browser::signed_in(&service).await;

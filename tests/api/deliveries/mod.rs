@@ -183,6 +183,21 @@ async fn events_are_sent_as_they_are_told_and_signed() {
 }
 
 #[tokio::test]
+async fn a_delivery_is_dated_by_the_machines_clock_which_its_receiver_compares() {
+    let hooked = ServiceWithEndpoint::start().await;
+    for (ahead, user, machine) in [(-3600, "ann", "1795003600"), (3600, "bea", "1794996400")] {
+        hooked.service.clock.be_ahead(ahead * 1000);
+        hooked.grant(user, 10).await;
+        hooked.settled().await;
+        let received = hooked.receiver.received();
+        for received in &received[received.len() - 2..] {
+            assert_eq!(received.header("webhook-timestamp"), machine);
+            assert_eq!(signatures(received, &hooked.secret), 1);
+        }
+    }
+}
+
+#[tokio::test]
 async fn how_it_went_is_shown_newest_first() {
     let hooked = ServiceWithEndpoint::start().await;
     hooked.receiver.of("bob", Some(Say::Status(500)));
