@@ -1,9 +1,10 @@
 //! Wallets and orders by the admin API.
 
 use kit::{Server, service::Service};
+use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{assert_invalid, get, post, project};
+use crate::{ADMIN, assert_invalid, get, post, project};
 
 /// The wallets that a search finds.
 async fn found(server: &Server, wanted: &str) -> Vec<Value> {
@@ -102,6 +103,26 @@ async fn a_grant_by_hand_is_made_once_and_stands_in_the_ledger() {
         get(&admin, &wallet).await.expect(200)["balances"][0]["balance"],
         50
     );
+
+    let export = async |query: &str, accept: &str| {
+        let path = format!("{ADMIN}{wallet}/ledger?limit=1{query}");
+        let request = admin.request(Method::GET, &path).header("accept", accept);
+        let reply = request.send().await.unwrap();
+        let kind = reply.headers()["content-type"].to_str().unwrap().to_owned();
+        assert!(kind.starts_with("text/csv"), "{kind}");
+        reply.text().await.unwrap()
+    };
+    let all = export("&format=csv", "*/*").await;
+    assert_eq!(export("", "text/csv").await, all);
+    let lines: Vec<_> = all.lines().collect();
+    assert_eq!(lines.len(), 2, "{all}");
+    assert!(lines[0].starts_with("at,id,reason,"), "{all}");
+    assert!(lines[1].contains(",manual,"), "{all}");
+    let none = export("&format=csv&reason=deduction", "*/*").await;
+    assert_eq!(none.lines().count(), 1, "the filters count");
+    let unknown = wallet.replace("/wallets/", "/wallets/x");
+    let refused = get(&admin, &format!("{unknown}/ledger?format=csv")).await;
+    assert_eq!(refused.code(), "wallet_not_found");
 }
 
 #[tokio::test]
@@ -179,7 +200,7 @@ async fn an_order_and_a_buyers_address_lead_to_the_wallet() {
     let admin = kit::Client::new(&service.base, kit::service::ADMIN_TOKEN);
     let path = format!("/api/admin/v1/projects/{}", service.project.id);
     let provider = admin
-        .request(reqwest::Method::PATCH, &path)
+        .request(Method::PATCH, &path)
         .json(&json!({"provider": {"kind": "sandbox"}}));
     kit::Client::send(provider).await.unwrap().expect(200);
     let price = service.add_price(100).await;
@@ -338,7 +359,7 @@ async fn the_first_buyer_or_whom_an_operator_names_is_mailed_the_new_code() {
     let admin = kit::Client::new(&service.base, kit::service::ADMIN_TOKEN);
     let path = format!("/api/admin/v1/projects/{}", service.project.id);
     let provider = admin
-        .request(reqwest::Method::PATCH, &path)
+        .request(Method::PATCH, &path)
         .json(&json!({"provider": {"kind": "sandbox"}}));
     kit::Client::send(provider).await.unwrap().expect(200);
     let price = service.add_price(100).await;

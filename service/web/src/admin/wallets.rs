@@ -117,14 +117,17 @@ pub(super) async fn list(
         };
         return respond::json(&Wallets::of(&page, &project));
     }
-    let format = asked.format.map(|Text(format)| format);
-    if format.map_or_else(|| csv::is_wanted(&headers), |it| it == ListFormat::Csv) {
+    if is_csv(asked.format, &headers) {
         return Ok(csv::wallets(app.handle.clone(), project, order));
     }
     let after = asked.cursor.map(|Text(WalletCursor(place))| place);
     let limit = asked.limit.map_or_else(Default::default, |limit| limit.0).0;
     let page = app.handle.wallets(scope, order, after, limit).await;
     respond::json(&Wallets::of(&page.map_err(refused)?, &project))
+}
+
+fn is_csv(format: Option<ListFormatText>, headers: &HeaderMap) -> bool {
+    format.map_or_else(|| csv::is_wanted(headers), |Text(it)| it == ListFormat::Csv)
 }
 
 /// Get or make the wallet of one of the project's own users.
@@ -179,7 +182,16 @@ pub(super) async fn show(
     Ok(Json(Wallet::of(&view, &project)))
 }
 
-/// Read a wallet's ledger, newest first.
+/// How to answer a ledger.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct LedgerFormat {
+    /// `csv`: all entries that the filters let through as CSV, whatever page was asked for.
+    #[param(inline)]
+    format: Option<ListFormatText>,
+}
+
+/// Read a wallet's ledger, newest first. With `format=csv` or `Accept: text/csv`, all of it as CSV.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets/{walletRef}/ledger",
@@ -188,20 +200,30 @@ pub(super) async fn show(
     params(
         ("projectId" = String, Path, description = "The project."),
         ("walletRef" = String, Path, description = "The wallet's `ref`."),
-        PageQuery
+        PageQuery, LedgerFormat
     ),
-    responses((status = 200, description = "A page.", body = Ledger)),
+    responses((status = 200, description = "A page.", content(
+        (Ledger = "application/json"), (String = "text/csv")
+    ))),
     extensions(("x-errors" = json!(["project_not_found", "wallet_not_found", "product_not_found"])))
 )]
 pub(super) async fn read_ledger(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
+    headers: HeaderMap,
     Params(part): Params<PageQuery>,
+    Params(LedgerFormat { format }): Params<LedgerFormat>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
     let address = Address::Stored(path.wallet()?);
     let query = part.query(&project)?;
+    if is_csv(format, &headers) {
+        // A refusal has to come before the first line.
+        let view = app.handle.read(&project.scope, &address).await;
+        view.map_err(|error| Error::from_wallet(error, &project))?;
+        return Ok(csv::ledger(app.handle.clone(), project, address, query));
+    }
     let page = app.handle.ledger(&project.scope, &address, query).await;
     let page = page.map_err(|error| Error::from_wallet(error, &project))?;
     ledger::answer(&page, &project)
