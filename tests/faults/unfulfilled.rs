@@ -44,6 +44,17 @@ impl StripeServer {
         Some((reply.status, reply.body))
     }
 
+    /// What the audit log says of the payment, the newest first: in which state, and in which words.
+    async fn audited(&self) -> Vec<(String, String)> {
+        let path = "/api/admin/v1/audit?query=pi_lost";
+        let log = self.server.admin().get(path).await.expect(200);
+        let entries = log["entries"].as_array().unwrap().iter();
+        let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
+        entries
+            .map(|entry| (text(entry, "state"), text(entry, "what")))
+            .collect()
+    }
+
     async fn waiting(&self) -> usize {
         let listed = self
             .server
@@ -69,6 +80,15 @@ async fn dying_within_an_assignment_makes_one_order_of_it() {
             (shop.waiting().await == 0).then_some(())
         })
         .await;
+        // What the crash left open shows in the payment.
+        let [(state, what)] = &shop.audited().await[..] else {
+            panic!("one entry at {place}: {:?}", shop.audited().await);
+        };
+        assert_eq!(state, "done", "{place}: {what}");
+        assert!(
+            what.ends_with("done, which was not known at first"),
+            "{what}"
+        );
         let (status, order) = shop.decide("assign", &to).await.expect("it lives on");
         assert_eq!((status, &order["status"]), (200, &json!("paid")), "{place}");
         assert_eq!(shop.orders().await.len(), 1, "{place}");
@@ -83,7 +103,17 @@ async fn dying_within_a_refund_of_what_leads_nowhere_gives_it_back_once() {
     shop.pays_for_what_is_lost().await;
     crash_point::start(&mut shop.server, "unfulfilled.refunded").await;
     assert_eq!(shop.decide("refund", &json!({})).await, None, "it dies");
+    // What the provider does not say is unknown, however often the log is read.
+    shop.stripe.away(503);
     crash_point::survive(&mut shop.server).await;
+    let unknown = (
+        "unknown".to_owned(),
+        "Refund unfulfilled payment pi_lost".to_owned(),
+    );
+    for _ in 0..2 {
+        assert_eq!(shop.audited().await, [unknown.clone()]);
+    }
+    shop.stripe.away(0);
     let (status, _) = shop
         .decide("refund", &json!({}))
         .await
@@ -91,5 +121,13 @@ async fn dying_within_a_refund_of_what_leads_nowhere_gives_it_back_once() {
     assert_eq!(status, 200);
     assert_eq!(shop.refunds_asked(), 1);
     assert_eq!(shop.waiting().await, 0);
+    // The try that was known to succeed tells what became of the first.
+    let log = shop.audited().await;
+    assert!(log.iter().all(|(state, _)| state == "done"), "{log:?}");
+    let (_, first) = log.last().unwrap();
+    assert!(
+        first.ends_with("done, which was not known at first"),
+        "{log:?}"
+    );
     crash_point::close(shop.server).await;
 }
