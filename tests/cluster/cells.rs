@@ -17,7 +17,7 @@ use crate::{
 const PROJECTS: &str = "/api/admin/v1/projects";
 
 /// Two more processes that wait to become a cell.
-async fn waiting(cluster: &mut Cluster, cell: i16) {
+pub(crate) async fn waiting(cluster: &mut Cluster, cell: i16) {
     for number in 0..2 {
         let mut member = cluster.further(&format!("cell-{cell}-{number}"));
         member.joins(cell);
@@ -27,7 +27,12 @@ async fn waiting(cluster: &mut Cluster, cell: i16) {
 }
 
 /// `scrip cluster split` through one of the processes, as soon as those that wait have read the log.
-async fn split(cluster: &Cluster, through: usize, to: i16, projects: &[&str]) -> Instant {
+pub(crate) async fn split(
+    cluster: &Cluster,
+    through: usize,
+    to: i16,
+    projects: &[&str],
+) -> Instant {
     deadline::until("the cell is split", deadline::SOON, || {
         let mut command = Command::new(binary());
         let to = to.to_string();

@@ -13,6 +13,9 @@
     reason = "a test that cannot go on must panic, and its numbers are small"
 )]
 
+#[path = "../dashboard/browser.rs"]
+#[expect(dead_code, reason = "other tests use the rest of it")]
+mod browser;
 mod cells;
 mod checker;
 mod crowds;
@@ -20,6 +23,7 @@ mod database;
 mod members;
 mod misplaced;
 mod network;
+mod people;
 mod processes;
 mod restarts;
 mod teller;
