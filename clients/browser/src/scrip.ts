@@ -182,7 +182,7 @@ export class Scrip {
 
   /** Gives back all of it. */
   async release(holdId: string, options?: CallOptions): Promise<Released> {
-    return this.#close(holdId, 'release', { ...options });
+    return this.#close(holdId, 'release', options);
   }
 
   /** Keeps it open for so long from now. */
@@ -349,7 +349,7 @@ export class Scrip {
   }
 
   // All three may be repeated: the service answers a repeat with how the hold stands.
-  async #close<T>(holdId: string, verb: string, call: Call): Promise<T> {
+  async #close<T>(holdId: string, verb: string, call?: Call): Promise<T> {
     const answer = await this.#http.call<T>('POST', `/holds/${segment(holdId, 'hold')}/${verb}`, { ...call, repeatable: true });
     this.#listeners.changed();
     return answer;

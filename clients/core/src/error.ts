@@ -82,9 +82,9 @@ export class ScripError extends Error {
     super(message, 'cause' in known ? { cause: known.cause } : undefined);
     this.code = code;
     this.status = known.status ?? 0;
-    const [own, told] = [known, known.body ?? {}] as Record<string, unknown>[];
+    const all: Record<string, unknown> = { ...known, ...known.body };
     for (const name of FIELDS) {
-      const value = own?.[name] ?? told?.[name];
+      const value = all[name];
       if (value != null) (this as Record<string, unknown>)[name] = value;
     }
   }

@@ -48,9 +48,12 @@ export const keyed = <T extends { idempotencyKey?: string | null | undefined }>(
   return { ...input, idempotencyKey: input.idempotencyKey ?? newKey() };
 };
 
-/** One step of a path. What is no name must not become another path: `..`, say. */
+/**
+ * One step of a path. What is no name must not become another path: `..`, say. Spaces, full stops, what cannot be seen
+ * and dashes of other kinds do not count: people write codes with them.
+ */
 export const segment = (value: string, param: string): string => {
-  const name = String(value ?? '').trim();
+  const name = String(value ?? '').replace(/[\s\p{Cf}.⁃−。]|(?!-)\p{Pd}/gu, '');
   if (/^[\w-]+$/.test(name)) return name;
   throw new ScripError('invalid_request', `This is no ${param}.`, { param });
 };
@@ -147,7 +150,7 @@ export class Http {
 
   #url(path: string, query?: object): string {
     // What a page may say, a server cannot: there is nothing that it would be relative to.
-    if (!/^http/.test(this.#address) && !globalThis.location) throw new ScripError('invalid_options', 'baseUrl has to be a whole address here.');
+    if (!/^http/.test(this.#address) && !globalThis.location) throw new ScripError('invalid_options', 'baseUrl has to be an http(s) address here.');
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query ?? {})) if (value != null) search.set(name, String(value));
     return `${this.#address}/api/v1${path}${String(search) && `?${search}`}`;
@@ -169,9 +172,8 @@ export class Http {
     signal?.addEventListener('abort', onAbort);
     const timer = setTimeout(() => stop.abort(), timeoutMs);
     try {
-      const headers: Record<string, string> = { ...call.headers, authorization: `Bearer ${token}` };
-      if (body !== undefined) headers['content-type'] = 'application/json';
-      const response = await this.#fetch(url, { method, headers, signal: stop.signal, ...(body !== undefined && { body }) });
+      const headers = { ...call.headers, authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) };
+      const response = await this.#fetch(url, { method, headers, signal: stop.signal, body: body ?? null });
       if (call.stream && response.ok && response.body) return response.body as T;
       const answer = read<T>(response, await response.text(), idempotencyKey);
       call.onHeaders?.(response.headers, repeated);
@@ -218,10 +220,10 @@ const isUndone = ({ code, status }: ScripError): boolean => status === 429 || co
 
 /** How long to wait before the next attempt; nothing where there should be none. */
 function wait(failure: ScripError, repeatable: boolean, attempt: number): number | undefined {
-  const { retryAfterMs } = failure;
+  const { retryAfterMs = 0 } = failure;
   const passing = isUnanswered(failure) || failure.status >= 500;
   if (!isUndone(failure) && !(repeatable && passing)) return undefined;
-  if ((retryAfterMs ?? 0) > LONGEST_WAIT_MS) return undefined;
+  if (retryAfterMs > LONGEST_WAIT_MS) return undefined;
   // Never before the interval that was named, and not all at the same instant.
-  return (retryAfterMs ?? 0) + 250 * 2 ** attempt * (0.5 + Math.random() / 2);
+  return retryAfterMs + 250 * 2 ** attempt * (0.5 + Math.random() / 2);
 }

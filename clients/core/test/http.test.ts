@@ -343,6 +343,8 @@ describe('an error', () => {
 describe('a step of a path', () => {
   it('is a name, and no other path', () => {
     expect(segment(' OLIVE-7K2M-9QXP-4TBD ', 'code')).toBe('OLIVE-7K2M-9QXP-4TBD');
+    for (const code of ['OLIVE7k2m9QXP4TBD', 'OLIVE 7k2m\u00a09QXP\r\n4TBD.', 'O L I V E—7k2m–9QXP‑4T\u00adB\u200bD', 'OLIVE.7k2m.9QXP。4TBD\ufeff'])
+      expect(segment(code, 'code')).toBe('OLIVE7k2m9QXP4TBD');
     for (const no of ['', '.', '..', 'a/b', 'a%2fb', 'a?b', 'a#b', 'é', null, undefined])
       expect(() => segment(no as string, 'code')).toThrow(expect.objectContaining({ code: 'invalid_request', param: 'code' }));
   });

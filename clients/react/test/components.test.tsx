@@ -235,7 +235,7 @@ describe('<RedeemCode>', () => {
     const page = visit(shop, <><RedeemCode onRedeemed={redeemed} /><BalanceBadge /></>, { code: null });
     await screen.findByText('0 images');
     await accessible(page.container);
-    await userEvent.type(screen.getByLabelText('Recovery code'), `  ${code.toLowerCase()} {Enter}`);
+    await userEvent.type(screen.getByLabelText('Recovery code'), `  ${code.toLowerCase().replaceAll('-', ' – ')}. {Enter}`);
     await screen.findByText('42 images');
     await screen.findByText('The wallet is open here now.');
     expect(redeemed).toHaveBeenCalledWith(expect.objectContaining({ code }));

@@ -100,7 +100,7 @@ describe('a wallet', () => {
     const next = await scrip.rotate(code, { idempotencyKey: 'leaked' });
     expect(await scrip.rotate(code, { idempotencyKey: 'leaked' })).toBe(next);
     expect(await refusal(scrip.wallet({ code }))).toMatchObject({ code: 'wallet_not_found' });
-    expect((await scrip.wallet({ code: ` ${next.toLowerCase()} ` })).code).toBe(next);
+    expect((await scrip.wallet({ code: ` ${next.toLowerCase().replaceAll('-', ' – ')}.` })).code).toBe(next);
   });
 
   it('has the type of how it is named', () => {
@@ -165,6 +165,9 @@ describe('credits', () => {
     await service.admin('POST', `/projects/${project.id}/products`, { name: 'Sketches', type: 'credits', creditUnit: 'sketches', freeGrant: { credits: 3, period: 'once' } });
     const generous = new ScripServer({ ...service, secretKey: project.secretKey });
     expect(await generous.deduct({ externalUserId: 'ann', amount: 2 })).toEqual({ balance: 1, deducted: true });
+    expect(await generous.hold({ externalUserId: 'bob', amount: 2 })).toMatchObject({ amount: 2, balance: 1 });
+    const batch = await generous.deductBatch([1, 2].map((amount) => ({ externalUserId: 'eve', amount, idempotencyKey: `${amount}` })));
+    expect(batch).toEqual([{ balance: 2, deducted: true }, { balance: 0, deducted: true }]);
   });
 
   it('of a code that opens nothing stay a refusal', async () => {

@@ -53,9 +53,13 @@ def new_key() -> str:
     return str(uuid.uuid4())
 
 
+# Dashes of all kinds, spaces, full stops and what cannot be seen: between a code's letters they do not count.
+MARKS = re.compile("[\\s_.\u00ad\u200b-\u200f\u2010-\u2015\u2043\u2060\u2212\u3002\ufe58\ufe63\ufeff\uff0d-]")
+
+
 def segment(value: str, param: str) -> str:
     """One step of a path. What is no name must not become another path: `..`, say."""
-    name = value.strip()
+    name = MARKS.sub("", value) if param == "code" else value.strip()
     if re.fullmatch(r"[A-Za-z0-9_-]+", name):
         return name
     raise ScripError("invalid_request", f"This is no {param}.", param=param)
