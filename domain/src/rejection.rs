@@ -93,6 +93,9 @@ pub enum Rejection {
     /// time can still be repeated.
     #[error("expiresAt must be in the future.")]
     ExpiryPast,
+    /// The note is larger than one may be, together with that of its hold. Checked after the replay.
+    #[error("meta is a JSON object of at most 4 KiB, together with that of the hold.")]
+    MetaTooLarge,
     /// Not enough credits that can be spent now.
     #[error("Not enough credits: {balance} available, {requested} requested.")]
     Insufficient {

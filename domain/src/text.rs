@@ -1,6 +1,8 @@
 //! Bounded texts that callers send, parsed once at the edge.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
+
+use serde_json::value::RawValue;
 
 /// The text breaks its kind's bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -182,6 +184,25 @@ fn check_meta(text: &str) -> Result<(), TextError> {
     Ok(())
 }
 
+impl Meta {
+    /// Adds what a former note says beyond this one.
+    ///
+    /// # Errors
+    ///
+    /// Both are larger together than a note may be.
+    pub fn over(self, former: &Self) -> Result<Self, TextError> {
+        let entries = |meta| serde_json::from_str::<BTreeMap<String, &RawValue>>(meta);
+        let (Ok(mut all), Ok(own)) = (entries(&former.0), entries(&self.0)) else {
+            return Ok(self);
+        };
+        all.extend(own);
+        match serde_json::to_string(&all) {
+            Ok(text) => Self::new(text),
+            Err(_) => Ok(self),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,6 +230,27 @@ mod tests {
         for bad in ["", "a", "@b", "a@", "a b@c", "a@b\n", &long] {
             assert!(Email::new(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_note_over_another_keeps_what_only_that_one_says() {
+        let over = |own: &str, former: &str| {
+            let merged = Meta::new(own).unwrap().over(&Meta::new(former).unwrap());
+            merged.map(|meta| meta.as_str().to_owned())
+        };
+        let former = r#"{"feature":"chat","run":1.50,"deep":{"a":1}}"#;
+        assert_eq!(
+            over(
+                r#"{"estimated":true,"deep":{"b":9007199254740993},"\u0072un":2}"#,
+                former
+            )
+            .unwrap(),
+            r#"{"deep":{"b":9007199254740993},"estimated":true,"feature":"chat","run":2}"#
+        );
+        assert_eq!(over("{}", "{}").unwrap(), "{}");
+        let half = |name: &str| format!(r#"{{"{name}":"{}"}}"#, "x".repeat(MAX_META_BYTES / 2));
+        assert!(over(&half("a"), &half("a")).is_ok());
+        assert!(over(&half("a"), &half("b")).is_err());
     }
 
     #[test]

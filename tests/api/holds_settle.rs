@@ -358,3 +358,66 @@ async fn what_to_do_with_a_shortfall_is_one_of_three_words() {
     request["maxOverrun"] = json!(-1);
     assert_invalid(&service.secret.post(EXTERNAL, &request).await, "maxOverrun");
 }
+
+#[tokio::test]
+async fn a_note_of_what_was_charged_is_laid_over_that_of_the_hold() {
+    let service = Service::start().await;
+    service.grant("u", 100).await;
+    let place = |key: &str, meta: Value| {
+        let mut placed = body(10, key);
+        placed["meta"] = meta;
+        let secret = service.secret.clone();
+        async move {
+            let hold = secret.post(EXTERNAL, &placed).await.expect(200);
+            hold["holdId"].as_str().unwrap().to_owned()
+        }
+    };
+    let hold = place("h", json!({ "feature": "chat", "run": 1 })).await;
+    let late = place("late", json!({ "feature": "chat" })).await;
+    let draw = json!({ "amount": 2, "idempotencyKey": "d", "meta": { "run": 2 } });
+    service
+        .secret
+        .post(&path(&hold, "/draw"), &draw)
+        .await
+        .expect(200);
+    let estimated = json!({ "amount": 5, "meta": { "estimated": true } });
+    let settled = service
+        .secret
+        .post(&path(&hold, "/settle"), &estimated)
+        .await;
+    settled.expect(200);
+    // As of a deduction, a repeat is one whatever its note says.
+    let again = json!({ "amount": 5, "meta": {} });
+    let again = service.secret.post(&path(&hold, "/settle"), &again).await;
+    assert_eq!(again.expect(200)["deducted"], false);
+    service
+        .secret
+        .post(&path(&late, "/release"), &Value::Null)
+        .await
+        .expect(200);
+    let drained = json!({ "amount": 5, "onShortfall": "drain", "meta": { "feature": "image" } });
+    let drained = service.secret.post(&path(&late, "/settle"), &drained).await;
+    assert_eq!(drained.expect(200)["late"], true);
+    let path_of_ledger = "/api/v1/wallets/external/ledger?externalUserId=u&reason=deduction";
+    let ledger = service.secret.get(path_of_ledger).await.expect(200);
+    let metas = ledger["entries"].as_array().unwrap().iter();
+    let metas: Vec<_> = metas.map(|entry| entry["meta"].clone()).collect();
+    assert_eq!(
+        metas,
+        [
+            json!({ "feature": "image" }),
+            json!({ "feature": "chat", "run": 1, "estimated": true }),
+            json!({ "feature": "chat", "run": 2 }),
+        ]
+    );
+
+    let hold = place("large", json!({ "a": "x".repeat(2048) })).await;
+    let more = json!({ "amount": 1, "idempotencyKey": "e", "meta": { "b": "x".repeat(2048) } });
+    for verb in ["/settle", "/draw"] {
+        let refused = service.secret.post(&path(&hold, verb), &more).await;
+        assert_invalid(&refused, "meta");
+        let ill_shaped = json!({ "amount": 1, "idempotencyKey": "e", "meta": [] });
+        let refused = service.secret.post(&path(&hold, verb), &ill_shaped).await;
+        assert_invalid(&refused, "meta");
+    }
+}

@@ -4,12 +4,14 @@ mod retries;
 
 use std::{convert::Infallible, time::Duration};
 
+use domain::{Amount, catalog::FreeGrant, time::Period};
+use scrip::catalog::ProductChange;
 use scrip_client::{
-    BatchItem, Cancel, Credit, Deduct, Error, EventData, Forgive, Interval, LedgerFilter,
-    NewCheckout, NewSession, OnShortfall, PlaceHold, Refund, ReverseDeduction, Scrip, Spent,
-    UsageQuery, Wallet,
+    BatchItem, Cancel, Credit, Deduct, Draw, Error, ErrorKind, EventData, Forgive, Interval,
+    LedgerFilter, NewCheckout, NewSession, OnShortfall, PlaceHold, Refund, ReverseDeduction, Scrip,
+    Settle, Spent, UsageQuery, Wallet,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{sandbox_shop::SandboxShop, service::Service};
 
@@ -151,17 +153,34 @@ async fn a_batch_says_of_each_item_what_became_of_it() {
 }
 
 #[tokio::test]
-async fn a_user_without_a_wallet_gets_one_whatever_is_asked_first() {
+async fn a_user_without_a_wallet_gets_one_with_its_free_credits_whatever_is_asked_first() {
     let service = Service::start().await;
+    let free = FreeGrant {
+        credits: Amount::new(5).unwrap(),
+        period: Period::Once,
+    };
+    let edit = ProductChange {
+        free_grant: Some(Some(free)),
+        ..ProductChange::default()
+    };
+    let (project, product) = (service.project.id, service.product.parse().unwrap());
+    let edited = service.catalog.update_product(project, product, edit).await;
+    edited.unwrap();
     let scrip = secret(&service);
-    let (bob, eve) = (Wallet::external("bob"), Wallet::external("eve"));
-    let deducted = scrip.deduct(&bob, Deduct::new(1)).await;
-    assert_eq!(code(deducted), "insufficient_credits");
-    let placed = scrip.hold(&eve, PlaceHold::new(1)).await;
-    assert_eq!(code(placed), "insufficient_credits");
-    for wallet in [bob, eve] {
-        assert!(scrip.wallet(&wallet).await.is_ok());
-    }
+    let [bob, eve, joe] = ["bob", "eve", "joe"].map(Wallet::external);
+    let deducted = scrip.deduct(&bob, Deduct::new(2)).await.unwrap();
+    assert_eq!((deducted.deducted, deducted.balance), (true, 3));
+    let placed = scrip.hold(&eve, PlaceHold::new(2)).await.unwrap();
+    assert_eq!((placed.amount, placed.balance), (2, 3));
+    let items = [1, 1].map(|amount| BatchItem {
+        wallet: joe.clone(),
+        deduct: Deduct::new(amount),
+    });
+    let taken = scrip.deduct_batch(items.to_vec()).await.unwrap();
+    let left: Vec<_> = taken.into_iter().map(|it| it.unwrap().balance).collect();
+    assert_eq!(left, [4, 3]);
+    let more = scrip.deduct(&bob, Deduct::new(4)).await;
+    assert_eq!(code(more), "insufficient_credits", "given once");
 }
 
 #[tokio::test]
@@ -205,10 +224,7 @@ async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
     let made: Result<&str, Error> = scrip
         .with_hold(&ann, hold(), async |held| {
             assert_eq!((held.amount, balance().await.balance), (50, 50));
-            Ok(Spent {
-                credits: 20,
-                made: "a picture",
-            })
+            Ok(Spent::new(20, "a picture"))
         })
         .await;
     assert_eq!(made.unwrap(), "a picture");
@@ -222,12 +238,7 @@ async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
 
     // The work cost more than the balance: what was held is deducted, and the caller gets an error.
     let dear: Result<(), Error> = scrip
-        .with_hold(&ann, hold(), async |_| {
-            Ok(Spent {
-                credits: 500,
-                made: (),
-            })
-        })
+        .with_hold(&ann, hold(), async |_| Ok(Spent::new(500, ())))
         .await;
     assert_eq!(code(dear), "insufficient_credits");
     assert_eq!((balance().await.balance, balance().await.held), (30, 0));
@@ -244,6 +255,53 @@ async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
         tokio::task::yield_now().await;
     }
     assert_eq!(balance().await.balance, 30);
+}
+
+#[tokio::test]
+async fn work_whose_hold_ended_unpaid_is_begun_anew_under_its_key_and_paid_once() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let ann = Wallet::external("ann");
+    let grant = Credit::new(&service.product, 100);
+    scrip.credit(&ann, grant).await.unwrap();
+    let job = || PlaceHold::new(10).key("job");
+    let fail = async |hold| -> bool {
+        let work = async |_: &_| Err::<Spent<()>, Box<dyn std::error::Error>>("down".into());
+        let failed = scrip.with_hold(&ann, hold, work).await.unwrap_err();
+        failed.to_string() == "down"
+    };
+    let begun = |outcome: Result<(), Error>| match outcome {
+        Err(error) => matches!(error.kind(), ErrorKind::Begun),
+        Ok(()) => false,
+    };
+    for _ in 0..19 {
+        assert!(fail(job()).await);
+    }
+    let work = async |_: &_| Ok(Spent::new(4, ()));
+    scrip.with_hold(&ann, job(), work).await.unwrap();
+    assert!(
+        begun(scrip.with_hold(&ann, job(), work).await),
+        "it is paid"
+    );
+    assert_eq!(scrip.wallet(&ann).await.unwrap().balances[0].balance, 96);
+
+    // Twenty times is the end of it.
+    let other = || PlaceHold::new(10).key("other");
+    for _ in 0..20 {
+        assert!(fail(other()).await);
+    }
+    assert!(begun(scrip.with_hold(&ann, other(), work).await));
+
+    // What another run placed is not given back by one that takes it up and fails.
+    let running = || PlaceHold::new(10).key("running");
+    let placed = scrip.hold(&ann, running()).await.unwrap();
+    assert!(begun(scrip.with_hold(&ann, running(), work).await));
+    assert!(fail(running().resume()).await);
+    let held = scrip.read_hold(&placed.hold_id).await.unwrap();
+    assert_eq!(held.status, "open");
+    let resumed = running().resume();
+    scrip.with_hold(&ann, resumed, work).await.unwrap();
+    assert_eq!(scrip.wallet(&ann).await.unwrap().balances[0].balance, 92);
 }
 
 #[tokio::test]
@@ -282,9 +340,10 @@ async fn an_anonymous_wallet_is_made_spent_and_given_another_code() {
     let service = Service::start().await;
     let shop = Scrip::new(&service.base, service.publishable.key()).unwrap();
     let made = shop.create_wallet().await.unwrap();
-    let wallet = Wallet::code(made.code.clone().unwrap());
+    let made_code = made.code.unwrap();
+    let wallet = Wallet::code(&made_code);
     assert!(
-        !format!("{wallet:?}").contains(&made.code.unwrap()),
+        !format!("{wallet:?}").contains(&made_code),
         "a code is in no log"
     );
     let give = || Credit::new(&service.product, 10);
@@ -295,6 +354,10 @@ async fn an_anonymous_wallet_is_made_spent_and_given_another_code() {
     secret(&service).credit(&wallet, give()).await.unwrap();
     let deduct = Deduct::new(4).product(&service.product);
     assert_eq!(shop.deduct(&wallet, deduct).await.unwrap().balance, 6);
+    let typed = made_code.to_lowercase().replace('-', " \u{2013} ");
+    let typed = Wallet::code(format!("{typed}. "));
+    let view = shop.wallet(&typed).await.unwrap();
+    assert_eq!(view.balance(&service.product), 6);
     let key = Some("rotate-1".to_owned());
     let new = shop.rotate_code(&wallet, key.clone()).await.unwrap();
     assert_eq!(shop.rotate_code(&wallet, key).await.unwrap(), new);
@@ -450,7 +513,8 @@ async fn work_is_drawn_settled_owed_and_forgiven() {
         .unwrap();
     assert_eq!((limit.debt_limit, limit.credit_available), (50, 50));
 
-    let place = PlaceHold::new(40).max_overrun(30);
+    let chat = json!({"feature": "chat"});
+    let place = PlaceHold::new(40).max_overrun(30).meta(chat.clone());
     let hold = scrip.hold(&ann, place).await.unwrap();
     let over = scrip
         .hold(&ann, PlaceHold::new(1).max_overrun(21))
@@ -458,21 +522,27 @@ async fn work_is_drawn_settled_owed_and_forgiven() {
         .unwrap_err();
     assert_eq!(over.refusal().and_then(|it| it.credit_available), Some(20));
     let drawn = scrip
-        .draw(&hold.hold_id, 15, Some("d".into()))
+        .draw(&hold.hold_id, Draw::new(15).key("d"))
         .await
         .unwrap();
     assert_eq!((drawn.deducted, drawn.drawn, drawn.held), (true, 15, 25));
     let again = scrip
-        .draw(&hold.hold_id, 15, Some("d".into()))
+        .draw(&hold.hold_id, Draw::new(15).key("d"))
         .await
         .unwrap();
     assert!(!again.deducted);
-    let owe = OnShortfall::Owe;
-    let settled = scrip.settle_as_far(&hold.hold_id, 160, owe).await.unwrap();
+    let owing = Settle::new(160).on_shortfall(OnShortfall::Owe);
+    let owing = owing.meta(json!({"estimated": true}));
+    let settled = scrip.settle(&hold.hold_id, owing).await.unwrap();
     assert_eq!(
         (settled.charged, settled.owed, settled.uncovered),
         (Some(100), Some(50), Some(10))
     );
+    let ledger = scrip.ledger(&ann, LedgerFilter::default());
+    let metas = ledger.all().await.unwrap().into_iter();
+    let metas: Vec<_> = metas.map(|entry| entry.meta.map(Value::Object)).collect();
+    let estimated = json!({"feature": "chat", "estimated": true});
+    assert_eq!(metas, [Some(estimated), Some(chat), None]);
     let more = Deduct::new(5).on_shortfall(OnShortfall::Drain);
     let drained = scrip.deduct(&ann, more).await.unwrap();
     assert_eq!((drained.deducted, drained.uncovered), (false, Some(5)));

@@ -76,7 +76,7 @@ impl Caller {
         let hold = self.scrip.hold(&self.wallet, hold).await;
         let hold = hold.context("a hold")?.hold_id;
         for _ in 0..draws {
-            let drawn = self.scrip.draw(&hold, 1, None).await;
+            let drawn = self.scrip.draw(&hold, 1).await;
             drawn.context("a draw")?;
         }
         let started = Instant::now();

@@ -77,7 +77,7 @@ export function metered(metering: Metering): LanguageModelMiddleware {
       const told = await run(params, async (hold) => {
         result = await doGenerate();
         const usage = usageOf(result.usage, tokens(promptText(params)), tokens(answerText(result.content)));
-        return { amount: price(usage, model) ?? hold.amount, value: usage };
+        return { amount: price(usage, model) ?? hold.amount, value: usage, meta: note(usage) };
       });
       // It is there: `run` does not end well without it.
       const made = result as unknown as Generated;
@@ -109,7 +109,7 @@ export function metered(metering: Metering): LanguageModelMiddleware {
             said = answered.total;
           });
           const usage = usageOf(measured, asked, said);
-          return { amount: price(usage, model) ?? Math.max(hold.amount, drawn), value: usage };
+          return { amount: price(usage, model) ?? Math.max(hold.amount, drawn), value: usage, meta: note(usage) };
         });
         ended.then(
           (told) => reply.end(told),
@@ -124,10 +124,14 @@ export function metered(metering: Metering): LanguageModelMiddleware {
   };
 }
 
+/** How the ledger says that an amount comes from an estimate. */
+const ESTIMATED = { estimated: true };
+const note = (usage: Usage) => (usage.estimated ? ESTIMATED : undefined);
+
 /** Charges what a hold is behind, and answers how much that makes. */
 async function draw(hold: RunningHold, amount: number, drawn: number): Promise<number> {
   try {
-    return (await hold.draw(amount - drawn)).drawn;
+    return (await hold.draw(amount - drawn, { meta: ESTIMATED })).drawn;
   } catch (error) {
     // What is held is there in the end, too. What is not must not be given away.
     if (isScripError(error, 'insufficient_credits') || amount > hold.amount) throw error;

@@ -27,8 +27,8 @@ const parts: LanguageModelV3StreamPart[] = [
     usage: { inputTokens: { total: 4, noCache: 4, cacheRead: 0, cacheWrite: 0 }, outputTokens: { total: 25, text: 25, reasoning: 0 } },
   },
 ];
-const ask = (externalUserId: string, abortSignal?: AbortSignal) => {
-  const inner = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks: parts, initialDelayInMs: null, chunkDelayInMs: null }) }) });
+const ask = (externalUserId: string, abortSignal?: AbortSignal, chunks = parts) => {
+  const inner = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks, initialDelayInMs: null, chunkDelayInMs: null }) }) });
   const middleware = metered({
     scrip,
     wallet: { externalUserId, meta: { feature: 'chat' } },
@@ -57,7 +57,16 @@ it('an answer costs what the provider counted, draws included', async () => {
   const { items } = await scrip.ledger({ externalUserId: ann }, { reason: 'deduction' });
   expect(items.length).toBeGreaterThan(2);
   expect(items.reduce((sum, { delta }) => sum + delta, 0)).toBe(-29);
-  expect(items.every(({ meta }) => meta?.['feature'] === 'chat')).toBe(true);
+  // What was drawn on the way was estimated; the end was measured.
+  expect(items.map(({ meta }) => meta)).toEqual([{ feature: 'chat' }, ...items.slice(1).map(() => ({ feature: 'chat', estimated: true }))]);
+});
+
+it('an answer that nobody measured says so in the ledger', async () => {
+  const joe = await user('joe');
+  expect(await ask(joe, undefined, parts.slice(0, -1)).text).toBe(words.join(''));
+  const { items } = await scrip.ledger({ externalUserId: joe }, { reason: 'deduction' });
+  expect(items.every(({ meta }) => meta?.['estimated'] === true && meta['feature'] === 'chat')).toBe(true);
+  expect(items.reduce((sum, { delta }) => sum + delta, 0)).toBe(-24);
 });
 
 it('an answer that is stopped costs what was said, and holds nothing', async () => {

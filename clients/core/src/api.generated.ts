@@ -301,6 +301,7 @@ export interface components {
              *     `Idempotency-Key` may stand in for it.
              */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
+            meta?: components["schemas"]["Meta"] | null;
         };
         /** @description What a draw left of its hold. */
         DrawnHold: {
@@ -1151,6 +1152,7 @@ export interface components {
              *     surplus from the balance.
              */
             amount: components["schemas"]["Whole"];
+            meta?: components["schemas"]["Meta"] | null;
             onShortfall?: components["schemas"]["OnShortfall"] | null;
         };
         /** @description A subscription of a wallet. */

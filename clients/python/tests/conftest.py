@@ -107,6 +107,24 @@ def state(scrip: Scrip) -> "Callable[[str], dict[str, int]]":
     return read
 
 
+@pytest.fixture(scope="session")
+def generous_key(service: Service) -> str:
+    """The key of a project that gives each user five credits."""
+    root = f"{service.base_url}/api/admin/v1/projects"
+    with httpx.Client(headers={"Authorization": f"Bearer {service.admin_token}"}, trust_env=False) as admin:
+        project = admin.post(root, json={"name": "Sketches"}).raise_for_status().json()
+        free = {"credits": 5, "period": "once"}
+        product = {"name": "Sketches", "type": "credits", "creditUnit": "sketches", "freeGrant": free}
+        admin.post(f"{root}/{project['id']}/products", json=product).raise_for_status()
+    return str(project["secretKey"])
+
+
+@pytest.fixture(scope="session")
+def generous(service: Service, generous_key: str) -> Iterator[Scrip]:
+    with Scrip(generous_key, base_url=service.base_url) as scrip:
+        yield scrip
+
+
 @pytest.fixture
 def proxy(service: Service) -> "Iterator[Proxy]":
     """Stands before the service, and is unkind."""

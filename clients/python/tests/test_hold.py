@@ -46,6 +46,23 @@ class TestWork:
         assert state(name) == spent(88)
         assert scrip.ledger(external_user_id=name).items[0].meta == {"feature": "chat"}
 
+    def test_may_be_noted_over_the_note_of_its_hold(self, scrip: Scrip, user: MakeUser) -> None:
+        name = user(100)
+        meta = {"feature": "chat", "run": 1}
+        with scrip.hold(external_user_id=name, amount=40, meta=meta) as hold:
+            hold.draw(3, meta={"run": 2})
+            hold.cost, hold.meta = 12, {"estimated": True}
+        settled, drawn = scrip.ledger(external_user_id=name, reason="deduction").items
+        assert (settled.meta, drawn.meta) == ({**meta, "estimated": True}, {"feature": "chat", "run": 2})
+
+    def test_of_a_new_user_spends_their_free_credits(self, generous: Scrip) -> None:
+        with generous.hold(external_user_id="hold", amount=4) as hold:
+            assert (hold.amount, hold.balance) == (4, 1)
+            hold.cost = 2
+        assert generous.deduct(external_user_id="deduct", amount=2).balance == 3
+        taken = generous.deduct_batch([{"external_user_id": "batch", "amount": 1}] * 2)
+        assert [isinstance(result, ScripError) or result.balance for result in taken] == [4, 3]
+
     def test_that_was_free_costs_nothing(self, scrip: Scrip, user: MakeUser, state: State) -> None:
         name = user(100)
         with scrip.hold(external_user_id=name, amount=40) as hold:

@@ -78,9 +78,11 @@ pub(crate) fn key_or_new(key: Option<String>) -> String {
     key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string())
 }
 
-/// Reads a response: its body as `T`, or the error in it.
-pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<T, ErrorKind> {
+/// Reads a response: its body as `T`, with whether that is the answer of an earlier call; or the error in it.
+pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<(T, bool), ErrorKind> {
     let status = response.status();
+    let replayed = response.headers().get("idempotency-replayed");
+    let replayed = replayed.is_some_and(|value| value == "true");
     let retry_after = response.headers().get(RETRY_AFTER);
     let retry_after = retry_after
         .and_then(|value| value.to_str().ok()?.parse().ok())
@@ -96,7 +98,10 @@ pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<T, E
     if status.is_success() {
         // An empty body reads as `null`.
         let bytes: &[u8] = if bytes.is_empty() { b"null" } else { &bytes };
-        return serde_json::from_slice(bytes).map_err(|error| unreadable(error.to_string()));
+        let read = serde_json::from_slice(bytes);
+        return read
+            .map(|body| (body, replayed))
+            .map_err(|error| unreadable(error.to_string()));
     }
     let mut refusal: Box<Refusal> = serde_json::from_slice(&bytes)
         .map_err(|_| unreadable("its body is no error of Scrip's".to_owned()))?;

@@ -101,6 +101,11 @@ impl Scrip {
 
     /// Makes a call, and repeats it where that is safe and may help.
     pub(crate) async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        self.answer(call).await.map(|(body, _)| body)
+    }
+
+    /// The same, with whether the answer is that of an earlier call with the same key.
+    pub(crate) async fn answer<T: DeserializeOwned>(&self, call: Call) -> Result<(T, bool), Error> {
         let mut attempt = 0;
         loop {
             let kind = match self.once(&call).await {
@@ -117,7 +122,7 @@ impl Scrip {
         }
     }
 
-    async fn once<T: DeserializeOwned>(&self, call: &Call) -> Result<T, ErrorKind> {
+    async fn once<T: DeserializeOwned>(&self, call: &Call) -> Result<(T, bool), ErrorKind> {
         let inner = &*self.inner;
         let mut url = inner.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {

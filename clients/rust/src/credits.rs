@@ -170,7 +170,7 @@ impl Scrip {
         let key = key_or_new(deduct.idempotency_key.take());
         deduct.idempotency_key = Some(key.clone());
         let call = wallet.post("deduct", object(&deduct)?)?;
-        self.spend(wallet, call.keyed(&key)).await
+        Ok(self.spend(wallet, call.keyed(&key)).await?.0)
     }
 
     /// Deducts credits from up to 1,000 wallets, each independently; returns the results in order. Several

@@ -29,6 +29,9 @@ pub enum ErrorKind {
         /// Why the response cannot be read.
         problem: String,
     },
+    /// Work was begun under this key before: it goes on, or it is over.
+    #[error("work was begun under this key before")]
+    Begun,
     /// The client was set up or called incorrectly.
     #[error("{0}")]
     Misused(String),

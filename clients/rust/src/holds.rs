@@ -4,7 +4,7 @@ use crate::{
     call::{Call, key_or_new},
     client::Scrip,
     credits::{OnShortfall, object},
-    error::Error,
+    error::{Error, ErrorKind},
     types::{Deducted, DrawnHold, Hold, PlacedHold},
     wallets::Wallet,
 };
@@ -26,19 +26,129 @@ pub struct PlaceHold {
     max_overrun: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
+    #[serde(skip)]
+    resume: bool,
+}
+
+/// What is charged of an open hold, once per key. A number is an amount under a new key.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Draw {
+    amount: u64,
+    idempotency_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
+}
+
+/// What work under a hold cost in all. A number is an amount that is refused where it is not there.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Settle {
+    amount: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_shortfall: Option<OnShortfall>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    meta: Option<Value>,
 }
 
 /// The result of work under a hold, and its cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spent<T> {
     /// Credits used: at most what is held, or more where the balance covers it.
     pub credits: u64,
     /// The work's result.
     pub made: T,
+    /// A note for the ledger, over that of the hold.
+    pub meta: Option<Value>,
 }
 
 /// Default lifetime of a hold.
 const DEFAULT: Duration = Duration::from_secs(900);
+/// How often work may be begun under a key, while none of its holds is charged.
+const MOST_TRIES: u32 = 20;
+
+impl Draw {
+    /// Charges `amount` credits.
+    #[must_use]
+    pub fn new(amount: u64) -> Self {
+        Self {
+            amount,
+            idempotency_key: None,
+            meta: None,
+        }
+    }
+
+    /// Sets the idempotency key: a repetition with the same key charges nothing. A new one is used by default.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// Sets a note for the ledger: it is laid over that of the hold, whose other keys stay.
+    #[must_use]
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+impl From<u64> for Draw {
+    fn from(amount: u64) -> Self {
+        Self::new(amount)
+    }
+}
+
+impl Settle {
+    /// Charges `amount` credits in all, draws included.
+    #[must_use]
+    pub fn new(amount: u64) -> Self {
+        Self {
+            amount,
+            on_shortfall: None,
+            meta: None,
+        }
+    }
+
+    /// Sets what becomes of what neither the hold nor the balance covers: refused by default. With
+    /// [`OnShortfall::Drain`] or [`OnShortfall::Owe`] a hold that ended meanwhile is settled, too.
+    #[must_use]
+    pub fn on_shortfall(mut self, on_shortfall: OnShortfall) -> Self {
+        self.on_shortfall = Some(on_shortfall);
+        self
+    }
+
+    /// Sets a note for the ledger: it is laid over that of the hold, whose other keys stay.
+    #[must_use]
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
+impl From<u64> for Settle {
+    fn from(amount: u64) -> Self {
+        Self::new(amount)
+    }
+}
+
+impl<T> Spent<T> {
+    /// The work's result and the credits that it cost.
+    pub fn new(credits: u64, made: T) -> Self {
+        Self {
+            credits,
+            made,
+            meta: None,
+        }
+    }
+
+    /// Sets a note for the ledger: it is laid over that of the hold, whose other keys stay.
+    #[must_use]
+    pub fn meta(mut self, meta: Value) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
 
 impl PlaceHold {
     /// Holds at most `amount` credits, for a quarter of an hour.
@@ -51,6 +161,7 @@ impl PlaceHold {
             expires_in_seconds: None,
             max_overrun: None,
             meta: None,
+            resume: false,
         }
     }
 
@@ -89,6 +200,14 @@ impl PlaceHold {
         self.meta = Some(meta);
         self
     }
+
+    /// Has [`Scrip::with_hold`] go on with an open hold that an earlier run placed under this key, as a queue does that
+    /// gives a job out again after a crash.
+    #[must_use]
+    pub fn resume(mut self) -> Self {
+        self.resume = true;
+        self
+    }
 }
 
 impl Scrip {
@@ -97,7 +216,16 @@ impl Scrip {
     /// # Errors
     ///
     /// `insufficient_credits`, `wallet_not_found`, `too_many_holds`, and the errors of any call.
-    pub async fn hold(&self, wallet: &Wallet, mut hold: PlaceHold) -> Result<PlacedHold, Error> {
+    pub async fn hold(&self, wallet: &Wallet, hold: PlaceHold) -> Result<PlacedHold, Error> {
+        Ok(self.place(wallet, hold).await?.0)
+    }
+
+    /// The hold, and whether it was there before.
+    async fn place(
+        &self,
+        wallet: &Wallet,
+        mut hold: PlaceHold,
+    ) -> Result<(PlacedHold, bool), Error> {
         let key = key_or_new(hold.idempotency_key.take());
         hold.idempotency_key = Some(key.clone());
         let call = wallet.post("holds", object(&hold)?)?;
@@ -118,46 +246,25 @@ impl Scrip {
     /// # Errors
     ///
     /// `hold_closed` where it was released, expired or settled with another amount; `insufficient_credits` for
-    /// more than was held, and then it stays open; `hold_not_found`; the errors of any call.
-    pub async fn settle(&self, hold: &str, amount: u64) -> Result<Deducted, Error> {
-        let call = Call::post(["holds", hold, "settle"]).body(&json!({"amount": amount}))?;
+    /// more than was held, and then it stays open; neither for what ended, or is not there, with
+    /// [`Settle::on_shortfall`]; `idempotency_key_reused` where it ended and was settled with another amount;
+    /// `hold_not_found`; the errors of any call.
+    pub async fn settle(&self, hold: &str, cost: impl Into<Settle>) -> Result<Deducted, Error> {
+        let call = Call::post(["holds", hold, "settle"]).body(&cost.into())?;
         self.call(call.repeatable()).await
     }
 
-    /// Deducts what was used, as far as it can be: never refused for want of credits with [`OnShortfall::Drain`] or
-    /// [`OnShortfall::Owe`], also where the hold has expired meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// `hold_closed` where it was released or settled with another amount; `idempotency_key_reused` where it had
-    /// expired and was settled with another amount; `hold_not_found`; the errors of any call.
-    pub async fn settle_as_far(
-        &self,
-        hold: &str,
-        amount: u64,
-        on_shortfall: OnShortfall,
-    ) -> Result<Deducted, Error> {
-        let body = json!({"amount": amount, "onShortfall": on_shortfall});
-        let call = Call::post(["holds", hold, "settle"]).body(&body)?;
-        self.call(call.repeatable()).await
-    }
-
-    /// Charges a part of an open hold while the work goes on; it stays charged however the hold ends. Without an
-    /// idempotency key a new one is used.
+    /// Charges a part of an open hold while the work goes on; it stays charged however the hold ends.
     ///
     /// # Errors
     ///
     /// `insufficient_credits` past what is held and the balance, `hold_closed`, `idempotency_key_reused`,
     /// `hold_not_found`, and the errors of any call.
-    pub async fn draw(
-        &self,
-        hold: &str,
-        amount: u64,
-        idempotency_key: Option<String>,
-    ) -> Result<DrawnHold, Error> {
-        let key = key_or_new(idempotency_key);
-        let body = json!({"amount": amount, "idempotencyKey": key});
-        let call = Call::post(["holds", hold, "draw"]).body(&body)?;
+    pub async fn draw(&self, hold: &str, part: impl Into<Draw>) -> Result<DrawnHold, Error> {
+        let mut part = part.into();
+        let key = key_or_new(part.idempotency_key.take());
+        part.idempotency_key = Some(key.clone());
+        let call = Call::post(["holds", hold, "draw"]).body(&part)?;
         self.call(call.keyed(&key)).await
     }
 
@@ -190,9 +297,13 @@ impl Scrip {
     /// Runs work under a hold: places it, extends it as long as the work runs, settles it for the cost that the
     /// work returns, and releases it where the work fails, panics or is dropped.
     ///
+    /// With a key of your own work is begun once; [`PlaceHold::resume`] takes up an open hold of an earlier run, and
+    /// leaves it open where the work fails, as that run may work against it. A key whose hold ended without a charge
+    /// may be used again: the next hold is placed under `key#2`, `key#3` and so on, at most 20.
+    ///
     /// # Errors
     ///
-    /// The errors of placing and settling, as the work's own error type. Where the cost exceeds both the hold
+    /// [`ErrorKind::Begun`] where another run is charged for the work of this key, or was. The errors of placing and settling, as the work's own error type. Where the cost exceeds both the hold
     /// and the balance, all that was held is deducted and the error is `insufficient_credits`. A hold that
     /// could not be settled for another reason stays open until it expires: settle it by its id.
     pub async fn with_hold<T, E: From<Error>>(
@@ -202,10 +313,10 @@ impl Scrip {
         work: impl AsyncFnOnce(&PlacedHold) -> Result<Spent<T>, E>,
     ) -> Result<T, E> {
         let lasts = hold.expires_in_seconds.map_or(DEFAULT, Duration::from_secs);
-        let placed = self.hold(wallet, hold).await?;
+        let (placed, is_own) = self.begin(wallet, hold).await?;
         let mut open = Open {
             scrip: self,
-            hold: Some(&placed.hold_id),
+            hold: is_own.then_some(placed.hold_id.as_str()),
         };
         let spent = {
             let mut work = std::pin::pin!(work(&placed));
@@ -221,24 +332,61 @@ impl Scrip {
                 }
             }
         };
-        let Spent { credits, made } = match spent {
+        let own = open.hold.take();
+        let Spent {
+            credits,
+            made,
+            meta,
+        } = match spent {
             Ok(spent) => spent,
             Err(error) => {
-                open.hold = None;
-                // A hold that cannot be released now expires by itself; the work's error is more useful.
-                let _ = self.release(&placed.hold_id).await;
+                if let Some(own) = own {
+                    // A hold that cannot be released now expires by itself; the work's error is more useful.
+                    let _ = self.release(own).await;
+                }
                 return Err(error);
             }
         };
-        open.hold = None;
-        match self.settle(&placed.hold_id, credits).await {
+        let cost = |amount| Settle {
+            meta: meta.clone(),
+            ..Settle::new(amount)
+        };
+        match self.settle(&placed.hold_id, cost(credits)).await {
             Ok(_) => Ok(made),
             Err(error) => {
                 let held = u64::try_from(placed.amount).unwrap_or(0);
                 if error.code() == Some("insufficient_credits") && credits > held {
-                    self.settle(&placed.hold_id, held).await?;
+                    self.settle(&placed.hold_id, cost(held)).await?;
                 }
                 Err(error.into())
+            }
+        }
+    }
+
+    /// The hold to work against, and whether it is this run's to give back.
+    async fn begin(&self, wallet: &Wallet, hold: PlaceHold) -> Result<(PlacedHold, bool), Error> {
+        let mut key = hold.idempotency_key.clone();
+        let mut tries: u32 = 1;
+        loop {
+            let next = PlaceHold {
+                idempotency_key: key.clone(),
+                ..hold.clone()
+            };
+            let (placed, replayed) = self.place(wallet, next).await?;
+            // A replay under a new key is that of this very call.
+            let (Some(named), true) = (&hold.idempotency_key, replayed) else {
+                return Ok((placed, true));
+            };
+            let found = self.read_hold(&placed.hold_id).await?;
+            let ended = matches!(found.status.as_str(), "released" | "expired");
+            let unpaid = ended && found.settled_amount == 0 && found.drawn == 0;
+            if unpaid && tries < MOST_TRIES {
+                tries = tries.saturating_add(1);
+                key = Some(format!("{named}#{tries}"));
+            } else if hold.resume && found.status == "open" {
+                return Ok((placed, false));
+            } else {
+                return Err(Error::new(ErrorKind::Begun, key));
             }
         }
     }

@@ -30,7 +30,7 @@ pub use self::{
         OrderData, SubscriptionData, WalletData,
     },
     events::{Interval, UsageQuery},
-    holds::{PlaceHold, Spent},
+    holds::{Draw, PlaceHold, Settle, Spent},
     orders::{Cancel, NewCheckout, Refund},
     pages::Pages,
     reversals::ReverseDeduction,

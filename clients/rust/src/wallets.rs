@@ -107,16 +107,16 @@ impl Scrip {
         self.call(call.repeatable()).await
     }
 
-    /// Takes from a wallet, or sets aside in it. A user who has none gets one: it may begin with free credits.
+    /// Takes from a wallet, or sets aside in it; with whether an earlier call did it. A user who has none gets one: it may begin with free credits.
     pub(crate) async fn spend<T: DeserializeOwned>(
         &self,
         wallet: &Wallet,
         call: Call,
-    ) -> Result<T, Error> {
-        match (self.call(call.clone()).await, wallet.user()) {
+    ) -> Result<(T, bool), Error> {
+        match (self.answer(call.clone()).await, wallet.user()) {
             (Err(error), Some(user)) if error.code() == Some("wallet_not_found") => {
                 self.open_wallet(user).await?;
-                self.call(call).await
+                self.answer(call).await
             }
             (done, _) => done,
         }

@@ -19,11 +19,8 @@ export type HoldInput = For<Loose<Schemas['PlaceHoldExternal'], 'idempotencyKey'
   /** How much more than the hold the work may come to, as debt: only where the product or the user has a limit. */
   maxOverrun?: number | undefined;
 };
-export type SettleInput = Schemas['SettleHold'] & { onShortfall?: OnShortfall | undefined };
-export interface DrawInput {
-  amount: number;
-  idempotencyKey?: string | undefined;
-}
+export type SettleInput = Loose<Schemas['SettleHold'], 'meta'> & { onShortfall?: OnShortfall | undefined };
+export type DrawInput = Loose<Schemas['DrawHold'], 'idempotencyKey' | 'meta'>;
 /** What becomes of a settlement: `charged`, `owed` and `uncovered` are its amount together. */
 export type Settled = Omit<Deduction, 'charged' | 'owed' | 'uncovered'> & { charged?: number; owed?: number; uncovered?: number };
 /** What became of a draw. */

@@ -191,7 +191,7 @@ export class ScripServer {
 
   /** Charges a part of a hold, once for each key, and leaves it open. What is settled in the end counts draws in. */
   async draw(holdId: string, input: DrawInput, options?: CallOptions): Promise<Drawn> {
-    const body = keyed(input, 'amount');
+    const body = keyed(input, 'amount meta');
     return this.#once(input, (call) => this.#http.call('POST', `/holds/${segment(holdId, 'hold')}/draw`, { ...options, ...call, body }));
   }
 
@@ -230,8 +230,8 @@ export class ScripServer {
           return this.#spend(asked, 'holds', HOLD, { timeoutMs, onHeaders });
         },
         read: (id) => this.getHold(id, { timeoutMs }),
-        draw: (id, amount, idempotencyKey) => this.draw(id, { amount, idempotencyKey }, { timeoutMs }),
-        settle: (id, amount) => this.settle(id, { amount, onShortfall }, { timeoutMs }),
+        draw: (id, input) => this.draw(id, input, { timeoutMs }),
+        settle: (id, input) => this.settle(id, { ...input, onShortfall }, { timeoutMs }),
         release: (id) => this.release(id, { timeoutMs }),
         extend: (id, expiresInSeconds) => this.extend(id, { expiresInSeconds }, { timeoutMs }),
       },

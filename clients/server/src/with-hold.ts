@@ -1,6 +1,6 @@
 // Work against a hold: whatever happens to the work, the credits are either charged or back.
 import { ScripError, isScripError, type Hold, type Outcome, type PlacedHold, type Released, type Unsettled } from '@scrip/core';
-import type { Drawn, HoldInput, OnShortfall, Settled } from './input.js';
+import type { DrawInput, Drawn, HoldInput, OnShortfall, SettleInput, Settled } from './input.js';
 
 export type WithHoldInput = HoldInput & {
   /**
@@ -21,20 +21,22 @@ export interface RunningHold extends PlacedHold {
    * Charges a part of what the work costs while it goes on: it stays charged however the work ends. The `amount`
    * that the work says in the end is all of it, draws included.
    */
-  readonly draw: (amount: number, options?: { idempotencyKey?: string | undefined }) => Promise<Drawn>;
+  readonly draw: (amount: number, options?: Omit<DrawInput, 'amount'>) => Promise<Drawn>;
 }
 
 /** What the work cost, and what came of it. */
 export interface Worked<T> {
   amount: number;
   value?: T;
+  /** A note for the ledger entry: it is laid over that of the hold, whose other keys stay. */
+  meta?: SettleInput['meta'];
 }
 
 interface Holds {
   place(idempotencyKey: string, expiresInSeconds: number, onHeaders: (headers: Headers, repeated: boolean) => void): Promise<PlacedHold>;
   read(holdId: string): Promise<Hold>;
-  draw(holdId: string, amount: number, idempotencyKey: string | undefined): Promise<Drawn>;
-  settle(holdId: string, amount: number): Promise<Settled>;
+  draw(holdId: string, input: DrawInput): Promise<Drawn>;
+  settle(holdId: string, input: SettleInput): Promise<Settled>;
   release(holdId: string): Promise<Released>;
   extend(holdId: string, expiresInSeconds: number): Promise<Hold>;
 }
@@ -109,7 +111,7 @@ export async function withHold<T>(
   );
   let worked: Worked<T>;
   try {
-    const draw: RunningHold['draw'] = (amount, options) => holds.draw(id, amount, options?.idempotencyKey);
+    const draw: RunningHold['draw'] = (amount, options) => holds.draw(id, { ...options, amount });
     worked = await work({ ...placed, signal: stop.signal, draw });
     if (!Number.isSafeInteger(worked?.amount) || worked.amount < 0)
       throw new ScripError('invalid_request', 'The work has to say what it cost: { amount } with a whole number.', { param: 'amount' });
@@ -121,18 +123,20 @@ export async function withHold<T>(
     clearInterval(timer);
     signal?.removeEventListener('abort', onAbort);
   }
-  return settle(holds, id, worked.amount, worked.value as T, key);
+  return settle(holds, id, worked, key);
 }
 
 /** Charges what the work cost. Where that fails, what was made is on the error, and can still be paid for. */
-async function settle<T>(holds: Holds, holdId: string, amount: number, value: T, idempotencyKey: string): Promise<Outcome<T>> {
+async function settle<T>(holds: Holds, holdId: string, worked: Worked<T>, idempotencyKey: string): Promise<Outcome<T>> {
+  const { amount, meta } = worked;
+  const value = worked.value as T;
   try {
-    const { balance, charged = amount, owed = 0, uncovered = 0 } = await holds.settle(holdId, amount);
+    const { balance, charged = amount, owed = 0, uncovered = 0 } = await holds.settle(holdId, { amount, meta });
     return { value, balance, charged, owed, uncovered };
   } catch (cause) {
     const { status, message } = cause as ScripError;
     const error = new ScripError('settle_failed', `What the work cost could not be taken. ${message}`, { status, idempotencyKey, cause });
-    const unsettled: Unsettled<T> = { holdId, amount, value, resume: () => settle(holds, holdId, amount, value, idempotencyKey) };
+    const unsettled: Unsettled<T> = { holdId, amount, value, resume: () => settle(holds, holdId, worked, idempotencyKey) };
     throw Object.assign(error, unsettled);
   }
 }

@@ -34,6 +34,24 @@ it('is charged what it cost, and no more', async () => {
   expect(await state(externalUserId)).toEqual([88, 0]);
 });
 
+it('may be noted, over the note of its hold, also where it is paid for later', async () => {
+  const externalUserId = await user(100);
+  const hold = { externalUserId, amount: 40, onShortfall: 'refuse', meta: { feature: 'chat', run: 1 } } as const;
+  const call = scrip.withHold(hold, async ({ draw }) => {
+    await draw(3, { meta: { run: 2 } });
+    return { amount: 130, meta: { estimated: true } };
+  });
+  const error = await call.catch((thrown: unknown) => thrown);
+  if (!isScripError(error, 'settle_failed')) throw error;
+  await scrip.credit({ externalUserId, productId: service.product, amount: 100, idempotencyKey: 'more' });
+  await error.resume();
+  const { items } = await scrip.ledger({ externalUserId }, { reason: 'deduction' });
+  expect(items.map(({ delta, meta }) => [delta, meta])).toEqual([
+    [-127, { feature: 'chat', run: 1, estimated: true }],
+    [-3, { feature: 'chat', run: 2 }],
+  ]);
+});
+
 it('that turned out free costs nothing', async () => {
   const externalUserId = await user(100);
   expect(await scrip.withHold({ externalUserId, amount: 40 }, async () => ({ amount: 0 }))).toMatchObject({ charged: 0, balance: 100 });

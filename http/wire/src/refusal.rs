@@ -114,6 +114,7 @@ impl Error {
             Rejection::BalanceLimit => Self::new(ErrorCode::BalanceLimit),
             Rejection::TooManyHolds => Self::new(ErrorCode::TooManyHolds),
             Rejection::ExpiryPast => Self::invalid("expiresAt", rejection.to_string()),
+            Rejection::MetaTooLarge => Self::invalid("meta", rejection.to_string()),
             Rejection::TooManyLots => Self::new(ErrorCode::TooManyLots),
             Rejection::Insufficient {
                 product,

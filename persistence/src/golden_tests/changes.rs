@@ -126,6 +126,7 @@ fn credits() -> Vec<Change> {
             amount: 250,
             owed: 0,
             uncovered: 10,
+            meta: meta.clone(),
         },
         hold(OTHER_HOLD, "second hold"),
         Change::HoldReleased { hold: OTHER_HOLD },
@@ -156,6 +157,7 @@ fn credits() -> Vec<Change> {
             },
             amount: amount(310),
             key: text("draw"),
+            meta: meta.clone(),
         },
         Change::Charged(Box::new(Charged {
             product: PRODUCT,

@@ -49,6 +49,7 @@ fn draw(hold: HoldId, amount: i64) -> Draw {
         hold,
         amount: Amount::new(amount).unwrap(),
         key: key("d"),
+        meta: None,
     }
 }
 
@@ -101,7 +102,7 @@ async fn draws_debts_and_their_keys_outlive_the_process() {
         on_shortfall: OnShortfall::Owe,
         ..settle(id, 90)
     };
-    let met = house.handle.settle(&scope, whole).await.unwrap();
+    let met = house.handle.settle(&scope, whole.clone()).await.unwrap();
     let coverage = Some(Coverage {
         charged: 60,
         owed: 20,
@@ -109,7 +110,7 @@ async fn draws_debts_and_their_keys_outlive_the_process() {
     });
     assert_eq!((met.coverage, met.applied), (coverage, true));
     house = house.restarted().await;
-    let again = house.handle.settle(&scope, whole).await.unwrap();
+    let again = house.handle.settle(&scope, whole.clone()).await.unwrap();
     assert_eq!((again.coverage, again.replayed), (coverage, true));
     let view = house.handle.read(&scope, &ann).await.unwrap();
     let balance = view.balances.first().unwrap();
@@ -136,7 +137,7 @@ async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_rest
         on_shortfall: OnShortfall::Owe,
         ..settle(id, 120)
     };
-    let met = house.handle.settle(&scope, late).await.unwrap();
+    let met = house.handle.settle(&scope, late.clone()).await.unwrap();
     let coverage = Some(Coverage {
         charged: 100,
         owed: 20,
@@ -159,7 +160,7 @@ async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_rest
         .unwrap();
     assert_eq!((done.amount, done.applied, done.debt.owed), (20, true, 0));
     house = house.restarted().await;
-    let again = house.handle.settle(&scope, late).await.unwrap();
+    let again = house.handle.settle(&scope, late.clone()).await.unwrap();
     assert_eq!(
         (again.coverage, again.late, again.replayed),
         (coverage, true, true)

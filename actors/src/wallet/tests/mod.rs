@@ -165,6 +165,7 @@ pub(super) const fn settle(hold: HoldId, amount: i64) -> Settle {
         amount,
         on_shortfall: OnShortfall::Refuse,
         publishable: false,
+        meta: None,
     }
 }
 

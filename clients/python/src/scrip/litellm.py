@@ -31,6 +31,8 @@ log = logging.getLogger("scrip.litellm")
 
 MARK = "scrip_call"
 """Where a call is marked, in the metadata that LiteLLM keeps of it."""
+ESTIMATED = {"estimated": True}
+"""How the ledger says that an amount comes from an estimate."""
 LONGEST_PAUSE = 300.0
 """Seconds between attempts to settle, once they have grown to it."""
 ATTEMPTS = 300
@@ -134,7 +136,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
         """Charges what the call cost."""
         metered = self.metered(data)
         if metered is not None:
-            await metered.finish(metered.cost_of(metered.answered(response)))
+            await metered.finish(metered.answered(response))
 
     async def async_post_call_failure_hook(
         self,
@@ -164,7 +166,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
                 yield chunk
             whole = True
         finally:
-            await metered.finish(metered.cost_of(metered.stream.whole()) if whole else metered.streamed())
+            await metered.finish(metered.stream.whole() if whole else metered.streamed())
 
     def metered(self, data: dict[str, Any]) -> "Optional[Metered]":
         for name in ("litellm_metadata", "metadata"):
@@ -219,9 +221,9 @@ class Metered:
             log.exception("The cost of a call cannot be told: what was held is charged.")
         return self.hold.amount
 
-    def streamed(self) -> int:
-        """What has been passed on so far costs so many credits."""
-        return self.cost_of(self.stream.passed()) if self.stream.passed_on else 0
+    def streamed(self) -> Optional[Usage]:
+        """The usage of what has been passed on so far, if anything was."""
+        return self.stream.passed() if self.stream.passed_on else None
 
     async def charge(self, chunk: Any) -> None:
         """Before a chunk goes out: draws what it takes. Raises where there are no credits for it."""
@@ -235,7 +237,7 @@ class Metered:
             due = self.cost_of(self.stream.running()) - self.hold.drawn
         if due >= self.step:
             try:
-                await self.hold.draw(due)
+                await self.hold.draw(due, meta=ESTIMATED)
             except InsufficientCreditsError as error:
                 raise OutOfCreditsError from error
             except ScripError as error:
@@ -249,11 +251,14 @@ class Metered:
             except ScripError as error:
                 log.warning("The hold %s was not extended: %s", self.hold.hold_id, error)
 
-    async def finish(self, cost: int) -> None:
+    async def finish(self, used: Optional[Usage]) -> None:
         """Charges this in all and gives back the rest: to its end, though the caller be cancelled."""
         if self.over:
             return
         self.over = True
+        cost = self.cost_of(used) if used else 0
+        if used and used.estimated:
+            self.hold.meta = ESTIMATED
         await async_to_end(self.settle(cost), None, self.meter.scrip._http.pending)
 
     async def settle(self, cost: int) -> None:

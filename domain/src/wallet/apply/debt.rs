@@ -47,12 +47,13 @@ impl Wallet {
         id: HoldId,
         amount: i64,
         key: IdempotencyKey,
+        meta: Option<Meta>,
     ) -> Result<RecordContent, Corrupt> {
         let hold = self.holds.get_mut(&id).ok_or(NOT_OPEN)?;
         let pinned = hold.pinned();
         hold.drawn = hold.drawn.saturating_add(amount);
         let more = hold.pinned().saturating_sub(pinned);
-        let (product, meta) = (hold.product, hold.meta.clone());
+        let (product, meta) = (hold.product, meta.or_else(|| hold.meta.clone()));
         let account = self.account_mut(product);
         account.change_debt(|debt| debt.drawn = debt.drawn.saturating_add(amount))?;
         if more > 0 {
@@ -69,8 +70,8 @@ impl Wallet {
         &mut self,
         id: HoldId,
         cost: i64,
-        owed: i64,
-        uncovered: i64,
+        (owed, uncovered): (i64, i64),
+        meta: Option<Meta>,
     ) -> Result<RecordContent, Corrupt> {
         let settled = cost.saturating_sub(uncovered);
         let charged = settled.saturating_sub(owed);
@@ -91,8 +92,9 @@ impl Wallet {
             ..0 => Reason::Deduction,
             _ => Reason::Reversal,
         };
-        let entry = (delta != 0)
-            .then(|| self.entry(hold.product, delta, reason, Some(hold.key), hold.meta));
+        let meta = meta.or(hold.meta);
+        let entry =
+            (delta != 0).then(|| self.entry(hold.product, delta, reason, Some(hold.key), meta));
         Ok(RecordContent::HoldSettled(facts, entry, lots))
     }
 

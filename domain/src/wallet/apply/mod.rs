@@ -247,12 +247,19 @@ impl Wallet {
                 amount,
                 owed,
                 uncovered,
-            } => self.hold_settled(hold, amount, owed, uncovered).map(Some),
+                meta,
+            } => {
+                let settled = self.hold_settled(hold, amount, (owed, uncovered), meta)?;
+                Ok(Some(settled))
+            }
             Change::HoldReleased { hold } => self.hold_ended(hold, HoldStatus::Released).map(Some),
             Change::HoldExpired { hold } => self.hold_ended(hold, HoldStatus::Expired).map(Some),
-            Change::HoldDrawn { hold, amount, key } => {
-                self.hold_drawn(hold, amount.get(), key).map(Some)
-            }
+            Change::HoldDrawn {
+                hold,
+                amount,
+                key,
+                meta,
+            } => self.hold_drawn(hold, amount.get(), key, meta).map(Some),
             Change::Charged(charged) => self.charged(at, *charged).map(Some),
             Change::Forgiven {
                 product,

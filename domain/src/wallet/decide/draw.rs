@@ -7,7 +7,7 @@ use crate::{
     amount::Amount,
     history::{HoldSnapshot, HoldStatus, Record, RecordContent},
     id::HoldId,
-    text::IdempotencyKey,
+    text::{IdempotencyKey, Meta},
     wallet::state::{Wallet, event::Change},
 };
 
@@ -20,6 +20,8 @@ pub struct Draw {
     pub amount: Amount,
     /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
+    /// The caller's note, over that of the hold.
+    pub meta: Option<Meta>,
 }
 
 impl Wallet {
@@ -29,7 +31,7 @@ impl Wallet {
     /// # Errors
     ///
     /// [`Rejection::HoldNotFound`], [`Rejection::KeyReused`], [`Rejection::HoldClosed`],
-    /// [`Rejection::Frozen`] or [`Rejection::Insufficient`].
+    /// [`Rejection::Frozen`], [`Rejection::MetaTooLarge`] or [`Rejection::Insufficient`].
     pub fn draw(
         &self,
         command: Draw,
@@ -40,6 +42,7 @@ impl Wallet {
             hold: id,
             amount,
             key,
+            meta,
         } = command;
         let hold = self.find_hold(&id, closed)?;
         if let Some(RecordContent::HoldDrawn(drawn_from, entry)) = prior.map(|prior| &prior.fact) {
@@ -54,12 +57,14 @@ impl Wallet {
             return Err(Rejection::HoldClosed);
         }
         self.refuse_frozen()?;
+        let meta = self.note_over(&id, meta)?;
         let needed = amount.get().saturating_sub(hold.left());
         self.afford(hold.product, needed.max(0), amount.get())?;
         Ok(Decision::Accept(Change::HoldDrawn {
             hold: id,
             amount,
             key,
+            meta,
         }))
     }
 }

@@ -132,6 +132,15 @@ impl Wallet {
             .ok_or(Rejection::HoldNotFound)
     }
 
+    /// A note on what an open hold is charged: that of the hold, and this one over it. `None`: the hold's stands.
+    pub(super) fn note_over(
+        &self,
+        id: &HoldId,
+        note: Option<Meta>,
+    ) -> Result<Option<Meta>, Rejection> {
+        over(note, self.hold(id).and_then(|hold| hold.meta.as_ref()))
+    }
+
     /// Decides to release a hold: its credits return to the balance, except for those already drawn.
     ///
     /// # Errors
@@ -174,6 +183,17 @@ impl Wallet {
                 Err(Rejection::HoldClosed)
             }
         }
+    }
+}
+
+/// A note over that of a hold, if there is one.
+pub(super) fn over(note: Option<Meta>, of_hold: Option<&Meta>) -> Result<Option<Meta>, Rejection> {
+    match (note, of_hold) {
+        (Some(note), Some(former)) => {
+            let merged = note.over(former).map_err(|_| Rejection::MetaTooLarge)?;
+            Ok(Some(merged))
+        }
+        (note, _) => Ok(note),
     }
 }
 

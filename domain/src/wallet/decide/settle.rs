@@ -3,13 +3,14 @@
 use super::{
     debt_limit::DebtLimit,
     deduct::met_before,
+    hold::over,
     shortfall::{CostDecision, Coverage, OfHold, OnShortfall},
 };
 use crate::{
     Rejection,
     history::{EndedHold, HoldStatus, Record},
     id::HoldId,
-    text::IdempotencyKey,
+    text::{IdempotencyKey, Meta},
     time::Timestamp,
     wallet::state::{Wallet, debt::Charged, event::Change},
 };
@@ -18,7 +19,7 @@ use crate::{
 const LATE_SECONDS: i64 = 86_400;
 
 /// A request to settle a hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settle {
     /// The hold to settle.
     pub hold: HoldId,
@@ -28,6 +29,8 @@ pub struct Settle {
     pub on_shortfall: OnShortfall,
     /// Whether a publishable key settles it. Late it then takes at most what was held, for a day.
     pub publishable: bool,
+    /// The caller's note, over that of the hold.
+    pub meta: Option<Meta>,
 }
 
 /// What became of a hold before it is settled late.
@@ -57,7 +60,7 @@ impl Wallet {
     /// [`Rejection::HoldNotFound`], [`Rejection::HoldClosed`] with another outcome, [`Rejection::KeyReused`] where an
     /// ended hold was settled late for another cost, [`Rejection::BalanceLimit`] where what was drawn from one too much
     /// would not fit into the balance any more, [`Rejection::Frozen`] where a frozen wallet would pay more than the hold
-    /// set aside, or [`Rejection::Insufficient`] if a shortfall is to be refused.
+    /// set aside, [`Rejection::MetaTooLarge`], or [`Rejection::Insufficient`] if a shortfall is to be refused.
     pub fn settle(
         &self,
         command: Settle,
@@ -89,6 +92,7 @@ impl Wallet {
         };
         match hold.status {
             HoldStatus::Open => {
+                let meta = self.note_over(&id, command.meta)?;
                 let beside = OfHold {
                     pinned: hold.amount.get().max(hold.drawn),
                     max_overrun: hold.max_overrun,
@@ -102,6 +106,7 @@ impl Wallet {
                     amount,
                     owed,
                     uncovered,
+                    meta,
                 };
                 Ok(decided(coverage, Some(change)))
             }
@@ -163,6 +168,7 @@ impl Wallet {
         if self.room(product) < amount.saturating_neg() {
             return Err(Rejection::BalanceLimit);
         }
+        let meta = over(command.meta, meta.as_ref())?.or_else(|| meta.clone());
         let coverage = if amount > 0 {
             let held = hold.amount.get().saturating_sub(drawn).max(0);
             let most = if command.publishable { held } else { amount };
@@ -180,7 +186,7 @@ impl Wallet {
             charged: coverage.charged,
             owed: coverage.owed,
             key: key.clone(),
-            meta: meta.clone(),
+            meta,
             lot: ended.last_lot(),
         };
         Ok(decided(coverage, Some(Change::Charged(Box::new(charged)))))

@@ -238,6 +238,8 @@ pub enum Change {
         owed: i64,
         /// The part of the cost that could neither be charged nor owed.
         uncovered: i64,
+        /// The note for the ledger entry, where it is not the hold's.
+        meta: Option<Meta>,
     },
     /// A hold was released by the caller.
     HoldReleased {
@@ -316,6 +318,8 @@ pub enum Change {
         amount: Amount,
         /// The caller's key.
         key: IdempotencyKey,
+        /// The note for the ledger entry, where it is not the hold's.
+        meta: Option<Meta>,
     },
     /// Credits were used for a cost that they did not cover, or for work whose hold had expired.
     Charged(Box<Charged>),

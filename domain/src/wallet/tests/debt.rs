@@ -40,7 +40,7 @@ fn stands(teller: &Teller) -> (i64, i64, i64) {
     assert_eq!(account.sum(), spendable + held - owed);
     assert_eq!(
         account.sum(),
-        teller.ledger(GOLD).iter().map(|it| it.1).sum()
+        teller.ledger(GOLD).iter().map(|it| it.1).sum::<i64>()
     );
     (spendable, held, owed)
 }
@@ -220,6 +220,7 @@ fn what_was_drawn_too_much_is_credited_and_pays() {
         hold: hold_id(1),
         amount: Amount::new(80).unwrap(),
         key: key("draw"),
+        meta: None,
     };
     teller.draw(draw).unwrap();
     charge(&mut teller, "d", 20, Owe);

@@ -9,6 +9,7 @@ use crate::{
     Amount, MAX_CREDITS, Rejection,
     history::{HoldSnapshot, HoldStatus, Reason},
     id::CodeHash,
+    text::Meta,
     wallet::{
         Account, Change,
         draw::Draw,
@@ -23,6 +24,7 @@ fn draw(name: &str, amount: i64) -> Draw {
         hold: hold_id(1),
         amount: Amount::new(amount).unwrap(),
         key: key(name),
+        meta: None,
     }
 }
 
@@ -355,6 +357,7 @@ fn settled(amount: i64, publishable: bool) -> Settle {
         amount,
         on_shortfall: OnShortfall::Drain,
         publishable,
+        meta: None,
     }
 }
 
@@ -410,6 +413,66 @@ fn what_a_publishable_key_held_before_the_code_was_replaced_is_never_settled_lat
         teller.place(again).unwrap();
         let present = teller.find_hold(hold_id(2)).unwrap();
         assert!(!teller.wallet.is_of_former_code(&present));
+    }
+}
+
+#[test]
+fn what_a_hold_is_charged_bears_its_note_and_the_one_that_is_laid_over_it() {
+    let meta = |text: &str| Some(Meta::new(text).unwrap());
+    let noted = |of_hold: Option<Meta>| {
+        let mut teller = Teller::new();
+        teller.credit(credit("start", 100, None)).unwrap();
+        let placed = PlaceHold {
+            meta: of_hold,
+            ..hold(1, 40, teller.after_seconds(60))
+        };
+        teller.place(placed).unwrap();
+        teller
+    };
+    let settle = |amount, note: &str| Settle {
+        meta: meta(note),
+        ..settled(amount, false)
+    };
+    let draw = |note: &str| Draw {
+        meta: meta(note),
+        ..draw("one", 15)
+    };
+    let feature = r#"{"feature":"chat","run":1}"#;
+    let both = meta(r#"{"estimated":true,"feature":"chat","run":2}"#);
+    let over = r#"{"run":2,"estimated":true}"#;
+    let mut teller = noted(meta(feature));
+    teller.draw(draw(over)).unwrap();
+    assert_eq!(teller.last_entry().meta, both);
+    teller.settle(hold_id(1), 20).unwrap();
+    assert_eq!(teller.last_entry().meta, meta(feature), "one draw's note");
+    // As of a deduction, a repeat is one whatever its note says.
+    assert!(matches!(teller.draw(draw("{}")), Ok(Done::Replayed(_))));
+    for late in [false, true] {
+        let mut teller = noted(meta(feature));
+        if late {
+            teller.pass_seconds(60);
+        }
+        assert_eq!(teller.settle_by(settle(20, over)).unwrap().late, late);
+        assert_eq!(teller.last_entry().meta, both);
+        let again = teller.settle_by(settle(20, "{}")).unwrap();
+        assert_eq!(again.change, None);
+        let mut plain = noted(None);
+        plain.settle_by(settle(20, over)).unwrap();
+        assert_eq!(plain.last_entry().meta, meta(over));
+    }
+    let half = |name: &str| format!(r#"{{"{name}":"{}"}}"#, "x".repeat(2048));
+    for late in [false, true] {
+        let mut teller = noted(meta(&half("a")));
+        if late {
+            teller.pass_seconds(60);
+        }
+        let before = teller.wallet.clone();
+        let refused = teller.settle_by(settle(20, &half("b")));
+        assert_eq!(refused, Err(Rejection::MetaTooLarge));
+        if !late {
+            assert_eq!(teller.draw(draw(&half("b"))), Err(Rejection::MetaTooLarge));
+            assert_eq!(teller.wallet, before);
+        }
     }
 }
 

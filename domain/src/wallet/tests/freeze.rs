@@ -48,6 +48,7 @@ fn nothing_is_taken_from_a_frozen_wallet_until_it_is_thawed() {
         hold: hold_id(1),
         amount: credits(1),
         key: key("draw"),
+        meta: None,
     };
     assert_eq!(teller.draw(draw.clone()), frozen());
     assert_eq!(teller.wallet, before);

@@ -151,6 +151,7 @@ fn draw(serial: u128, amount: i64) -> Draw {
         hold: hold_id(serial),
         amount: Amount::new(amount).unwrap(),
         key: key("draw"),
+        meta: None,
     }
 }
 

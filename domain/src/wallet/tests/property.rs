@@ -187,6 +187,7 @@ impl Run {
                     hold: hold_id(hold),
                     amount: self.amount(coins),
                     key: key(&name),
+                    meta: None,
                 });
                 (about_hold(real), self.model.draw(hold, coins, &name))
             }

@@ -91,6 +91,7 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
                 amount: 1,
                 owed: 0,
                 uncovered: 0,
+                meta: None,
             },
         ),
         (
@@ -100,6 +101,7 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
                 amount: 101,
                 owed: 0,
                 uncovered: 0,
+                meta: None,
             },
         ),
         (
@@ -109,6 +111,7 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
                 amount: -1,
                 owed: 0,
                 uncovered: 0,
+                meta: None,
             },
         ),
         (

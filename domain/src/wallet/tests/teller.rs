@@ -189,6 +189,7 @@ impl Teller {
             amount,
             on_shortfall,
             publishable: false,
+            meta: None,
         })
     }
 

@@ -279,6 +279,7 @@ impl World {
                 amount: i64::from(number > 0).min(amount.get()),
                 owed: 0,
                 uncovered: 0,
+                meta: None,
             },
             (5, Some(hold)) => Change::HoldReleased { hold },
             (6, Some(hold)) => Change::HoldExtended {
@@ -290,6 +291,7 @@ impl World {
                 hold,
                 amount: Amount::new(1).unwrap(),
                 key: id,
+                meta: None,
             },
             (18, _) => Change::Charged(Box::new(Charged {
                 product,

@@ -169,24 +169,28 @@ impl Life {
                 amount: 250,
                 owed: 0,
                 uncovered: 0,
+                meta: meta(),
             },
             Change::HoldSettled {
                 hold: hold(78),
                 amount: 0,
                 owed: 0,
                 uncovered: 0,
+                meta: None,
             },
             Change::HoldReleased { hold: hold(79) },
             Change::HoldDrawn {
                 hold: hold(80),
                 amount: amount(40),
                 key: key("draw"),
+                meta: meta(),
             },
             Change::HoldExpired { hold: hold(80) },
             Change::HoldDrawn {
                 hold: hold(82),
                 amount: amount(400),
                 key: key("another draw"),
+                meta: None,
             },
         ];
         changes.into_iter().for_each(|change| self.tell(change));

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{KeyText, Positive},
+    field::{KeyText, MetaObject, Positive},
     respond,
     view::DrawnHold,
 };
@@ -30,6 +30,9 @@ struct DrawHold {
     /// `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
+    /// A note for the ledger entry: it is laid over that of the hold, whose other keys stay. Both are at most 4 KiB
+    /// together.
+    meta: Option<MetaObject>,
 }
 
 /// Draw from a hold
@@ -61,12 +64,14 @@ pub(super) async fn draw_hold(
     let DrawHold {
         amount,
         idempotency_key,
+        meta,
     } = body.parse()?;
     let idempotency_key = header.or(idempotency_key)?;
     let draw = Draw {
         hold: hold.id()?,
         amount: amount.0,
         key: idempotency_key,
+        meta: meta.map(|meta| meta.0),
     };
     let answer = app.handle.draw(&key.scope, access(&key), draw).await;
     let answer = answer.map_err(|error| hold.refused(error, &key))?;

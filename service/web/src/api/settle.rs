@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{Credits, OnShortfallText},
+    field::{Credits, MetaObject, OnShortfallText},
     respond,
     view::Deducted,
 };
@@ -27,6 +27,9 @@ struct SettleHold {
     /// What to do where the balance cannot cover a surplus: `refuse` (when left out) leaves the hold open, `drain`
     /// takes what can be spent, `owe` makes a debt of the rest as far as that may be.
     on_shortfall: Option<OnShortfallText>,
+    /// A note for the ledger entry: it is laid over that of the hold, whose other keys stay. Both are at most 4 KiB
+    /// together.
+    meta: Option<MetaObject>,
 }
 
 /// Settle a hold
@@ -58,6 +61,7 @@ pub(super) async fn settle_hold(
     let SettleHold {
         amount,
         on_shortfall,
+        meta,
     } = body.parse()?;
     let names_shortfall = on_shortfall.is_some();
     let settle = Settle {
@@ -65,6 +69,7 @@ pub(super) async fn settle_hold(
         amount: amount.0,
         on_shortfall: shortfall(on_shortfall.as_ref()),
         publishable: key.kind() == KeyKind::Publishable,
+        meta: meta.map(|meta| meta.0),
     };
     let outcome = app.handle.settle(&key.scope, settle).await;
     app.edge.metrics.deducted(outcome.as_ref());

@@ -1,5 +1,6 @@
 """Work under a hold: whatever happens to the work, what it cost is paid for and the rest is back."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional
@@ -48,6 +49,8 @@ class AsyncRunningHold:
     """The key under which it was placed."""
     cost: Optional[int]
     """What the work cost in all, draws included: set it before the end. Otherwise the draws are its cost."""
+    meta: Optional[Mapping[str, Any]]
+    """A note for the ledger entry of the settlement: it is laid over that of the hold, whose other keys stay."""
     value: Any
     """What the work made, if you like: the error of a hold that could not be settled has it."""
     lost: Optional[ScripError]
@@ -78,6 +81,7 @@ class AsyncRunningHold:
         self._closed = False
         self.key = self._named_key = call.key or ""
         self.cost = None
+        self.meta = None
         self.value = None
         self._drawn = 0
         self._before = False
@@ -118,13 +122,15 @@ class AsyncRunningHold:
             self._closed = True
             await async_to_end(self._end(error), None, self._scrip._http.pending)
 
-    async def draw(self, amount: int, *, idempotency_key: Optional[str] = None) -> Draw:
+    async def draw(
+        self, amount: int, *, idempotency_key: Optional[str] = None, meta: Optional[Mapping[str, Any]] = None
+    ) -> Draw:
         """Charges a part now, whatever becomes of the rest; the hold stays open. Past what is held it takes from
-        the balance; where that does not do, `insufficient_credits` says to stop.
+        the balance; where that does not do, `insufficient_credits` says to stop. `meta` is laid over that of the hold.
         """
         key = idempotency_key or new_key()
         try:
-            draw = await self._scrip._draw(self.hold_id, amount, key, own=idempotency_key is None)
+            draw = await self._scrip._draw(self.hold_id, amount, key, meta, own=idempotency_key is None)
         except ScripError as error:
             # Nobody refused it, so it may have been done: the work that it is for is not free.
             if error.status < 300 or (error.status >= 500 and error.code != "overloaded"):
@@ -205,7 +211,7 @@ class AsyncRunningHold:
 
     async def _settle(self, cost: int, on_shortfall: Optional[OnShortfall]) -> Outcome:
         how = on_shortfall or self._on_shortfall
-        settled: Deduction = await self._scrip.settle(self.hold_id, cost, on_shortfall=how)
+        settled: Deduction = await self._scrip.settle(self.hold_id, cost, on_shortfall=how, meta=self.meta)
         charged = cost if settled.charged is None else settled.charged
         self.outcome = Outcome(
             settled.balance, charged, settled.owed or 0, settled.uncovered or 0, late=bool(settled.late)

@@ -91,14 +91,30 @@ class AsyncHolds(AsyncCalls):
         """How a hold stands."""
         return await self._get(f"/holds/{segment(hold_id, 'hold')}", Hold)
 
-    async def draw(self, hold_id: str, amount: int, *, idempotency_key: Optional[str] = None) -> Draw:
-        """Charges a part of an open hold, which stays open."""
-        return await self._draw(hold_id, amount, idempotency_key or new_key(), own=idempotency_key is None)
+    async def draw(
+        self,
+        hold_id: str,
+        amount: int,
+        *,
+        idempotency_key: Optional[str] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+    ) -> Draw:
+        """Charges a part of an open hold, which stays open. `meta` is laid over that of the hold."""
+        own = idempotency_key is None
+        return await self._draw(hold_id, amount, idempotency_key or new_key(), meta, own=own)
 
-    async def settle(self, hold_id: str, amount: int, *, on_shortfall: Optional[OnShortfall] = None) -> Deduction:
-        """Charges what the work cost, draws included, and gives back the rest."""
+    async def settle(
+        self,
+        hold_id: str,
+        amount: int,
+        *,
+        on_shortfall: Optional[OnShortfall] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+    ) -> Deduction:
+        """Charges what the work cost, draws included, and gives back the rest. `meta` is laid over that of the hold."""
         path = f"/holds/{segment(hold_id, 'hold')}/settle"
-        return await self._post(path, Deduction, given(amount=amount, onShortfall=on_shortfall), repeatable=True)
+        body = given(amount=amount, onShortfall=on_shortfall, meta=meta)
+        return await self._post(path, Deduction, body, repeatable=True)
 
     async def release(self, hold_id: str) -> Released:
         """Gives back all of it."""
@@ -109,7 +125,7 @@ class AsyncHolds(AsyncCalls):
         path = f"/holds/{segment(hold_id, 'hold')}/extend"
         return await self._post(path, Hold, {"expiresInSeconds": expires_in_seconds}, repeatable=True)
 
-    async def _draw(self, hold_id: str, amount: int, key: str, *, own: bool) -> Draw:
+    async def _draw(self, hold_id: str, amount: int, key: str, meta: Optional[Mapping[str, Any]], *, own: bool) -> Draw:
         path = f"/holds/{segment(hold_id, 'hold')}/draw"
-        body = {"amount": amount, "idempotencyKey": key}
+        body = given(amount=amount, idempotencyKey=key, meta=meta)
         return await self._post(path, Draw, body, key=key, own=own and "deducted")

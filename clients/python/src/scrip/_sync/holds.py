@@ -92,14 +92,30 @@ class Holds(Calls):
         """How a hold stands."""
         return self._get(f"/holds/{segment(hold_id, 'hold')}", Hold)
 
-    def draw(self, hold_id: str, amount: int, *, idempotency_key: Optional[str] = None) -> Draw:
-        """Charges a part of an open hold, which stays open."""
-        return self._draw(hold_id, amount, idempotency_key or new_key(), own=idempotency_key is None)
+    def draw(
+        self,
+        hold_id: str,
+        amount: int,
+        *,
+        idempotency_key: Optional[str] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+    ) -> Draw:
+        """Charges a part of an open hold, which stays open. `meta` is laid over that of the hold."""
+        own = idempotency_key is None
+        return self._draw(hold_id, amount, idempotency_key or new_key(), meta, own=own)
 
-    def settle(self, hold_id: str, amount: int, *, on_shortfall: Optional[OnShortfall] = None) -> Deduction:
-        """Charges what the work cost, draws included, and gives back the rest."""
+    def settle(
+        self,
+        hold_id: str,
+        amount: int,
+        *,
+        on_shortfall: Optional[OnShortfall] = None,
+        meta: Optional[Mapping[str, Any]] = None,
+    ) -> Deduction:
+        """Charges what the work cost, draws included, and gives back the rest. `meta` is laid over that of the hold."""
         path = f"/holds/{segment(hold_id, 'hold')}/settle"
-        return self._post(path, Deduction, given(amount=amount, onShortfall=on_shortfall), repeatable=True)
+        body = given(amount=amount, onShortfall=on_shortfall, meta=meta)
+        return self._post(path, Deduction, body, repeatable=True)
 
     def release(self, hold_id: str) -> Released:
         """Gives back all of it."""
@@ -110,7 +126,7 @@ class Holds(Calls):
         path = f"/holds/{segment(hold_id, 'hold')}/extend"
         return self._post(path, Hold, {"expiresInSeconds": expires_in_seconds}, repeatable=True)
 
-    def _draw(self, hold_id: str, amount: int, key: str, *, own: bool) -> Draw:
+    def _draw(self, hold_id: str, amount: int, key: str, meta: Optional[Mapping[str, Any]], *, own: bool) -> Draw:
         path = f"/holds/{segment(hold_id, 'hold')}/draw"
-        body = {"amount": amount, "idempotencyKey": key}
+        body = given(amount=amount, idempotencyKey=key, meta=meta)
         return self._post(path, Draw, body, key=key, own=own and "deducted")
