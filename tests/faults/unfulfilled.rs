@@ -111,7 +111,7 @@ async fn dying_within_a_refund_of_what_leads_nowhere_gives_it_back_once() {
         "Refund unfulfilled payment pi_lost".to_owned(),
     );
     for _ in 0..2 {
-        assert_eq!(shop.audited().await, [unknown.clone()]);
+        assert_eq!(shop.audited().await, std::slice::from_ref(&unknown));
     }
     shop.stripe.away(0);
     let (status, _) = shop
