@@ -38,6 +38,137 @@ PROMPT = 10
 """What every prompt costs here, so that figures are round."""
 
 
+STREAMS: dict[str, tuple[list[dict[str, Any]], int]] = {
+    "Anthropic messages": (
+        [
+            {
+                "type": "message_start",
+                "message": {"type": "message", "content": [], "usage": {**CACHED, "output_tokens": 1}},
+            },
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            {"type": "ping"},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hello, "}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "you there!"}},
+            {"type": "content_block_stop", "index": 0},
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+                "usage": {"output_tokens": 15},
+            },
+            {"type": "message_stop"},
+        ],
+        12_025,
+    ),
+    "Anthropic messages, a tool": (
+        [
+            {
+                "type": "message_start",
+                "message": {"type": "message", "content": [], "usage": {"input_tokens": 472, "output_tokens": 2}},
+            },
+            {
+                "type": "content_block_start",
+                "index": 0,
+                "content_block": {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {}},
+            },
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "input_json_delta", "partial_json": '{"location":'},
+            },
+            {
+                "type": "content_block_delta",
+                "index": 0,
+                "delta": {"type": "input_json_delta", "partial_json": ' "San Francisco, CA"}'},
+            },
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 89}},
+            {"type": "message_stop"},
+        ],
+        561,
+    ),
+    "OpenAI chat": (
+        [
+            {
+                "object": "chat.completion.chunk",
+                "choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}],
+                "usage": None,
+            },
+            {
+                "object": "chat.completion.chunk",
+                "choices": [{"index": 0, "delta": {"content": "Hello, you there!"}}],
+                "usage": None,
+            },
+            {
+                "object": "chat.completion.chunk",
+                "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+                "usage": None,
+            },
+            {
+                "object": "chat.completion.chunk",
+                "choices": [],
+                "usage": {
+                    "prompt_tokens": 1006,
+                    "completion_tokens": 10,
+                    "total_tokens": 1016,
+                    "prompt_tokens_details": {"cached_tokens": 900},
+                },
+            },
+        ],
+        1_016,
+    ),
+    "OpenAI responses": (
+        [
+            {"type": "response.created", "response": {"status": "in_progress", "output": [], "usage": None}},
+            {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "Hello, "},
+            {"type": "response.output_text.delta", "item_id": "msg_1", "delta": "you there!"},
+            {"type": "response.output_text.done", "item_id": "msg_1", "text": "Hello, you there!"},
+            {
+                "type": "response.completed",
+                "response": {
+                    "status": "completed",
+                    "output": [{"type": "message", "content": [{"type": "output_text", "text": "Hello, you there!"}]}],
+                    "usage": {
+                        "input_tokens": 37,
+                        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+                        "output_tokens": 11,
+                        "output_tokens_details": {"reasoning_tokens": 0},
+                        "total_tokens": 48,
+                    },
+                },
+            },
+        ],
+        48,
+    ),
+    "Gemini": (
+        [
+            {
+                "candidates": [{"content": {"role": "model", "parts": [{"text": "Hello, "}]}}],
+                "usageMetadata": {"promptTokenCount": 8, "totalTokenCount": 8},
+            },
+            {
+                "candidates": [
+                    {"content": {"role": "model", "parts": [{"text": "you there!"}]}, "finishReason": "STOP"}
+                ],
+                "usageMetadata": {
+                    "promptTokenCount": 8,
+                    "candidatesTokenCount": 7,
+                    "thoughtsTokenCount": 30,
+                    "totalTokenCount": 45,
+                },
+            },
+        ],
+        45,
+    ),
+}
+"""What providers stream, as their references show it, and how many tokens that is."""
+
+
+def without_usage(piece: Any) -> Any:
+    if not isinstance(piece, dict):
+        return piece
+    return {name: without_usage(each) for name, each in piece.items() if name not in ("usage", "usageMetadata")}
+
+
 def cost(usage: Usage) -> int:
     return PROMPT + usage.completion_tokens
 
@@ -238,6 +369,18 @@ class TestAnswer:
 
         within(work)
         assert state(name) == {"balance": 20, "held": 0}
+
+    def test_of_a_new_user_is_paid_by_their_free_credits(
+        self, within: Within, service: Service, generous_key: str
+    ) -> None:
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.cost = lambda usage: 2
+            async with AsyncScrip(generous_key, base_url=service.base_url) as generous:
+                gateway.meter.scrip = generous
+                assert (await gateway.chat("gateway")).status == 200
+                assert (await generous.wallet("gateway")).balance() == 3
+
+        within(work)
 
     def test_that_fails_costs_nothing(self, within: Within, user: MakeUser, state: State) -> None:
         name = user(100)
@@ -538,6 +681,37 @@ class TestHooks:
             assert least <= 20_000 - state(name)["balance"] <= most
             assert state(name)["held"] == 0
             assert told[-1].estimated == (least != most) and sum(told[-1].units.values()) == told[-1].total_tokens
+            entry = (await gateway.scrip.ledger(external_user_id=name)).items[0]
+            estimated = {"estimated": True} if told[-1].estimated else {}
+            assert entry.meta == {"feature": "words", **estimated}
+
+        within(work)
+
+    @pytest.mark.parametrize("measured", [True, False])
+    @pytest.mark.parametrize("kind", STREAMS)
+    def test_charge_a_stream_as_its_provider_sends_it(
+        self, within: Within, user: MakeUser, state: State, kind: str, measured: bool
+    ) -> None:
+        name = user(20_000)
+        pieces, cost = STREAMS[kind]
+        least, most = (cost, cost) if measured else (6, 60)
+
+        async def stream() -> AsyncIterator[Any]:
+            for piece in pieces:
+                told = piece if measured else without_usage(piece)
+                # Anthropic's own form is passed on as it came.
+                sse = kind.startswith("Anthropic")
+                yield f"event: {piece['type']}\ndata: {json.dumps(told)}\n\n".encode() if sse else told
+
+        async def work(gateway: Gateway) -> None:
+            gateway.meter.cost = lambda usage: usage.total_tokens
+            data = await begin(gateway.meter, name)
+            hook = gateway.meter.async_post_call_streaming_iterator_hook
+            assert len([piece async for piece in hook(None, stream(), data)]) == len(pieces)
+            assert least <= 20_000 - state(name)["balance"] <= most
+            assert state(name)["held"] == 0
+            entry = (await gateway.scrip.ledger(external_user_id=name)).items[0]
+            assert (entry.meta or {}).get("estimated", False) is not measured
 
         within(work)
 
