@@ -21,6 +21,8 @@ use tokio::{
 
 /// How long a request may still take to arrive once the server stops: its head, and its body.
 pub(super) const AT_THE_STOP: Duration = Duration::from_secs(1);
+/// And how long its client may take to take an answer, however it does: nobody else is served until then.
+const TAKEN_AT_THE_STOP: Duration = Duration::from_secs(5);
 
 /// Since when a connection waits for its client.
 #[derive(Debug)]
@@ -41,6 +43,8 @@ pub(super) struct Timeouts {
     pub(super) idle: Duration,
     /// To take what is written to it.
     pub(super) stalled: Duration,
+    /// To take an answer of known length as a whole.
+    pub(super) taken: Duration,
 }
 
 impl IdleTracker {
@@ -62,6 +66,12 @@ impl IdleTracker {
         self.0.lock().idle = Some(Instant::now());
     }
 
+    /// What the client owes, it owes from now on.
+    fn begins_anew(&self) {
+        let mut since = self.0.lock();
+        since.idle = since.idle.map(|_| Instant::now());
+    }
+
     /// The client does not take what is written.
     pub(super) fn stalls(&self) {
         self.0.lock().stalled = Some(Instant::now());
@@ -80,8 +90,11 @@ impl IdleTracker {
             limit.saturating_sub(since.map_or(Duration::ZERO, |since| since.elapsed()))
         };
         // While it takes an answer it owes no request.
-        let idle = idle.filter(|_| stalled.is_none());
-        left(idle, patience.idle).min(left(stalled, patience.stalled))
+        let owed = match stalled {
+            Some(_) => patience.taken,
+            None => patience.idle,
+        };
+        left(idle, owed).min(left(stalled, patience.stalled))
     }
 }
 
@@ -112,8 +125,12 @@ pub(super) async fn run<C: GracefulConnection>(
             connection.as_mut().graceful_shutdown();
             // A channel that never changes: a client that does not act is still cut off.
             let (_never, stop) = watch::channel(false);
-            let idle = patience.idle.min(AT_THE_STOP);
-            let patience = Timeouts { idle, ..patience };
+            waiting.begins_anew();
+            let patience = Timeouts {
+                idle: patience.idle.min(AT_THE_STOP),
+                stalled: patience.stalled.min(TAKEN_AT_THE_STOP),
+                taken: TAKEN_AT_THE_STOP,
+            };
             tokio::select! {
                 ended = connection => ended,
                 _ = end(waiting, patience, stop) => Ok(()),
@@ -213,6 +230,7 @@ mod tests {
     const PATIENCE: Timeouts = Timeouts {
         idle: LIMIT,
         stalled: Duration::from_secs(20),
+        taken: Duration::MAX,
     };
 
     #[tokio::test(start_paused = true)]

@@ -223,6 +223,7 @@ impl<F: Responder> Server<F> {
         let patience = Timeouts {
             idle: Duration::from_secs(self.settings.head_timeout_seconds),
             stalled: Duration::from_secs(self.settings.write_timeout_seconds),
+            taken: Duration::MAX,
         };
         let body = Duration::from_secs(self.settings.body_timeout_seconds).saturating_add(LATER);
         settle(&stream, patience.stalled);

@@ -146,6 +146,28 @@ async fn a_stop_does_not_wait_for_a_body_that_does_not_come() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_readers_that_take_nothing_or_drip() {
+    // More than the kernel keeps for a reader who does not come.
+    let router = Router::new().route("/", get(|| ready("x".repeat(32 << 20))));
+    let (address, stop, ended) = start(router, SETTINGS);
+    let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+    let (_unread, _) = exchange(address, request).await;
+    let (mut drips, _) = exchange(address, request).await;
+    let dripping = tokio::spawn(async move {
+        let mut piece = vec![0; 1 << 16];
+        while let Ok(1..) = drips.read(&mut piece).await {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    });
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let begun = Instant::now();
+    stop.notify_one();
+    ended.await.unwrap();
+    assert!(begun.elapsed().as_secs() <= 6, "{:?}", begun.elapsed());
+    dripping.abort();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_body_that_drips_is_given_up_as_a_whole() {
     let (tell, mut told) = tokio::sync::mpsc::channel(1);
     let router = Router::new().route(
