@@ -37,16 +37,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "domain/src/history.rs",
-        "what a record says and what is read off it stand together",
-    ),
-    (
-        "length",
-        "http/wire/src/error.rs",
-        "one error and all that may stand beside its code",
-    ),
-    (
-        "length",
         "domain/src/project_event.rs",
         "an event and how it follows from a step of the wallet are read together",
     ),
@@ -413,7 +403,7 @@ fn what_belongs_to_one_room_is_named_nowhere_else() {
             ],
             &[
                 "http/wire/src/code.rs",
-                "http/wire/src/error.rs",
+                "http/wire/src/error/",
                 "service/edge/src/layer.rs",
                 "providers/",
                 "service/dashboard/src/",

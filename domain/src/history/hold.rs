@@ -1,0 +1,86 @@
+//! A hold as records and answers show it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    amount::Amount,
+    id::{HoldId, ProductId},
+    text::{IdempotencyKey, Meta},
+    time::Timestamp,
+    wallet::state::{account::LastLot, taken::TakenLot},
+};
+
+/// The status of a hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldStatus {
+    /// Credits are set aside.
+    Open,
+    /// The cost of the work was deducted, the rest given back.
+    Settled,
+    /// The caller released it: all credits were given back.
+    Released,
+    /// Its time ran out: all credits were given back.
+    Expired,
+}
+
+/// The state of a hold at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HoldSnapshot {
+    /// The hold's identifier.
+    pub id: HoldId,
+    /// The product whose credits are held.
+    pub product: ProductId,
+    /// Credits set aside when it was placed.
+    pub amount: Amount,
+    /// The status at that moment.
+    pub status: HoldStatus,
+    /// Credits deducted when it was settled, those that are owed included; else 0.
+    pub settled: i64,
+    /// When an open hold expires and gives its credits back.
+    pub expires_at: Timestamp,
+    /// Credits drawn from it while it was open.
+    pub drawn: i64,
+    /// By how much the cost may exceed the held credits.
+    pub max_overrun: i64,
+    /// Whether a publishable key placed it.
+    pub publishable: bool,
+    /// How often the wallet's code had been replaced when it was placed.
+    pub rotations: u32,
+    /// The part of the settlement that is owed.
+    pub owed: i64,
+    /// The part of the cost that could neither be charged nor owed.
+    pub uncovered: i64,
+}
+
+impl HoldSnapshot {
+    /// Credits that it still sets aside.
+    #[must_use]
+    pub fn left(&self) -> i64 {
+        match self.status {
+            HoldStatus::Open => self.amount.get().saturating_sub(self.drawn).max(0),
+            HoldStatus::Settled | HoldStatus::Released | HoldStatus::Expired => 0,
+        }
+    }
+}
+
+/// A hold that was released or expired. It keeps what settling it late needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedHold {
+    /// The hold as it ended.
+    pub hold: HoldSnapshot,
+    /// The key of the request that placed it.
+    pub key: IdempotencyKey,
+    /// The caller's note.
+    pub meta: Option<Meta>,
+    /// The lots that what was drawn came from.
+    pub lots: Vec<TakenLot>,
+}
+
+impl EndedHold {
+    /// Where credits go back to if less was used than drawn.
+    #[must_use]
+    pub fn last_lot(&self) -> Option<LastLot> {
+        self.lots.last().map(LastLot::from)
+    }
+}
