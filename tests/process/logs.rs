@@ -65,6 +65,27 @@ async fn what_is_administrated_is_logged() {
 }
 
 #[tokio::test]
+async fn strangers_leave_so_many_lines_however_often_they_ask() {
+    let server = Server::start().await;
+    let projects = "/api/admin/v1/projects";
+    let before = server.instance().output().len();
+    for number in 0..40 {
+        let stranger = server.instance().client(&format!("wrong-{number}"));
+        stranger.get(projects).await;
+        let (nobody, url) = (kit::client::plain_http(), server.url(projects));
+        let without = nobody.get(&url).send().await.unwrap();
+        assert_eq!(without.status(), 401);
+        let method = nobody.delete(&url).send().await.unwrap();
+        assert_eq!(method.status(), 405);
+    }
+    let reply = server.admin().get(projects).await;
+    let id = reply.headers["x-request-id"].to_str().unwrap().to_owned();
+    line(&server, &["administrative", &id]).await;
+    let said = server.instance().output().split_off(before);
+    assert!(said.len() <= 25, "{} lines: {said:?}", said.len());
+}
+
+#[tokio::test]
 async fn an_endpoint_that_is_switched_off_is_told_of() {
     let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
     let server = Server::launch(launch).await;

@@ -150,6 +150,15 @@ pub fn enter(
     (context, tail)
 }
 
+/// Whether somebody without a token may have got this answer, and so as often as they like: no stranger can fill the
+/// log. Wrong tokens have lines of their own, so many.
+fn is_strangers(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED | StatusCode::METHOD_NOT_ALLOWED | StatusCode::TOO_MANY_REQUESTS
+    )
+}
+
 pin_project! {
     /// A request that is being handled.
     pub struct EdgeFuture<F> {
@@ -216,7 +225,7 @@ impl Tail {
                 request.route = route.name(),
                 "A request failed through a defect of this service",
             );
-        } else if route.name().starts_with(ADMIN_PREFIX) {
+        } else if route.name().starts_with(ADMIN_PREFIX) && !is_strangers(status) {
             // A trail of who tried to change what, and from where.
             tracing::info!(
                 request.id = self.request_id.text().as_str(),
