@@ -85,7 +85,7 @@ describe('a wallet', () => {
     const scrip = client();
     const { code } = await scrip.createWallet();
     expect(await refusal(scrip.useCode('OLIVE-0000-0000-0000'))).toMatchObject({ code: 'wallet_not_found', status: 404 });
-    for (const typo of ['', '..', 'olive 7k2m', '<script>']) expect(await refusal(scrip.useCode(typo))).toMatchObject({ code: 'invalid_request', param: 'code' });
+    for (const typo of ['', '..', 'olive/7k2m', '<script>']) expect(await refusal(scrip.useCode(typo))).toMatchObject({ code: 'invalid_request', param: 'code' });
     expect(await scrip.code()).toBe(code);
   });
 
