@@ -14,7 +14,6 @@ mod approvals;
 mod approved_changes;
 mod audit;
 mod audit_outcomes;
-mod browser;
 mod catalog;
 mod erase;
 mod forms;
@@ -32,3 +31,5 @@ mod unfulfilled;
 mod wallet_deeds;
 mod wallets;
 mod webhooks;
+
+use kit::browser;

@@ -14,7 +14,9 @@
 )]
 
 pub mod background;
+pub mod browser;
 pub mod client;
+pub mod dashboard_routes;
 pub mod deadline;
 pub mod demo;
 pub mod events;

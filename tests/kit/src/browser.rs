@@ -1,47 +1,56 @@
 //! A browser without scripts: it keeps the cookie, follows redirects by hand, and sends the fields that a
 //! page's forms have.
 
-use kit::{
-    client::unled_http,
-    service::{ADMIN_TOKEN, Service},
-};
 use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 
-pub(crate) struct Browser {
+use crate::client::unled_http;
+#[cfg(feature = "service")]
+use crate::service::{ADMIN_TOKEN, Service};
+
+/// One browser, signed in or not.
+pub struct Browser {
     http: reqwest::Client,
-    pub(crate) base: String,
+    /// The address of the service.
+    pub base: String,
     /// The session's cookie, if there is one.
-    pub(crate) cookie: Option<String>,
+    pub cookie: Option<String>,
     /// The cookie that says that somebody signed in here, which is not sent.
-    pub(crate) known: Option<String>,
+    pub known: Option<String>,
 }
 
-pub(crate) struct Page {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) html: String,
+/// An answer to a browser.
+pub struct Page {
+    /// The status code.
+    pub status: u16,
+    /// All headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub html: String,
 }
 
 impl Page {
-    pub(crate) fn location(&self) -> &str {
+    /// Where it leads.
+    pub fn location(&self) -> &str {
         let location = self.headers.get(LOCATION).expect("a redirect");
         location.to_str().unwrap()
     }
 
+    /// Asserts that it has this text.
     #[track_caller]
-    pub(crate) fn shows(&self, text: &str) -> &Self {
+    pub fn shows(&self, text: &str) -> &Self {
         assert!(self.html.contains(text), "no {text:?} in {}", self.html);
         self
     }
 
+    /// Asserts that it does not have this text.
     #[track_caller]
-    pub(crate) fn lacks(&self, text: &str) -> &Self {
+    pub fn lacks(&self, text: &str) -> &Self {
         assert!(!self.html.contains(text), "{text:?} in {}", self.html);
         self
     }
 
     /// The value of an input of this name.
-    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+    pub fn value(&self, name: &str) -> Option<&str> {
         let (_, rest) = self.html.split_once(&format!("name=\"{name}\" "))?;
         let (tag, _) = rest.split_once('>')?;
         let (_, value) = tag.split_once("value=\"")?;
@@ -49,14 +58,15 @@ impl Page {
     }
 
     /// The text between two texts.
-    pub(crate) fn between(&self, before: &str, after: &str) -> &str {
+    pub fn between(&self, before: &str, after: &str) -> &str {
         let (_, rest) = self.html.split_once(before).expect(before);
         rest.split_once(after).expect(after).0
     }
 }
 
 impl Browser {
-    pub(crate) fn new(base: &str) -> Self {
+    /// A browser in which nobody is signed in.
+    pub fn new(base: &str) -> Self {
         Self {
             http: unled_http(),
             base: base.to_owned(),
@@ -66,19 +76,18 @@ impl Browser {
     }
 
     /// A browser that has signed in by the token.
-    pub(crate) async fn signed_in(service: &Service) -> Self {
+    #[cfg(feature = "service")]
+    pub async fn signed_in(service: &Service) -> Self {
         let mut browser = Self::new(&service.base);
         let page = browser.sign_in(&[("token", ADMIN_TOKEN)]).await;
         assert_eq!((page.status, page.location()), (303, "/dashboard"));
         browser
     }
 
-    pub(crate) async fn sign_in(&mut self, form: &[(&str, &str)]) -> Page {
+    /// Sends a form that signs in, and keeps the cookies of the answer.
+    pub async fn sign_in(&mut self, form: &[(&str, &str)]) -> Page {
         let page = self.post_as_it_is("/dashboard/sign-in", form, &[]).await;
-        if let Some(cookie) = page.headers.get(SET_COOKIE) {
-            let cookie = cookie.to_str().unwrap();
-            self.cookie = cookie.split(';').next().map(ToOwned::to_owned);
-        }
+        self.take_cookie(&page);
         let cookies = page.headers.get_all(SET_COOKIE).iter();
         let mut cookies = cookies.map(|cookie| cookie.to_str().unwrap());
         if let Some(known) = cookies.find(|it| it.starts_with("scrip_browser=")) {
@@ -87,12 +96,21 @@ impl Browser {
         page
     }
 
-    pub(crate) async fn get(&self, path: &str) -> Page {
+    /// Keeps the cookie of a page that signed in.
+    pub fn take_cookie(&mut self, page: &Page) {
+        if let Some(cookie) = page.headers.get(SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap();
+            self.cookie = cookie.split(';').next().map(ToOwned::to_owned);
+        }
+    }
+
+    /// Opens a page.
+    pub async fn get(&self, path: &str) -> Page {
         self.send(self.http.get(self.url(path)), &[]).await
     }
 
     /// Sends a form like a page of the dashboard, with its token and origin.
-    pub(crate) async fn post(&self, path: &str, form: &[(&str, &str)]) -> Page {
+    pub async fn post(&self, path: &str, form: &[(&str, &str)]) -> Page {
         let token = self.token().await;
         let mut form = form.to_vec();
         form.push(("formToken", &token));
@@ -102,14 +120,14 @@ impl Browser {
     }
 
     /// Sends a form, and follows the redirect.
-    pub(crate) async fn submit(&self, path: &str, form: &[(&str, &str)]) -> Page {
+    pub async fn submit(&self, path: &str, form: &[(&str, &str)]) -> Page {
         let page = self.post(path, form).await;
         assert_eq!(page.status, 303, "{}", page.html);
         self.get(page.location()).await
     }
 
     /// Sends a form that asks first, says yes, and follows the redirect.
-    pub(crate) async fn confirm(&self, path: &str, form: &[(&str, &str)]) -> Page {
+    pub async fn confirm(&self, path: &str, form: &[(&str, &str)]) -> Page {
         let page = self.post(path, form).await;
         assert_eq!(page.status, 200, "{}", page.html);
         page.shows("<title>Please confirm");
@@ -118,7 +136,7 @@ impl Browser {
     }
 
     /// Searches a project, whose pages begin with `base`; the answer is the last one before another page is opened.
-    pub(crate) async fn search(&self, base: &str, query: &str) -> Page {
+    pub async fn search(&self, base: &str, query: &str) -> Page {
         let page = self
             .post(&format!("{base}/search"), &[("query", query)])
             .await;
@@ -129,14 +147,15 @@ impl Browser {
     }
 
     /// The token in this session's forms.
-    pub(crate) async fn token(&self) -> String {
+    pub async fn token(&self) -> String {
         let page = self.get("/dashboard").await;
         page.value("formToken")
             .expect("a signed-in page")
             .to_owned()
     }
 
-    pub(crate) async fn post_as_it_is(
+    /// Sends a form with these fields and headers alone.
+    pub async fn post_as_it_is(
         &self,
         path: &str,
         form: &[(&str, &str)],
@@ -150,7 +169,8 @@ impl Browser {
         self.send(request, headers).await
     }
 
-    pub(crate) async fn send(
+    /// Sends a request with the cookie.
+    pub async fn send(
         &self,
         mut request: reqwest::RequestBuilder,
         headers: &[(&str, &str)],
