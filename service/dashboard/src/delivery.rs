@@ -32,7 +32,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         p { (subjects(&project, &exchange)) }
         section.card {
             h2 { "Attempts" }
-            @if delivery.attempts.is_empty() { p.empty { "None yet." } } @else { div { (attempts(delivery)) } }
+            @if delivery.attempts.is_empty() { p.empty { "None yet." } } @else { div { (attempts(&request, delivery)) } }
             @if let Some(next) = next { p.hint { "Next attempt at " (layout::when(next)) "." } }
             (send_again(&request, &page_path, delivery))
         }

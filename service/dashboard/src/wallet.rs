@@ -157,17 +157,19 @@ fn holds(
     detail: &WalletDetail,
 ) -> Markup {
     let (holds, besides) = &detail.holds;
+    // With a publishable key, who knows a hold's name charges it.
+    let sees_names = request.may(Privilege::Support);
     html! {
         section.card {
             h2 { "Holds" }
             div.scroll tabindex="0" role="region" aria-label="Holds" { table {
                 thead { tr { th { "Hold" } th.number { "Credits" } th { "Expires" } th { span.hidden { "Release" } } } }
                 tbody { @for (id, hold) in holds { tr {
-                    td { code.small { (id) } }
+                    td { @if sees_names { code.small { (id) } } @else { span.hint { "Named to support and above" } } }
                     td.number { (grouped(hold.amount.get()))
                         @if hold.drawn > 0 { br; span.small { (grouped(hold.drawn)) " drawn" } } }
                     td.time { (layout::when(hold.expires_at)) }
-                    td { @if request.may(Privilege::Support) {
+                    td { @if sees_names {
                         form method="post" action={ (path(project, key)) "/release" } {
                             (form::token(request))
                             input type="hidden" name="holdId" value=(id);

@@ -1,10 +1,13 @@
 //! How a webhook endpoint does, on the pages that show it.
 
+use std::borrow::Cow;
+
 use domain::catalog::EndpointStatus;
 use maud::{Markup, html};
-use outbound::webhooks::EndpointHealth;
+use outbound::webhooks::{Attempt, EndpointHealth};
+use people::Privilege;
 
-use super::layout;
+use super::{layout, page_request::PageRequest};
 
 /// Whether an endpoint is active, and how it does: green only where nothing fails.
 pub(super) fn badge(status: EndpointStatus, health: &EndpointHealth) -> Markup {
@@ -33,7 +36,7 @@ pub(super) fn health_line(health: &EndpointHealth) -> Markup {
 }
 
 /// How an endpoint does, on its page.
-pub(super) fn health_card(health: &EndpointHealth) -> Markup {
+pub(super) fn health_card(request: &PageRequest, health: &EndpointHealth) -> Markup {
     html! {
         section.card {
             h2 { "Health" }
@@ -46,11 +49,22 @@ pub(super) fn health_card(health: &EndpointHealth) -> Markup {
                         Some(last) => {
                             (layout::when(last.at)) " "
                             @match last.status_code { Some(code) => (code), None => "no response" }
-                            @if let Some(error) = &last.error { br; span.hint { (error) } }
+                            @if let Some(error) = attempt_error(request, last) { br; span.hint { (error) } }
                         },
                     }
                 } }
             }
         }
+    }
+}
+
+/// What went wrong: below support without what the receiver wrote.
+pub(super) fn attempt_error<'a>(
+    request: &PageRequest,
+    attempt: &'a Attempt,
+) -> Option<Cow<'a, str>> {
+    match request.may(Privilege::Support) {
+        true => attempt.error.as_deref().map(Cow::Borrowed),
+        false => attempt.error_unquoted(),
     }
 }

@@ -63,7 +63,7 @@ pub(super) async fn send(
         p.hint { "A test, sent to " a href=(page_path) { (endpoint.url) } " as " code { (outcome.event) } }
         section.card {
             h2 { "Response" }
-            (attempt_line(&outcome.attempt))
+            (attempt_line(&request, &outcome.attempt))
             @if let Some(body) = outcome.body.filter(|body| !body.is_empty()) {
                 pre.scroll tabindex="0" role="region" aria-label="Body of the response" { (body) }
             }

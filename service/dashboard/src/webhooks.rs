@@ -24,7 +24,7 @@ use super::{
     layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
     webhook_change,
-    webhook_health::{badge, health_card, health_line},
+    webhook_health::{attempt_error, badge, health_card, health_line},
     webhook_test,
 };
 use crate::state::App;
@@ -193,7 +193,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         div.head { h1 { (address(&request, endpoint)) } (badge(endpoint.status, &health)) }
         p.hint { code { (endpoint.id) } " · " (events(endpoint)) }
         (copy_now(&new, "The secret is shown only this once."))
-        (health_card(&health))
+        (health_card(&request, &health))
         section.card {
             h2 { "Deliveries" }
             nav.row aria-label="Filter" { @for (name, label, _) in FILTERS {
@@ -218,7 +218,7 @@ fn row(request: &PageRequest, endpoint: &Endpoint, page_path: &str, delivery: &D
     html! { tr {
         td { a href={ (page_path) "/deliveries/" (delivery.id) } { (delivery.kind.as_str()) } br; code.small { (delivery.event) } }
         td { (state(delivery.status)) @if let Some(next) = next { br; span.hint { "again at " (layout::when(next)) } } }
-        td { (attempts(delivery)) }
+        td { (attempts(request, delivery)) }
         td { (send_again(request, page_path, delivery)) }
     } }
 }
@@ -233,18 +233,18 @@ pub(super) fn state(status: Status) -> Markup {
     }
 }
 
-pub(super) fn attempts(delivery: &Delivery) -> Markup {
+pub(super) fn attempts(request: &PageRequest, delivery: &Delivery) -> Markup {
     html! {
-        @for attempt in &delivery.attempts { (attempt_line(attempt)) }
+        @for attempt in &delivery.attempts { (attempt_line(request, attempt)) }
     }
 }
 
-pub(super) fn attempt_line(attempt: &Attempt) -> Markup {
+pub(super) fn attempt_line(request: &PageRequest, attempt: &Attempt) -> Markup {
     html! {
         div {
             span.time { (layout::when(attempt.at)) } " "
             @match attempt.status_code { Some(code) => (code), None => "no response" }
-            " " span.hint { (attempt.millis) " ms" @if let Some(error) = &attempt.error { ", " (error) } }
+            " " span.hint { (attempt.millis) " ms" @if let Some(error) = attempt_error(request, attempt) { ", " (error) } }
         }
     }
 }

@@ -22,9 +22,9 @@ pub struct Browser {
 pub struct Page {
     /// The status code.
     pub status: u16,
-    /// All headers.
+    /// All headers of the response.
     pub headers: HeaderMap,
-    /// The body.
+    /// The body as text.
     pub html: String,
 }
 

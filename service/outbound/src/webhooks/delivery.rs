@@ -1,5 +1,7 @@
 //! A delivery: one event on its way to one endpoint, with its attempts.
 
+use std::borrow::Cow;
+
 use actors::event_number;
 use domain::{
     Timestamp,
@@ -8,6 +10,8 @@ use domain::{
 use persistence::EventNumber;
 use serde::{Deserialize, Serialize};
 use wire::field::EventType;
+
+use super::send::refusal;
 
 /// Attempts kept per delivery: more than the schedule makes, as some are asked for by hand.
 const KEPT_ATTEMPTS: usize = 20;
@@ -76,6 +80,18 @@ pub struct Attempt {
     pub error: Option<Box<str>>,
     /// How long it took, in milliseconds.
     pub millis: u32,
+}
+
+impl Attempt {
+    /// What went wrong, without what the receiver wrote.
+    #[must_use]
+    pub fn error_unquoted(&self) -> Option<Cow<'_, str>> {
+        let error = self.error.as_deref()?;
+        Some(match self.status_code {
+            Some(status) => refusal(status, &[]).into(),
+            None => error.into(),
+        })
+    }
 }
 
 impl Delivery {

@@ -194,7 +194,8 @@ async fn read(mut response: Response, bytes: &mut Vec<u8>) -> bool {
     }
 }
 
-fn refusal(status: u16, body: &[u8]) -> String {
+/// The error of an attempt that was answered so.
+pub(super) fn refusal(status: u16, body: &[u8]) -> String {
     let summary = shown(&String::from_utf8_lossy(body));
     if summary.is_empty() {
         return format!("It answered {status}.");
