@@ -22,6 +22,7 @@ mod schedule;
 mod send;
 mod summary;
 mod worker;
+mod writes;
 
 use std::{
     collections::HashMap,

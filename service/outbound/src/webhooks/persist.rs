@@ -5,44 +5,26 @@ use domain::id::DeliveryId;
 
 use super::{
     Error,
-    delivery::{Delivery, Origin, Status},
+    delivery::Origin,
     note::{self, DeliveryNote, Progress, ProgressNote, Replay, ResponseNote},
     worker::{CommandReply, EndpointWorker},
+    writes::{self, Write},
 };
-
-/// The cursor is written after this many deliveries.
-const NOTED_EVERY: usize = 64;
 
 impl EndpointWorker {
     /// The cursor that may be written, once all in `fresh` is durable.
     fn progress(&self) -> Progress {
         let read = self.reader.progress();
-        // The last events of a replay may still wait when all of it was read.
-        let unread = read.replay.map_or(u64::MAX, |replay| replay.cursor);
-        let waits = self.queue.safe(Origin::Replay, unread);
-        let replay = self.reader.replaying().filter(|_| waits < u64::MAX);
+        let replay = self.reader.replaying().and_then(|replay| {
+            // The last events of a replay may still wait when all of it was read.
+            let unread = read.replay.map_or(u64::MAX, |replay| replay.cursor);
+            let cursor = self.queue.safe(Origin::Replay, unread);
+            (cursor < u64::MAX).then_some(Replay { cursor, ..replay })
+        });
         Progress {
             cursor: self.queue.safe(Origin::Live, read.cursor),
             failing_since: self.failing_since.map(|since| since.0),
-            replay: replay.map(|replay| Replay {
-                cursor: waits,
-                ..replay
-            }),
-        }
-    }
-
-    /// Notes what the written cursor has passed and only the delivery before it would have found after a crash:
-    /// that one is over.
-    fn note_passed(&mut self) {
-        let now = self.context.handle.now();
-        for (wallet, entry) in self.queue.note_passed(self.written.cursor) {
-            let next_at = Some(now);
-            let delivery = entry.delivery(wallet);
-            let delivery = Delivery {
-                next_at,
-                ..delivery
-            };
-            self.fresh.insert(delivery.id, delivery);
+            replay,
         }
     }
 
@@ -51,38 +33,26 @@ impl EndpointWorker {
         if self.rests_until.is_some() {
             return false;
         }
-        self.note_passed();
+        let now = self.context.handle.now();
+        writes::note_passed(&mut self.queue, self.written.cursor, &mut self.fresh, now);
         let progress = self.progress();
-        let goes_back = progress.cursor < self.written.cursor;
-        let is_news = goes_back
-            || progress.failing_since != self.written.failing_since
-            || progress.replay != self.written.replay
-            || (progress.cursor != self.written.cursor
-                && (self.unwritten >= NOTED_EVERY
-                    || (self.under_way.is_empty() && !self.fresh.is_empty())));
+        let rests = self.under_way.is_empty() && !self.fresh.is_empty();
+        let is_news = writes::is_news(&self.written, &progress, self.unwritten, rests);
         if self.fresh.is_empty() && !is_news && self.replies.is_empty() {
             return true;
         }
-        let mut fresh: Vec<_> = self.fresh.values().collect();
-        // What finds others after a crash is durable before what was found is over.
-        fresh.sort_by_key(|delivery| (delivery.status != Status::Pending, delivery.id));
-        let mut append = Vec::new();
-        if goes_back {
-            let back = Progress {
-                cursor: progress.cursor,
-                ..self.written.clone()
-            };
-            append.push(notes::put::<ProgressNote>(&self.id, &back));
-        }
-        append.extend(fresh.into_iter().flat_map(|delivery| {
-            let summary = self.summary.get(&delivery.id);
-            let key = (self.id, delivery.id);
-            let summary = summary.map(|summary| notes::put::<ResponseNote>(&key, summary));
-            std::iter::once(notes::put::<DeliveryNote>(&key, delivery)).chain(summary)
-        }));
-        if is_news {
-            append.push(notes::put::<ProgressNote>(&self.id, &progress));
-        }
+        let writes = writes::in_order(&self.written, &progress, is_news, self.fresh.values());
+        let append = writes.into_iter().flat_map(|write| match write {
+            Write::Progress(progress) => vec![notes::put::<ProgressNote>(&self.id, &progress)],
+            Write::Delivery(delivery) => {
+                let summary = self.summary.get(&delivery.id);
+                let key = (self.id, delivery.id);
+                let summary = summary.map(|summary| notes::put::<ResponseNote>(&key, summary));
+                let delivery = notes::put::<DeliveryNote>(&key, delivery);
+                std::iter::once(delivery).chain(summary).collect()
+            }
+        });
+        let append = append.collect();
         if let Err(error) = self.put(append).await {
             tracing::warn!(%error, endpoint = %self.id, "The results of webhooks could not be written; trying again");
             self.rest();

@@ -1,7 +1,7 @@
 //! The queue of one endpoint: for each wallet its next event (the head), and the events behind it. A wallet's
 //! next event is not due before the previous one was accepted or given up; other wallets go on.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use actors::{EventRecord, event_number};
 use domain::{
@@ -36,6 +36,8 @@ pub(super) struct Queue {
     wallets: HashMap<WalletKey, Wallet>,
     /// Heads that are not in flight, by when they are due and by turn.
     due: BTreeSet<(Timestamp, u64, WalletKey)>,
+    /// The first live entry of each wallet where that has no note, by number.
+    unnoted: BTreeMap<EventNumber, WalletKey>,
     /// Number of entries behind heads.
     behind: usize,
     turns: u64,
@@ -47,6 +49,15 @@ struct Wallet {
     /// When the head is due, and its turn; `None`: it is in flight.
     due: Option<(Timestamp, u64)>,
     rest: VecDeque<QueuedDelivery>,
+    /// Its key in [`Queue::unnoted`].
+    unnoted: Option<EventNumber>,
+}
+
+impl Wallet {
+    fn first_live(&mut self) -> Option<&mut QueuedDelivery> {
+        let mut entries = std::iter::once(&mut self.head).chain(&mut self.rest);
+        entries.find(|entry| entry.origin == Origin::Live)
+    }
 }
 
 impl QueuedDelivery {
@@ -65,15 +76,33 @@ impl Queue {
                 ..entry
             });
             self.behind = self.behind.saturating_add(1);
+            self.index(key);
             return;
         }
         let wallet = Wallet {
             head: entry,
             due: None,
             rest: VecDeque::new(),
+            unnoted: None,
         };
         self.wallets.insert(key, wallet);
+        self.index(key);
         self.set_due(key, at);
+    }
+
+    /// Looks anew for a wallet's first live entry, after its entries changed.
+    fn index(&mut self, key: WalletKey) {
+        let Some(wallet) = self.wallets.get_mut(&key) else {
+            return;
+        };
+        let first = wallet.first_live().filter(|entry| !entry.noted);
+        let first = first.map(|entry| entry.number());
+        if let Some(former) = std::mem::replace(&mut wallet.unnoted, first) {
+            self.unnoted.remove(&former);
+        }
+        if let Some(first) = first {
+            self.unnoted.insert(first, key);
+        }
     }
 
     fn set_due(&mut self, key: WalletKey, at: Timestamp) {
@@ -115,9 +144,15 @@ impl Queue {
             Some(next) => {
                 wallet.head = next;
                 self.behind = self.behind.saturating_sub(1);
+                self.index(key);
                 self.set_due(key, now);
             }
-            None => drop(self.wallets.remove(&key)),
+            None => {
+                let gone = self.wallets.remove(&key);
+                if let Some(number) = gone.and_then(|wallet| wallet.unnoted) {
+                    self.unnoted.remove(&number);
+                }
+            }
         }
     }
 
@@ -127,6 +162,7 @@ impl Queue {
             wallet.head.noted |= noted;
             wallet.head.by_hand = false;
             wallet.head.unread = 0;
+            self.index(key);
             self.set_due(key, at);
         }
     }
@@ -182,43 +218,38 @@ impl Queue {
     /// entries of this origin. Live entries behind one that has a note are found again through that note;
     /// entries of a replay are not.
     pub(super) fn safe(&self, origin: Origin, read: EventNumber) -> EventNumber {
-        let unsafe_ones = self.wallets.values().filter_map(|wallet| {
-            let mut entries = std::iter::once(&wallet.head).chain(&wallet.rest);
-            let first = match origin {
-                Origin::Live => {
-                    let first = entries.find(|entry| entry.origin == origin);
-                    first.filter(|entry| !entry.noted)
-                }
-                Origin::Replay => {
-                    let mine = entries.filter(|entry| entry.origin == origin && !entry.noted);
-                    mine.min_by_key(|entry| entry.number())
-                }
-            };
-            first.map(|entry| entry.number().saturating_sub(1))
-        });
-        unsafe_ones.min().map_or(read, |least| least.min(read))
+        let first = match origin {
+            Origin::Live => self.unnoted.first_key_value().map(|(number, _)| *number),
+            Origin::Replay => {
+                let wallets = self.wallets.values();
+                let entries = wallets.flat_map(|it| std::iter::once(&it.head).chain(&it.rest));
+                let mine = entries.filter(|entry| entry.origin == origin && !entry.noted);
+                mine.map(QueuedDelivery::number).min()
+            }
+        };
+        first.map_or(read, |first| first.saturating_sub(1).min(read))
     }
 
     /// The live entries that a written cursor has passed and that no note finds any more, as the one before them
     /// is over: each gets a note now.
     pub(super) fn note_passed(&mut self, cursor: EventNumber) -> Vec<(WalletKey, QueuedDelivery)> {
-        let passed = self.wallets.iter_mut().filter_map(|(key, wallet)| {
-            let mut entries = std::iter::once(&mut wallet.head).chain(&mut wallet.rest);
-            let first = entries.find(|entry| entry.origin == Origin::Live)?;
-            if first.noted || first.number() > cursor {
-                return None;
-            }
-            first.noted = true;
-            let record = None;
-            Some((
-                *key,
-                QueuedDelivery {
+        let passed = self.unnoted.range(..=cursor).map(|(_, key)| *key);
+        let passed: Vec<_> = passed.collect();
+        let mut entries = Vec::with_capacity(passed.len());
+        for key in passed {
+            let wallet = self.wallets.get_mut(&key);
+            if let Some(first) = wallet.and_then(Wallet::first_live) {
+                first.noted = true;
+                let record = None;
+                let entry = QueuedDelivery {
                     record,
                     ..first.clone()
-                },
-            ))
-        });
-        passed.collect()
+                };
+                entries.push((key, entry));
+            }
+            self.index(key);
+        }
+        entries
     }
 
     /// The wallets whose first live entry has a note, with that entry's number.

@@ -19,7 +19,7 @@ use super::{
 };
 
 /// Events read per page.
-const PAGE: usize = 128;
+pub(super) const PAGE: usize = 128;
 
 /// Events to be sent, with their wallets.
 type Entries = Vec<(WalletKey, QueuedDelivery)>;
@@ -130,13 +130,33 @@ impl Reader {
             let kind = EventType::of(&record.project_event.data);
             endpoint.wants(kind.as_str())
         };
+        let Some(from) = self.position() else {
+            return Ok(None);
+        };
+        let page = handle.events_from(&project.scope, from, PAGE).await?;
+        Ok(Some(self.take(page, wanted)))
+    }
+
+    /// Where the next page begins; `None`: there is nothing to read at present.
+    pub(super) fn position(&self) -> Option<EventNumber> {
+        match (&self.lost, &self.replay) {
+            (Some(lost), _) => Some(lost.from),
+            (None, _) if !self.at_end => Some(self.cursor),
+            (None, replay) => replay.map(|replay| replay.cursor),
+        }
+    }
+
+    /// What is to be sent of the page that begins at [`Self::position`].
+    pub(super) fn take(
+        &mut self,
+        page: Vec<EventRecord>,
+        wanted: impl Fn(&EventRecord) -> bool,
+    ) -> Entries {
         let known = &mut self.known;
+        let is_last = page.len() < PAGE;
+        let last = page.last().map(|record| event_number(record.id));
         if let Some(lost) = &mut self.lost {
-            let page = handle.events_from(&project.scope, lost.from, PAGE).await?;
-            let is_over = page.len() < PAGE;
-            let last = page
-                .last()
-                .map_or(lost.to, |record| event_number(record.id));
+            let last = last.unwrap_or(lost.to);
             let found = page.into_iter().filter(|record| {
                 let number = event_number(record.id);
                 let behind = lost.behind.get(&record.project_event.key);
@@ -145,33 +165,22 @@ impl Reader {
             });
             let found = found.map(|record| entry(record, Origin::Live)).collect();
             lost.from = last;
-            if is_over || last >= lost.to {
+            if is_last || last >= lost.to {
                 self.lost = None;
             }
-            return Ok(Some(found));
+            return found;
         }
         if !self.at_end {
-            let page = handle
-                .events_from(&project.scope, self.cursor, PAGE)
-                .await?;
-            self.at_end = page.len() < PAGE;
-            if let Some(last) = page.last() {
-                self.cursor = event_number(last.id);
-            }
+            self.at_end = is_last;
+            self.cursor = last.unwrap_or(self.cursor);
             let new = page.into_iter().filter(|record| !known.remove(&record.id));
             let found = new.filter(wanted);
-            return Ok(Some(
-                found.map(|record| entry(record, Origin::Live)).collect(),
-            ));
+            return found.map(|record| entry(record, Origin::Live)).collect();
         }
         let Some(replay) = &mut self.replay else {
-            return Ok(None);
+            return Vec::new();
         };
-        let page = handle
-            .events_from(&project.scope, replay.cursor, PAGE)
-            .await?;
-        let last = page.last().map(|record| event_number(record.id));
-        let is_over = page.len() < PAGE || last.is_none_or(|last| last >= replay.end);
+        let is_over = is_last || last.is_none_or(|last| last >= replay.end);
         let (end, since) = (replay.end, Timestamp(replay.since));
         let found = page.into_iter().filter(|record| {
             event_number(record.id) <= end && record.project_event.is_since(since) && wanted(record)
@@ -181,7 +190,7 @@ impl Reader {
             Some(last) => replay.cursor = last,
             None => self.replay = None,
         }
-        Ok(Some(found))
+        found
     }
 }
 

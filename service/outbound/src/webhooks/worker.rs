@@ -109,23 +109,7 @@ impl EndpointWorker {
             cursor: endpoint.events_after,
             ..Progress::default()
         });
-        let mut queue = Queue::default();
-        let mut pending: Vec<_> = record.deliveries.values().collect();
-        pending.retain(|delivery| delivery.status == Status::Pending);
-        // A wallet's delivery that was tried before goes first.
-        pending.sort_by_key(|delivery| (delivery.attempts.is_empty(), delivery.id));
-        for delivery in pending {
-            let at = delivery.next_at.unwrap_or_default();
-            queue.push(delivery.wallet, QueuedDelivery::of(delivery), at);
-        }
-        let live = record.deliveries.values();
-        let live = live.filter(|delivery| delivery.origin == Origin::Live);
-        let parked = queue.parked();
-        let from = parked.values().copied().min();
-        let from = from.map_or(progress.cursor, |from| from.min(progress.cursor));
-        let known = live.filter(|delivery| delivery.number() > from);
-        let known = known.map(|delivery| delivery.event).collect();
-        let reader = Reader::new(&progress, parked, known);
+        let (queue, reader) = resumed(&progress, &record.deliveries);
         *shared.recent.lock() = RecentAttempts::of(&record.deliveries);
         *shared.delivery_log.lock() = DeliveryLog::new(record.deliveries);
         Self {
@@ -359,6 +343,31 @@ impl EndpointWorker {
         self.fresh.insert(id, delivery);
         Ok(id)
     }
+}
+
+/// What waits by the notes of an earlier process, and where the log is read on.
+pub(super) fn resumed(
+    progress: &Progress,
+    deliveries: &BTreeMap<DeliveryId, Delivery>,
+) -> (Queue, Reader) {
+    let mut queue = Queue::default();
+    let mut pending: Vec<_> = deliveries.values().collect();
+    pending.retain(|delivery| delivery.status == Status::Pending);
+    // A wallet's delivery that was tried before goes first.
+    pending.sort_by_key(|delivery| (delivery.attempts.is_empty(), delivery.id));
+    for delivery in pending {
+        let at = delivery.next_at.unwrap_or_default();
+        queue.push(delivery.wallet, QueuedDelivery::of(delivery), at);
+    }
+    let live = deliveries.values();
+    let live = live.filter(|delivery| delivery.origin == Origin::Live);
+    let parked = queue.parked();
+    let from = parked.values().copied().min();
+    let from = from.map_or(progress.cursor, |from| from.min(progress.cursor));
+    let known = live.filter(|delivery| delivery.number() > from);
+    let known = known.map(|delivery| delivery.event).collect();
+    let reader = Reader::new(progress, parked, known);
+    (queue, reader)
 }
 
 impl QueuedDelivery {
