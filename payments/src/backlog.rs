@@ -28,7 +28,7 @@ const PROBE_SECONDS: i64 = 30;
 const PAGE: usize = 64;
 
 /// A stored event that waits for its next attempt.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BacklogEntry {
     pub(crate) event: StoredEvent,
     /// Failed attempts so far.

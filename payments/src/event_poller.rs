@@ -65,7 +65,7 @@ struct ReadState {
 }
 
 /// New events about one object, which is fetched once for all of them.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnseenEvents {
     about: ObjectRef,
     events: Vec<StoredEvent>,

@@ -185,6 +185,8 @@ impl Source for OverdueSubscriptions {
     type Run = WalkProgress;
 
     const AT_ONCE: usize = 16;
+    /// In the next day's walk.
+    const COMES_AGAIN: bool = true;
 
     async fn next(
         &self,

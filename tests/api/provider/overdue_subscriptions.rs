@@ -189,3 +189,49 @@ async fn what_goes_on_is_not_asked_about() {
     shop.days_and_a_round(29).await;
     assert_eq!(shop.looks(), told);
 }
+
+/// With a clock that only timers advance, as no test waits as long as the service does.
+#[tokio::test(start_paused = true)]
+async fn a_subscription_about_which_the_provider_hangs_ends_as_well() {
+    let shop = StripeShop::open().await;
+    subscribed(&shop).await;
+    shop.stripe.from_now_on(SUBSCRIPTION, Override::Silence);
+    shop.days_and_a_round(31).await;
+    shop.days_and_a_round(5).await;
+    assert_eq!(shop.features().await, json!(["pro"]), "six days of silence");
+    shop.days_and_a_round(2).await;
+    assert_eq!(shop.features().await, json!([]));
+}
+
+/// Three of them in a row stop a sweep, which goes on behind them.
+#[tokio::test]
+async fn each_of_many_subscriptions_is_reached_while_the_provider_answers_about_others() {
+    const MANY: usize = 24;
+    let shop = StripeShop::open().await;
+    let tier = shop.add_tier(500).await;
+    for number in 0..MANY {
+        let begun = shop.begun_with(&format!("user{number}"), &tier).await;
+        let id = format!("sub_{number}");
+        shop.subscribe(&begun, &id).await;
+        let silent = Override::Status(500, json!({}));
+        shop.stripe
+            .from_now_on(&format!("/v1/subscriptions/{id}"), silent);
+        shop.service.clock.advance_millis(60_000);
+    }
+    shop.service.round().await;
+    shop.days_and_a_round(31).await;
+    for day in 0..9 {
+        shop.days_and_a_round(1).await;
+        // Something is bought and answered each day: it is no outage.
+        let begun = shop.begun(&format!("buyer{day}")).await;
+        shop.pay(&begun).await;
+    }
+    for _ in 0..MANY {
+        shop.service.clock.advance_millis(31_000);
+        shop.service.round().await;
+    }
+    for number in 0..MANY {
+        let wallet = shop.wallet(&format!("user{number}")).await;
+        assert_eq!(wallet["features"], json!([]), "{number}");
+    }
+}
