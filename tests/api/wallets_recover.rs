@@ -106,6 +106,43 @@ async fn who_topped_a_wallet_up_under_a_leaked_code_is_not_told_the_new_one() {
     assert_eq!(mails(&shop).await.len(), 1);
 }
 
+/// Else its address would be on the next buyer's order.
+#[tokio::test]
+async fn a_replaced_code_leaves_the_providers_customer_of_before_behind() {
+    let shop = StripeShop::open().await;
+    let leaked = shop.service.code().await;
+    let asked = || {
+        let calls = shop.stripe.calls("/v1/checkout/sessions");
+        let opened = calls.iter().rfind(|call| call.method == Method::POST);
+        opened.unwrap().form.get("customer").cloned()
+    };
+    let begun = shop.checkout(json!({"code": leaked})).await.expect(200);
+    shop.pay(&begun).await;
+    shop.checkout(json!({"code": leaked})).await.expect(200);
+    assert!(asked().is_some(), "a returning buyer keeps their customer");
+    let path = format!("/api/v1/wallets/{leaked}/rotate");
+    let secret = &shop.service.secret;
+    let new = secret.post(&path, &Value::Null).await.expect(200);
+    let begun = shop.checkout(json!({"code": new["code"]})).await;
+    let begun = begun.expect(200);
+    assert_eq!(asked(), None);
+    let checkout = begun["checkoutId"].as_str().unwrap();
+    shop.stripe.pay(checkout);
+    let session = shop.stripe.set(
+        &format!("/v1/checkout/sessions/{checkout}"),
+        json!({"customer_details": {"email": "owner@mail.example"}}),
+    );
+    let kind = "checkout.session.completed";
+    shop.report(kind, &session).await.expect(200);
+    shop.service.handle.fold_all().await.unwrap();
+    for address in ["buyer@mail.example", "owner@mail.example"] {
+        recover(&shop, address).await;
+    }
+    let mails = mails(&shop).await;
+    let to: Vec<_> = mails.iter().map(|mail| to(mail)).collect();
+    assert_eq!(to, ["owner@mail.example"]);
+}
+
 #[tokio::test]
 async fn a_purchase_long_ago_is_found() {
     let shop = StripeShop::open().await;

@@ -1,10 +1,13 @@
 //! What a stream shows by time alone. The runtime's own clock stands still in these tests, and leaps to the next timer
 //! when nobody has anything to do.
 
-use domain::{Amount, catalog::FreeGrant, time::Period};
+use actors::clock::Clock as _;
+use domain::{Amount, Timestamp, catalog::FreeGrant, time::Period};
+use kit::{Client, service::ADMIN_TOKEN};
 use reqwest::Method;
 use scrip::catalog::ProductChange;
 use serde_json::json;
+use wire::view::Instant;
 
 use crate::{
     service::Service,
@@ -68,6 +71,31 @@ async fn a_session_ends_its_stream_by_itself() {
     service.clock.advance_millis(60_000);
     tokio::time::pause();
     assert_eq!(stream.line().await, None::<StreamItem>);
+}
+
+#[tokio::test]
+async fn a_key_ends_its_stream_by_itself() {
+    let service = Service::start().await;
+    service.grant("ann", 10).await;
+    let code = service.code().await;
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    let keys = format!("/api/admin/v1/projects/{}/keys", service.project.id);
+    let end = Instant(Timestamp(service.clock.now().0 + 60_000)).to_string();
+    let of_code = format!("/api/v1/wallets/{code}/stream");
+    let mut streams = Vec::new();
+    for (kind, path) in [("secret", STREAM), ("publishable", &of_code)] {
+        let key = json!({"kind": kind, "expiresAt": end});
+        let key = admin.post(&keys, &key).await.expect(201);
+        let client = Client::new(&service.base, key["key"].as_str().unwrap());
+        let mut stream = Events::open(&client, path).await.ok().unwrap();
+        stream.event().await.unwrap();
+        streams.push(stream);
+    }
+    service.clock.advance_millis(60_000);
+    tokio::time::pause();
+    for mut stream in streams {
+        assert_eq!(stream.line().await, None::<StreamItem>);
+    }
 }
 
 /// A page that stays open: it takes a new session before each hour is over, and goes on where it was.

@@ -5,7 +5,16 @@ use kit::{
     service::Service,
 };
 
-use crate::browser::{Browser, Page};
+use scrip::{
+    catalog::{ProjectChange, ProviderChange},
+    people::Role,
+};
+use serde_json::json;
+
+use crate::{
+    browser::{Browser, Page},
+    people::{new, person, signed_in},
+};
 
 async fn open() -> (Service, Receiver, Browser, String) {
     let service = Service::with(|config| {
@@ -320,4 +329,39 @@ async fn an_endpoint_is_changed_unless_a_colleague_changed_it_meanwhile() {
     browser.get(&here).await.lacks("typed.example");
     let page = browser.get("/dashboard/audit").await;
     page.shows("Changed webhook endpoint").shows("/moved");
+}
+
+#[tokio::test]
+async fn a_viewer_is_shown_no_code_and_nothing_that_the_receiver_wrote() {
+    let (service, receiver, browser, webhooks) = open().await;
+    let _running = service.webhooks.start();
+    let form = [("url", receiver.url.as_str()), ("events", "order.paid")];
+    let here = path(&browser.post(&webhooks, &form).await);
+    let sandbox = Some(ProviderChange::Sandbox);
+    let project = service.project.id;
+    let changed = service
+        .catalog
+        .update_project(project, ProjectChange::default(), sandbox);
+    changed.await.unwrap();
+    let body = json!({"priceId": service.add_price(100).await});
+    let begun = service.secret.post("/api/v1/checkout", &body).await;
+    let begun = begun.expect(200);
+    receiver.next(Say::Body(200, "thanks".into()));
+    let page = begun["url"].as_str().unwrap();
+    let pay = format!("{}/pay", page.strip_prefix(&service.base).unwrap());
+    service.secret.post(&pay, &json!({})).await.expect(200);
+    service.webhooks.settled().await;
+    let received = receiver.received();
+    let code = received[0].body["data"]["order"]["code"].as_str().unwrap();
+    let link = format!("{here}/deliveries/");
+    let page = browser.get(&here).await;
+    let one = format!("{link}{}", page.between(&link, "\""));
+    browser.get(&one).await.shows(code).shows("thanks");
+    let vera = person(&service, new("Vera", Role::Viewer)).await;
+    let vera = signed_in(&service, &vera).await;
+    vera.get(&one)
+        .await
+        .shows("order.paid")
+        .lacks(code)
+        .lacks("thanks");
 }

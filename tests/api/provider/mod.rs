@@ -7,6 +7,7 @@ mod event_list;
 mod foreign_objects;
 mod fulfilment;
 mod invoices;
+mod kept_failures;
 mod overdue_subscriptions;
 mod pending_orders;
 mod reconciliation;
