@@ -16,7 +16,7 @@ use crate::{
     admin::App,
     http::{
         orders::{FilterQuery, PageQuery},
-        query::Params,
+        query::{Both, Params},
     },
 };
 
@@ -51,10 +51,11 @@ pub(super) async fn list(
     State(app): State<App>,
     path: Segments,
     headers: HeaderMap,
-    Params(only): Params<FilterQuery>,
-    Params(part): Params<PageQuery>,
-    Params(ListOptions { totals, format }): Params<ListOptions>,
+    Params(Both(only, Both(part, options))): Params<
+        Both<FilterQuery, Both<PageQuery, ListOptions>>,
+    >,
 ) -> Result<Response, Error> {
+    let ListOptions { totals, format } = options;
     let project = app.catalog.project(path.project()?)?;
     let filter = only.filter(&project)?;
     if format.map_or_else(

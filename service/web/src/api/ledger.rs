@@ -12,7 +12,7 @@ use crate::{
     http::{
         code_path::CodePath,
         ledger::{self, PageQuery},
-        query::Params,
+        query::{Both, Params},
         subject::{Subject, users_wallet},
     },
 };
@@ -56,9 +56,9 @@ pub(super) async fn read_ledger(
 pub(super) async fn read_external_ledger(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,
-    Params(part): Params<PageQuery>,
-    Params(UserQuery { external_user_id }): Params<UserQuery>,
+    Params(Both(part, user)): Params<Both<PageQuery, UserQuery>>,
 ) -> Result<Response, Error> {
+    let UserQuery { external_user_id } = user;
     let address = users_wallet(external_user_id, key.session())?;
     answer(&app, &key, &address.into(), &part).await
 }

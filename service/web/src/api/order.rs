@@ -24,7 +24,7 @@ use crate::{
         code_path::MissCounter,
         order_name::OrderName,
         orders::{FilterQuery, PageQuery},
-        query::Params,
+        query::{Both, Params},
     },
 };
 
@@ -144,8 +144,7 @@ pub(super) async fn read_order(
 pub(super) async fn list_orders(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,
-    Params(only): Params<FilterQuery>,
-    Params(part): Params<PageQuery>,
+    Params(Both(only, part)): Params<Both<FilterQuery, PageQuery>>,
 ) -> Result<Response, Error> {
     match key.session() {
         Some(session) => part.answer_own(session, &app.handle, &key).await,
