@@ -15,6 +15,16 @@ pub enum Error {
     /// The provider refused or failed.
     #[error(transparent)]
     Provider(#[from] port::Error),
+    /// The provider refuses for good to refund an order, or the rest of it.
+    #[error("{reason}")]
+    RefundRefused {
+        /// Why, in the provider's words.
+        reason: String,
+        /// What it gave back by then, in the currency's minor unit.
+        given_cents: i64,
+        /// What can still be refunded, in the same unit.
+        refundable_cents: i64,
+    },
     /// The wallet refused the request, or could not be reached.
     #[error(transparent)]
     Wallet(#[from] actors::Error),
@@ -75,7 +85,8 @@ impl Error {
                     actors::Error::Overloaded | actors::Error::Unavailable
                 )
             }
-            Self::NoSuchPayment
+            Self::RefundRefused { .. }
+            | Self::NoSuchPayment
             | Self::Decided
             | Self::NoSuchPrice
             | Self::OtherTerms(_)

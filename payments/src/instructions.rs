@@ -2,8 +2,6 @@
 //! provider is asked, and the outcome afterwards, both under the caller's key. A retry, after a crash or
 //! without an answer, uses the same operation name at the provider: it is done once.
 
-use std::sync::Arc;
-
 use catalog::ProjectCatalog;
 use data_encoding::HEXLOWER;
 use domain::{text::IdempotencyKey, wallet::InstructionStage};
@@ -36,7 +34,7 @@ impl Payments {
 /// restored.
 pub(super) fn operation(
     kind: &str,
-    project: &Arc<ProjectCatalog>,
+    project: &ProjectCatalog,
     about: &str,
     key: &IdempotencyKey,
 ) -> Result<Operation, Error> {
@@ -56,7 +54,7 @@ pub(super) fn operation(
 pub(super) fn stage<T>(answer: &Result<T, port::Error>) -> Option<InstructionStage> {
     match answer {
         Ok(_) => Some(InstructionStage::Done),
-        Err(error) if error.nothing_was_done() => Some(InstructionStage::Refused),
+        Err(error) if error.nothing_was_done() => Some(InstructionStage::REFUSED),
         Err(_) => None,
     }
 }

@@ -8,8 +8,11 @@ use catalog::ProjectCatalog;
 use domain::{
     Rejection,
     id::OrderId,
-    text::{IdempotencyKey, PaymentId},
-    wallet::{Instruction, InstructionRecord, refund::Refund},
+    text::{IdempotencyKey, InvoiceId, PaymentId},
+    wallet::{
+        Instruction, InstructionRecord, InstructionStage,
+        refund::{Refund, Refundable},
+    },
 };
 use port::{ObjectRef, RefundRequest};
 
@@ -17,7 +20,7 @@ use super::{
     Error, Payments,
     context::ProjectAccount,
     failpoint,
-    instructions::{KeyedResult, operation, stage},
+    instructions::{KeyedResult, operation},
 };
 
 impl Payments {
@@ -26,8 +29,9 @@ impl Payments {
     ///
     /// # Errors
     ///
-    /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], [`Rejection::AlreadyRefunded`]; else see
-    /// [`Error`]. After [`port::Error::Unavailable`] the same call goes on where it was.
+    /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], [`Rejection::AlreadyRefunded`],
+    /// [`Error::RefundRefused`]; else see [`Error`]. After [`port::Error::Unavailable`] the same call goes on where it
+    /// was.
     pub async fn refund(
         &self,
         project: Arc<ProjectCatalog>,
@@ -41,6 +45,7 @@ impl Payments {
             order: order.serial,
             amount_cents,
             key,
+            payments: None,
         };
         let work = async move { payments.refunded(&project, order, refund).await };
         self.0.instructions.carry_out(id, work).await
@@ -50,7 +55,7 @@ impl Payments {
         &self,
         project: &Arc<ProjectCatalog>,
         order: OrderId,
-        refund: Refund,
+        mut refund: Refund,
     ) -> Result<KeyedResult<OrderAnswer>, Error> {
         let about = order.to_string();
         let name = operation("refund", project, &about, &refund.key)?;
@@ -60,7 +65,7 @@ impl Payments {
             Ok(provider) => provider,
             Err(error) => {
                 // A refund that was already made is answered even without a provider.
-                let (record, _) = handle.ask_refund(scope, order, refund, false).await?;
+                let record = handle.ask_refund(scope, order, refund, false).await?;
                 return match record.is_done() {
                     true => self.refund_answer(project, order, true).await,
                     false => Err(error),
@@ -68,44 +73,121 @@ impl Payments {
             }
         };
         let account = ProjectAccount::new(project, &*provider);
+        let invoice = handle.order(scope, order).await?.order.invoice;
+        if let Some(invoice) = &invoice {
+            let asked = handle.ask_refund(scope, order, refund.clone(), false).await;
+            match asked {
+                Ok(record) if record.is_done() => {}
+                Ok(_) | Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) => {
+                    refund.payments = payments_of(account, invoice, &[]).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
         // A full refund is tried once more where less is left than the wallet knew.
         let mut asks_again = refund.amount_cents.is_none();
+        let mut refused = Vec::new();
         loop {
-            let (record, payment) = self.ask_refund(account, order, &refund).await?;
+            let record = self.ask_refund(account, order, &refund).await?;
             if record.is_done() {
                 return self.refund_answer(project, order, true).await;
             }
             let Instruction::Refund { cents, .. } = record.instruction else {
                 return Err(Error::Defect("a refund is recorded as something else"));
             };
-            failpoint::reached("refund.asked");
+            let Some(refusal) = self.give_back(account, order, record).await? else {
+                return self.refund_answer(project, order, false).await;
+            };
+            let left = handle.order(scope, order).await?.order.refundable_cents();
+            let Refusal {
+                payment,
+                error,
+                given_cents,
+            } = refusal;
+            let refundable_cents = match &invoice {
+                Some(invoice) if refund.payments.is_some() => {
+                    refused.push(payment);
+                    let others = payments_of(account, invoice, &refused).await?;
+                    refund.payments = Some(others.unwrap_or_default());
+                    let others = refund.payments.iter().flatten();
+                    let others = others.fold(0, |sum: i64, it| sum.saturating_add(it.cents));
+                    // Others may have as much.
+                    if refund.amount_cents.is_some() && given_cents == 0 && others >= cents {
+                        continue;
+                    }
+                    others.min(left)
+                }
+                _ if left >= cents => 0,
+                _ if left > 0 && std::mem::take(&mut asks_again) => continue,
+                _ => return Err(already_refunded(left)),
+            };
+            return Err(Error::RefundRefused {
+                reason: error.to_string(),
+                given_cents,
+                refundable_cents,
+            });
+        }
+    }
+
+    /// Has each payment give back its part, and logs the outcome. A part that was given before is not given again.
+    /// Returns the refusal of a part, if one was refused; those before it stay given.
+    async fn give_back(
+        &self,
+        account: ProjectAccount<'_>,
+        order: OrderId,
+        record: InstructionRecord,
+    ) -> Result<Option<Refusal>, Error> {
+        let Instruction::Refund { parts, round, .. } = &record.instruction else {
+            return Err(Error::Defect("a refund is recorded as something else"));
+        };
+        failpoint::reached("refund.asked");
+        let mut given_cents: i64 = 0;
+        let mut failed = None;
+        for part in parts {
+            let about = format!("{order}/{}/{round}", part.payment.as_str());
             let request = RefundRequest {
-                payment: payment.clone(),
-                amount_cents: cents,
-                operation: name.clone(),
+                payment: part.payment.clone(),
+                amount_cents: part.cents,
+                operation: operation("refund", account.project, &about, &record.key)?,
             };
             let answer = account.provider.refund(&request).await;
             failpoint::reached("refund.given");
-            if let Some(stage) = stage(&answer) {
-                let outcome = InstructionRecord { stage, ..record };
-                handle.close_refund(scope, order, outcome).await?;
-                failpoint::reached("refund.noted");
-                self.refresh_quietly(account, &ObjectRef::Payment(payment))
-                    .await;
+            if let Err(error) = answer {
+                failed = Some((part.payment.clone(), error));
+                break;
             }
-            let Err(error) = answer else {
-                return self.refund_answer(project, order, false).await;
+            given_cents = given_cents.saturating_add(part.cents);
+        }
+        let stage = match &failed {
+            None => Some(InstructionStage::Done),
+            Some((_, error)) if error.nothing_was_done() => {
+                Some(InstructionStage::Refused { given_cents })
+            }
+            Some(_) => None,
+        };
+        let subject = parts.first().map(|part| part.payment.clone());
+        if let Some(stage) = stage {
+            let outcome = InstructionRecord {
+                stage,
+                ..record.clone()
             };
-            if !error.nothing_was_done() {
-                return Err(error.into());
-            }
-            let left = handle.order(scope, order).await?.order.refundable_cents();
-            if left >= cents {
-                return Err(error.into());
-            }
-            if left == 0 || !std::mem::take(&mut asks_again) {
-                return Err(already_refunded(left));
-            }
+            let (handle, scope) = (&self.0.context.handle, &account.project.scope);
+            handle.close_refund(scope, order, outcome).await?;
+            failpoint::reached("refund.noted");
+        }
+        // What was given shows at once, also where the rest is unknown.
+        if let Some(payment) = subject.filter(|_| stage.is_some() || given_cents > 0) {
+            self.refresh_quietly(account, &ObjectRef::Payment(payment))
+                .await;
+        }
+        match failed {
+            None => Ok(None),
+            Some((payment, error)) if error.is_refusal() => Ok(Some(Refusal {
+                payment,
+                error,
+                given_cents,
+            })),
+            Some((_, error)) => Err(error.into()),
         }
     }
 
@@ -116,7 +198,7 @@ impl Payments {
         account: ProjectAccount<'_>,
         order: OrderId,
         refund: &Refund,
-    ) -> Result<(InstructionRecord, PaymentId), Error> {
+    ) -> Result<InstructionRecord, Error> {
         let (handle, scope) = (&self.0.context.handle, &account.project.scope);
         let decided = handle.ask_refund(scope, order, refund.clone(), true).await;
         let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = decided else {
@@ -152,4 +234,33 @@ impl Payments {
 fn already_refunded(refundable_cents: i64) -> Error {
     let rejection = Rejection::AlreadyRefunded { refundable_cents };
     Error::Wallet(rejection.into())
+}
+
+/// What the payments of a bill can still give back, the oldest first, without those that refuse to; `None` where the
+/// key may not see them.
+async fn payments_of(
+    account: ProjectAccount<'_>,
+    invoice: &InvoiceId,
+    refused: &[PaymentId],
+) -> Result<Option<Vec<Refundable>>, Error> {
+    let parts = match account.provider.payments_of(invoice).await {
+        Ok(parts) if !parts.is_empty() => parts,
+        Ok(_) | Err(port::Error::Permission { .. } | port::Error::Missing(_)) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let parts = parts.into_iter().map(|part| Refundable {
+        cents: part.left_cents(),
+        payment: part.payment,
+    });
+    let parts = parts.filter(|part| !refused.contains(&part.payment));
+    Ok(Some(parts.collect()))
+}
+
+/// The provider's refusal of a part of a refund.
+struct Refusal {
+    /// The payment that gives nothing back.
+    payment: PaymentId,
+    error: port::Error,
+    /// What others gave back before, in the currency's minor unit.
+    given_cents: i64,
 }

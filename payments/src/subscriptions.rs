@@ -125,7 +125,7 @@ impl Payments {
         };
         match stage(&answer) {
             None => {}
-            Some(InstructionStage::Refused) => {
+            Some(InstructionStage::Refused { .. }) => {
                 // A provider may refuse to cancel what is already canceled, as after a first attempt whose
                 // answer was lost.
                 self.refresh_quietly(account, &subject).await;
@@ -136,7 +136,7 @@ impl Payments {
                     close(InstructionStage::Done).await?;
                     return Ok(result);
                 }
-                close(InstructionStage::Refused).await?;
+                close(InstructionStage::REFUSED).await?;
             }
             Some(stage) => {
                 close(stage).await?;

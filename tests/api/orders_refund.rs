@@ -1,5 +1,6 @@
 //! `POST /orders/{orderIdOrCheckoutId}/refund`: refunds by a caller.
 
+mod parts;
 mod provider;
 
 use domain::catalog::KeyKind;
@@ -277,7 +278,10 @@ async fn a_disputed_order_gives_back_what_the_bank_leaves() {
     // While a bank decides, the provider refunds nothing.
     let body = json!({"amountCents": 300, "idempotencyKey": "k"});
     let refused = refund(&shop.service, &order, body.clone()).await;
-    assert_refused(&refused, 502, "provider_error");
+    assert_refused(&refused, 409, "already_refunded");
+    assert_eq!(refused.body["refundableCents"], 0);
+    let why = refused.body["message"].as_str().unwrap();
+    assert!(why.contains("has been charged back"), "{why}");
     let disputes = shop.ask(Method::GET, "/v1/disputes", "").await;
     let dispute = disputes["data"][0]["id"].clone();
     let win = format!("/script/disputes/{}/win", dispute.as_str().unwrap());

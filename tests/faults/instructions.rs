@@ -12,7 +12,7 @@ use crate::{
 
 impl StripeServer {
     /// Status and body of the response; `None`: none came.
-    async fn post(&self, path: &str, body: Value) -> Option<(u16, Value)> {
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Option<(u16, Value)> {
         let request = self.server.client().request(Method::POST, path).json(&body);
         let reply = Client::send(request).await.ok()?;
         Some((reply.status, reply.body))

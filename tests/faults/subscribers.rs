@@ -175,6 +175,81 @@ impl Subscribers {
     }
 }
 
+impl Subscribers {
+    /// The invoice of the next cycle, of which 5.00 and 4.00 were paid.
+    fn billed_in_parts(&self, subscription: &Value) -> Value {
+        let stripe = &self.shop.stripe;
+        let mut bill = self.billed(subscription);
+        let lines = bill["lines"]["data"].as_array_mut().expect("lines");
+        lines.drain(..2);
+        bill["amount_paid"] = json!(900);
+        stripe.put("/v1/invoices/in_2", bill.clone());
+        for (number, cents) in [(2, 500), (3, 400)] {
+            let intent = format!("pi_{number}");
+            let payment = json!({
+                "id": format!("inpay_{number}"), "object": "invoice_payment", "invoice": "in_2",
+                "status": "paid", "amount_paid": cents, "created": number,
+                "payment": {"type": "payment_intent", "payment_intent": intent},
+            });
+            stripe.put(&format!("/v1/invoice_payments/inpay_{number}"), payment);
+            stripe.charged(&intent, &json!({}), cents, 0);
+        }
+        bill
+    }
+}
+
+#[tokio::test]
+async fn dying_between_two_parts_of_a_refund_gives_each_back_once() {
+    for place in ["refund.asked", "refund.given", "refund.noted"] {
+        let mut all = Subscribers::open().await;
+        let subscription = all.bought().await;
+        let bill = all.billed_in_parts(&subscription);
+        let told = all.shop.tell("evt_bill", "invoice.paid", &bill).await;
+        assert_eq!(told, Some(200), "{place}");
+        let order = all.shop.orders().await[0].clone();
+        assert_eq!(order["amountCents"], 900);
+        let path = format!(
+            "/api/v1/orders/{}/refund",
+            order["id"].as_str().expect("an id")
+        );
+        let body = json!({"idempotencyKey": "k"});
+        crash_point::start(&mut all.shop.server, place).await;
+        let died = all.shop.post(&path, body.clone()).await;
+        assert_eq!(died, None, "{place}: it dies");
+        crash_point::survive(&mut all.shop.server).await;
+        for _ in 0..2 {
+            let (status, refunded) = all
+                .shop
+                .post(&path, body.clone())
+                .await
+                .expect("it lives on");
+            assert_eq!(
+                (status, &refunded["refundedCents"]),
+                (200, &json!(900)),
+                "{place}"
+            );
+        }
+        let calls = all.shop.stripe.calls("/v1/refunds").into_iter();
+        let calls = calls.filter(|call| call.method == Method::POST);
+        let mut given: Vec<_> = calls
+            .map(|call| {
+                (
+                    call.form["payment_intent"].clone(),
+                    call.form["amount"].clone(),
+                )
+            })
+            .collect();
+        given.sort();
+        let expected = [("pi_2", "500"), ("pi_3", "400")];
+        assert_eq!(
+            given,
+            expected.map(|(id, cents)| (id.into(), cents.into())),
+            "{place}"
+        );
+        crash_point::close(all.shop.server).await;
+    }
+}
+
 /// One invoice makes two orders: that of the cycle, and that of the switch.
 #[tokio::test]
 async fn dying_between_the_two_orders_of_a_bill_makes_both_once() {

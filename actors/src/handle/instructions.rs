@@ -3,7 +3,7 @@
 
 use domain::{
     id::OrderId,
-    text::{PaymentId, SubscriptionId},
+    text::SubscriptionId,
     wallet::{InstructionRecord, cancel::Cancel, loss::Loss, refund::Refund, resume::Resume},
 };
 
@@ -16,8 +16,7 @@ use crate::{
 };
 
 impl Handle {
-    /// Asks an order's wallet whether the order may be refunded; with `logs`, the request is logged. Returns the
-    /// refund and the provider's payment to refund.
+    /// Asks an order's wallet whether the order may be refunded; with `logs`, the request is logged.
     ///
     /// # Errors
     ///
@@ -28,7 +27,7 @@ impl Handle {
         order: OrderId,
         command: Refund,
         logs: bool,
-    ) -> Result<(InstructionRecord, PaymentId), Error> {
+    ) -> Result<InstructionRecord, Error> {
         let place = (order.wallet, Caller::Order(scope.project));
         self.ask(scope, place, Instruct { command, logs }).await
     }

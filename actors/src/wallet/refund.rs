@@ -4,8 +4,7 @@ use domain::{
     Rejection,
     history::{Record, RecordKey},
     id::OrderSerial,
-    text::PaymentId,
-    wallet::{Archive, InstructionRecord, Order, loss::Loss, refund::Refund},
+    wallet::{Archive, InstructionRecord, loss::Loss, refund::Refund},
 };
 
 use super::{
@@ -15,8 +14,7 @@ use super::{
 use crate::answer::Error;
 
 impl Command for Instruct<Refund> {
-    /// The refund, and the provider's payment to refund.
-    type Answer = (InstructionRecord, PaymentId);
+    type Answer = InstructionRecord;
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {
@@ -29,13 +27,8 @@ impl Command for Instruct<Refund> {
             subscription_over: false,
         };
         let wallet = turn.wallet()?;
-        let payment = payment(wallet.order(order), archived, order);
         let decided = wallet.refund(self.command, prior, archived, turn.now())?;
-        // An order without a payment has nothing to refund.
-        let payment = payment.ok_or(Rejection::AlreadyRefunded {
-            refundable_cents: 0,
-        })?;
-        Ok((log_decision(turn, decided, self.logs)?, payment))
+        log_decision(turn, decided, self.logs)
     }
 }
 
@@ -59,15 +52,4 @@ impl Command for LossByRefund {
         let wallet = turn.wallet()?;
         Ok(wallet.loss_by_refund(self.order, self.cents, archived, now))
     }
-}
-
-/// The payment of an order, pending or archived.
-fn payment(
-    pending: Option<&Order>,
-    archived: Archive<'_>,
-    serial: OrderSerial,
-) -> Option<PaymentId> {
-    let archived = archived.order.filter(|archived| archived.serial == serial);
-    let order = pending.or(archived.map(|archived| &archived.order))?;
-    order.payment.clone()
 }

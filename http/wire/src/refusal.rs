@@ -41,6 +41,15 @@ impl Error {
             }
             // The provider does not name the currency in a form that can be relied on.
             payments::Error::Provider(port::Error::CurrencyMismatch(_)) => Self::currency(None),
+            payments::Error::RefundRefused {
+                reason,
+                given_cents,
+                refundable_cents,
+            } => Self::already_refunded(refundable_cents).saying(refund_refused(
+                &reason,
+                given_cents,
+                refundable_cents,
+            )),
             payments::Error::Wallet(error) => Self::from_wallet(error, project),
             payments::Error::Provider(error) => {
                 tracing::warn!(%error, project = %project.project.id, "The payment provider failed");
@@ -133,6 +142,19 @@ impl Error {
             } => Self::no_credit(balance, requested, available, product),
         }
     }
+}
+
+/// What a refusal by the provider leaves of a refund, in the currency's minor unit.
+fn refund_refused(reason: &str, given_cents: i64, refundable_cents: i64) -> String {
+    let given = match given_cents {
+        0 => "Nothing was refunded".to_owned(),
+        _ => format!("{given_cents} (minor unit) was refunded, and the rest was not"),
+    };
+    let left = match refundable_cents {
+        0 => "nothing more can be refunded now".to_owned(),
+        _ => format!("{refundable_cents} can be refunded"),
+    };
+    format!("{given}: {reason}. Of this order {left}.")
 }
 
 impl From<Refusal> for Error {

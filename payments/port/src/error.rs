@@ -26,6 +26,9 @@ pub enum Error {
     /// The provider understood the request and refused it. A retry would be refused too.
     #[error("the payment provider refused: {0}")]
     Refused(String),
+    /// The account has too little money for it now.
+    #[error("the payment provider refused for now: {0}")]
+    NoFunds(String),
     /// No answer in time, or one that asks for a retry later. Whether a change was made is unknown:
     /// retry under the same operation.
     #[error("the payment provider is not available: {reason}")]
@@ -48,6 +51,12 @@ impl Error {
             self,
             Self::Key(_) | Self::Unavailable { .. } | Self::Garbage(_)
         )
+    }
+
+    /// Whether the provider refused the request itself, so that it would refuse it again.
+    #[must_use]
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Missing(_))
     }
 
     /// Whether the provider certainly did nothing.

@@ -15,8 +15,8 @@ use domain::{
     time::Period,
     wallet::{
         Change, Charged, Created, DeductionReversed, Instruction, InstructionRecord,
-        InstructionStage, OrderKind, Owner, Reversal, Step, Subscription, SubscriptionStatus,
-        TakenLot, TierSwitch,
+        InstructionStage, OrderKind, Owner, RefundPart, Reversal, Step, Subscription,
+        SubscriptionStatus, TakenLot, TierSwitch,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
         order::OrderErased,
@@ -418,6 +418,11 @@ fn instructions() -> Vec<Change> {
         order: OrderSerial(2),
         requested,
         cents,
+        parts: vec![RefundPart {
+            payment: PaymentId::new("pi_2").unwrap(),
+            cents,
+        }],
+        round: 1,
     };
     let (part, rest) = (refund(Some(400), 400), refund(None, 599));
     let cancel = Instruction::Cancel {
@@ -433,7 +438,7 @@ fn instructions() -> Vec<Change> {
         told("part", &part, InstructionStage::Requested),
         told("part", &part, InstructionStage::Done),
         told("rest", &rest, InstructionStage::Requested),
-        told("rest", &rest, InstructionStage::Refused),
+        told("rest", &rest, InstructionStage::REFUSED),
         told("é", &cancel, InstructionStage::Requested),
         told("é", &resume, InstructionStage::Done),
     ]

@@ -57,6 +57,7 @@ impl From<Error> for port::Error {
             None if refusal.message.contains("combine currencies") => {
                 Self::CurrencyMismatch(reason)
             }
+            None if refusal.lacks_funds() => Self::NoFunds(reason),
             None => Self::Refused(reason),
         }
     }
@@ -109,6 +110,12 @@ impl ErrorResponse {
     /// Whether the operation key was used before with another form.
     pub(super) fn is_key_reused(&self) -> bool {
         self.status == 400 && self.kind == "idempotency_error"
+    }
+
+    /// Whether the account's own balance is too low.
+    fn lacks_funds(&self) -> bool {
+        let code = self.code.as_deref();
+        code.is_some_and(|code| ["balance_insufficient", "insufficient_funds"].contains(&code))
     }
 
     /// Whether there is no such object (in this account, in this mode).

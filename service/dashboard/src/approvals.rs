@@ -30,7 +30,7 @@ use super::{
     give_back::deduction_path,
     layout::{self, Tab, base},
     money::{grouped, money},
-    orders,
+    order, orders,
     page_request::{FormPost, PageFor, PageRequest},
     prices::price_words,
     verbatim::verbatim,
@@ -356,12 +356,9 @@ async fn given(
             Ok(applied.replayed)
         }
         Gift::Refund { order, cents } => {
-            let refund = app
-                .payments
-                .refund(project.clone(), *order, Some(*cents), key)
-                .await;
-            let refund = refund.map_err(|error| Error::from_instruction(error, project))?;
-            Ok(refund.replayed)
+            let known = app.handle.order(&project.scope, *order).await;
+            let known = known.map_err(|error| Error::from_wallet(error, project))?;
+            order::give_back(app, request, project, &known, *cents, key).await
         }
         Gift::Payment { payment, .. } => {
             let refund = app

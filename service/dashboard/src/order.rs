@@ -1,5 +1,7 @@
 //! One order: what was bought, how its payment stands, what happened, its refund.
 
+use std::sync::Arc;
+
 use actors::{Address, OrderAnswer, SubscriptionDetail};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
@@ -7,6 +9,7 @@ use domain::{
     Rejection,
     catalog::Interval,
     id::OrderId,
+    text::IdempotencyKey,
     wallet::{Dispute, Order, OrderStatus, ProviderKind, loss::Loss},
 };
 use edge::Support;
@@ -310,12 +313,7 @@ pub(super) async fn refund(
         let words = format!("Refund {} of order {id}", money(cents, currency));
         let proof = admission::refund_proof(&shown.0, cents);
         request.announce(&app, &words, Some(proof)).await?;
-        let refund = app
-            .payments
-            .refund(project.clone(), id, Some(cents), key)
-            .await;
-        let refund = refund.map_err(|error| Error::from_instruction(error, &project))?;
-        if refund.replayed {
+        if give_back(&app, &request, &project, &shown.0, cents, key).await? {
             return Ok(request.done_before(&page_path));
         }
         let what = format!("Refunded {} of order {id}", money(cents, currency));
@@ -324,6 +322,40 @@ pub(super) async fn refund(
     .await;
     let again = |error| page(&request, &project, &shown, &fields, Some(&error));
     Ok(done.unwrap_or_else(again))
+}
+
+/// Refunds an amount of an order, and returns whether that was done before. Where the provider refuses a part after it
+/// gave back another, the audit log says what was given.
+pub(super) async fn give_back(
+    app: &App,
+    request: &PageRequest,
+    project: &Arc<ProjectCatalog>,
+    order: &OrderAnswer,
+    cents: i64,
+    key: IdempotencyKey,
+) -> Result<bool, Error> {
+    let refund = app
+        .payments
+        .refund(project.clone(), order.id, Some(cents), key);
+    let error = match refund.await {
+        Ok(refund) => return Ok(refund.replayed),
+        Err(error) => error,
+    };
+    if let payments::Error::RefundRefused {
+        given_cents: given @ 1..,
+        ..
+    } = error
+    {
+        let currency = &order.order.terms.currency;
+        let what = format!(
+            "Refunded {} of order {}; the provider refused the rest of {}",
+            money(given, currency),
+            order.id,
+            money(cents, currency),
+        );
+        request.note(app, project.project.id, "orders", &what).await;
+    }
+    Err(Error::from_instruction(error, project))
 }
 
 fn refund_facts(project: &ProjectCatalog, answer: &OrderAnswer, loss: &Loss) -> Markup {

@@ -19,7 +19,7 @@ use edge::{
     permission::{Needs, allow},
 };
 use limits::Client;
-use operations::audit::Proof;
+use operations::audit::{AuditEntry, Proof};
 use people::{Authority, Privilege, ValidSession};
 use url::form_urlencoded;
 use wire::{Error, ErrorCode};
@@ -126,6 +126,16 @@ impl PageRequest {
         match &self.pending {
             Some(pending) => pending.announce(&app.edge, what, proof).await,
             None => Ok(()),
+        }
+    }
+
+    /// Writes an entry of its own into the audit log: what was done of something that is refused.
+    pub(super) async fn note(&self, app: &App, project: ProjectId, kind: &str, what: &str) {
+        let (who, from) = (self.authority.name(), self.client.to_string());
+        let entry = AuditEntry::done(app.edge.clock.now(), who, what, from);
+        let added = app.edge.audit.add(entry.about(Some(project), kind)).await;
+        if let Err(error) = added {
+            tracing::error!(%error, "A change that was made could not be written into the audit log");
         }
     }
 

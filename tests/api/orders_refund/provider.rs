@@ -242,5 +242,7 @@ async fn a_free_order_has_nothing_to_give_back() {
     let reply = refund(&shop.service, order, json!({"idempotencyKey": "k"})).await;
     assert_refused(&reply, 409, "already_refunded");
     assert_eq!(reply.body["refundableCents"], 0);
+    let why = reply.body["message"].as_str().unwrap();
+    assert!(why.contains("nothing was paid"), "{why}");
     assert!(shop.stripe.calls("/v1/refunds").is_empty());
 }

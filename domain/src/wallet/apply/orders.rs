@@ -280,7 +280,8 @@ impl Wallet {
         at: Timestamp,
         instructed: InstructionRecord,
     ) -> Result<RecordContent, Corrupt> {
-        if let Instruction::Refund { order, cents, .. } = instructed.instruction {
+        if let Instruction::Refund { order, cents, .. } = &instructed.instruction {
+            let (order, cents) = (*order, *cents);
             match instructed.stage {
                 InstructionStage::Requested => {
                     let order = self.order_mut(order)?;
@@ -288,9 +289,13 @@ impl Wallet {
                     order.pending_refunds =
                         Some(refunds.ok_or(Corrupt("a refund asks for nothing"))?);
                 }
-                InstructionStage::Refused => {
+                InstructionStage::Refused { given_cents } => {
+                    let refused = cents.checked_sub(given_cents);
+                    let refused = refused.filter(|refused| (0..=cents).contains(refused));
+                    let refused =
+                        refused.ok_or(Corrupt("a refund gave more than was asked for"))?;
                     let order = self.order_mut(order)?;
-                    order.pending_refunds = order.without_refund(cents);
+                    order.pending_refunds = order.without_refund(refused);
                 }
                 InstructionStage::Done => {}
             }

@@ -32,7 +32,8 @@ pub(super) fn replay(
     prior: Option<&InstructionRecord>,
     same: impl FnOnce(&Instruction) -> bool,
 ) -> Result<Option<InstructionDecision>, Rejection> {
-    let Some(prior) = prior.filter(|prior| prior.stage != InstructionStage::Refused) else {
+    let refused = |stage| matches!(stage, InstructionStage::Refused { .. });
+    let Some(prior) = prior.filter(|prior| !refused(prior.stage)) else {
         return Ok(None);
     };
     if !same(&prior.instruction) {
@@ -62,7 +63,7 @@ impl Wallet {
             Instruction::Refund { order, .. } => Some(order),
             Instruction::Cancel { .. } | Instruction::Resume { .. } => None,
         };
-        let order = order.filter(|_| stage == InstructionStage::Refused);
+        let order = order.filter(|_| matches!(stage, InstructionStage::Refused { .. }));
         self.instructed(
             InstructionRecord {
                 stage,

@@ -5,14 +5,23 @@ use super::instruction::{InstructionDecision, replay};
 use crate::{
     Rejection,
     id::OrderSerial,
-    text::IdempotencyKey,
+    text::{IdempotencyKey, PaymentId},
     time::Timestamp,
     wallet::state::{
         Wallet,
         archive::Archive,
-        instruction::{Instruction, InstructionRecord, InstructionStage},
+        instruction::{Instruction, InstructionRecord, InstructionStage, RefundPart},
     },
 };
+
+/// What a payment can still give back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refundable {
+    /// The provider's payment.
+    pub payment: PaymentId,
+    /// The amount that is not refunded or disputed yet, in the currency's minor unit.
+    pub cents: i64,
+}
 
 /// A request to refund an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +32,8 @@ pub struct Refund {
     pub amount_cents: Option<i64>,
     /// The idempotency key: the operation is done once.
     pub key: IdempotencyKey,
+    /// The payments of the order's bill, which may be paid in parts; `None`: the order's only payment gives back all.
+    pub payments: Option<Vec<Refundable>>,
 }
 
 impl Wallet {
@@ -43,6 +54,7 @@ impl Wallet {
             order,
             amount_cents,
             key,
+            payments,
         } = command;
         let existing = self
             .any_order(order, archived)
@@ -54,7 +66,13 @@ impl Wallet {
         if let Some(decision) = replay(prior, same)? {
             return Ok(decision);
         }
-        let refundable_cents = existing.refundable_cents();
+        let left = existing.refundable_cents();
+        let own = existing.payment.as_ref().map(|payment| Refundable {
+            payment: payment.clone(),
+            cents: left,
+        });
+        let payments = payments.unwrap_or_else(|| own.into_iter().collect());
+        let refundable_cents = left.min(all_of(&payments));
         let cents = amount_cents.unwrap_or(refundable_cents);
         if !(1..=refundable_cents).contains(&cents) {
             return Err(Rejection::AlreadyRefunded { refundable_cents });
@@ -65,6 +83,8 @@ impl Wallet {
                 order,
                 requested: amount_cents,
                 cents,
+                parts: divide(cents, payments),
+                round: prior.map_or(0, next_round),
             },
             stage: InstructionStage::Requested,
         };
@@ -72,5 +92,42 @@ impl Wallet {
             events: self.instructed(record.clone(), Some(order), archived, now),
             record,
         })
+    }
+}
+
+fn all_of(payments: &[Refundable]) -> i64 {
+    let cents = payments.iter().map(|payment| payment.cents.max(0));
+    cents.fold(0, i64::saturating_add)
+}
+
+/// What each payment gives back of an amount that they have together: one alone if one has all of it, since one refund
+/// is done or not; else one after the other.
+fn divide(cents: i64, mut payments: Vec<Refundable>) -> Vec<RefundPart> {
+    let alone = payments.iter().position(|payment| payment.cents >= cents);
+    if let Some(alone) = alone {
+        payments.swap(0, alone);
+        payments.truncate(1);
+    }
+    let mut missing = cents;
+    let mut parts = Vec::new();
+    for Refundable { payment, cents } in payments {
+        let cents = cents.min(missing);
+        if cents > 0 {
+            missing = missing.saturating_sub(cents);
+            parts.push(RefundPart { payment, cents });
+        }
+    }
+    parts
+}
+
+/// The round of a refund whose key was used before. A part that was made keeps its name at the provider: another one
+/// needs another.
+const fn next_round(prior: &InstructionRecord) -> u32 {
+    match (&prior.instruction, prior.stage) {
+        (Instruction::Refund { round, .. }, InstructionStage::Refused { given_cents: 1.. }) => {
+            round.saturating_add(1)
+        }
+        (Instruction::Refund { round, .. }, _) => *round,
+        _ => 0,
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     id::{OrderSerial, ProductId},
-    text::{IdempotencyKey, SubscriptionId},
+    text::{IdempotencyKey, PaymentId, SubscriptionId},
 };
 
 /// What the provider is to do.
@@ -18,6 +18,10 @@ pub enum Instruction {
         requested: Option<i64>,
         /// The amount to refund, in the same unit.
         cents: i64,
+        /// What each of its payments gives back, in this order: together the amount.
+        parts: Vec<RefundPart>,
+        /// How often before the provider refused the rest of a refund under this key after it had made a part.
+        round: u32,
     },
     /// End a subscription.
     Cancel {
@@ -37,6 +41,15 @@ pub enum Instruction {
     },
 }
 
+/// What one payment of an order gives back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefundPart {
+    /// The provider's payment.
+    pub payment: PaymentId,
+    /// The amount, in the currency's minor unit.
+    pub cents: i64,
+}
+
 impl Instruction {
     /// The subscription that it is about, unless it is a refund.
     #[must_use]
@@ -50,6 +63,11 @@ impl Instruction {
     }
 }
 
+impl InstructionStage {
+    /// The provider refused, and nothing was done.
+    pub const REFUSED: Self = Self::Refused { given_cents: 0 };
+}
+
 /// The stage of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstructionStage {
@@ -57,8 +75,11 @@ pub enum InstructionStage {
     Requested,
     /// The provider did it.
     Done,
-    /// The provider refused, and nothing was done.
-    Refused,
+    /// The provider refused.
+    Refused {
+        /// The part of a refund that it had made by then, in the currency's minor unit; mostly nothing was done.
+        given_cents: i64,
+    },
 }
 
 /// An instruction under its caller's key, as of one moment.

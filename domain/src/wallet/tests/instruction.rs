@@ -9,9 +9,12 @@ use crate::{
     Rejection,
     history::{Record, RecordKey},
     id::{OrderSerial, ProductId},
+    text::PaymentId,
     wallet::{
-        Instruction, InstructionStage, OrderStatus, SubscriptionStatus, cancel::Cancel,
-        refund::Refund, resume::Resume,
+        Instruction, InstructionStage, OrderStatus, RefundPart, SubscriptionStatus,
+        cancel::Cancel,
+        refund::{Refund, Refundable},
+        resume::Resume,
     },
 };
 
@@ -22,7 +25,25 @@ fn refund(order: u128, cents: Option<i64>, name: &str) -> Refund {
         order: OrderSerial(order),
         amount_cents: cents,
         key: key(name),
+        payments: None,
     }
+}
+
+/// A refund of an order whose bill was paid in parts, of which this much is left.
+fn refund_of_parts(cents: Option<i64>, name: &str, parts: &[i64]) -> Refund {
+    let parts = parts.iter().zip(1..);
+    let payments = parts.map(|(&cents, number)| Refundable {
+        payment: part(number),
+        cents,
+    });
+    Refund {
+        payments: Some(payments.collect()),
+        ..refund(1, cents, name)
+    }
+}
+
+fn part(number: u32) -> PaymentId {
+    PaymentId::new(format!("pi_part_{number}")).unwrap()
 }
 
 fn left(refundable_cents: i64) -> Result<Done<Instruction>, Rejection> {
@@ -57,11 +78,16 @@ fn a_refund_is_asked_for_until_it_is_done_and_not_again() {
         order: OrderSerial(1),
         requested: Some(400),
         cents: 400,
+        parts: vec![RefundPart {
+            payment: teller.placed_order(1).payment.clone().unwrap(),
+            cents: 400,
+        }],
+        round: 0,
     };
     let replay = teller.ask_refund(refund(1, Some(400), "k"));
     assert_eq!(replay, Ok(Done::Replayed(done)));
     assert!(
-        !close(&mut teller, "k", InstructionStage::Refused),
+        !close(&mut teller, "k", InstructionStage::REFUSED),
         "it is done"
     );
     assert_eq!(teller.placed_order(1).refundable_cents(), 600);
@@ -113,13 +139,13 @@ fn a_refusal_frees_what_it_counted_and_uses_up_no_key() {
     let mut teller = bought();
     teller.ask_refund(refund(1, Some(400), "a")).unwrap();
     teller.ask_refund(refund(1, Some(300), "b")).unwrap();
-    assert!(close(&mut teller, "a", InstructionStage::Refused));
-    assert!(!close(&mut teller, "a", InstructionStage::Refused), "once");
+    assert!(close(&mut teller, "a", InstructionStage::REFUSED));
+    assert!(!close(&mut teller, "a", InstructionStage::REFUSED), "once");
     assert_eq!(teller.placed_order(1).refundable_cents(), 700);
     assert_eq!(teller.ask_refund(refund(1, Some(700), "a")), ASKED);
     assert_eq!(teller.placed_order(1).refundable_cents(), 0);
-    assert!(close(&mut teller, "a", InstructionStage::Refused));
-    assert!(close(&mut teller, "b", InstructionStage::Refused));
+    assert!(close(&mut teller, "a", InstructionStage::REFUSED));
+    assert!(close(&mut teller, "b", InstructionStage::REFUSED));
     assert_eq!(teller.placed_order(1).pending_refunds, None);
     let stages = teller.records.iter().filter_map(Record::instructed);
     assert_eq!(stages.count(), 6, "each step is in the history");
@@ -222,7 +248,7 @@ fn a_subscription_is_canceled_and_resumed_by_its_product() {
     // The same key names another operation.
     assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
     assert_eq!(teller.resume(resume(ProductId(99), "c")), reused);
-    assert!(teller.close(RecordKey::Resume("c"), InstructionStage::Refused));
+    assert!(teller.close(RecordKey::Resume("c"), InstructionStage::REFUSED));
     assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
 }
 
@@ -249,4 +275,87 @@ fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
     let last = over[0].last.as_ref().unwrap();
     assert_eq!((last.product, last.current_period_end), (CLUB, end));
     assert_eq!(last.label.as_deref(), Some("basic"));
+}
+
+/// What each part gives back, by number and cents.
+fn parts_asked(teller: &Teller, name: &str) -> (Vec<(u32, i64)>, u32) {
+    let asked = teller.last_instructed(RecordKey::Refund(name)).unwrap();
+    let Instruction::Refund { parts, round, .. } = &asked.instruction else {
+        panic!("{asked:?}")
+    };
+    let number = |payment: &PaymentId| (1..9).find(|&number| part(number) == *payment);
+    let parts = parts
+        .iter()
+        .map(|it| (number(&it.payment).unwrap(), it.cents));
+    (parts.collect(), *round)
+}
+
+#[test]
+fn each_payment_of_a_bill_gives_back_its_part() {
+    for (cents, left, expected) in [
+        (None, &[600, 400][..], &[(1, 600), (2, 400)][..]),
+        (Some(1000), &[600, 400], &[(1, 600), (2, 400)]),
+        (Some(601), &[600, 400], &[(1, 600), (2, 1)]),
+        // One refund is done or not: one payment where one has all of it.
+        (Some(500), &[600, 400], &[(1, 500)]),
+        (Some(500), &[400, 600], &[(2, 500)]),
+        (Some(300), &[0, 400], &[(2, 300)]),
+        // All that is left is what the provider has left.
+        (None, &[0, 300], &[(2, 300)]),
+        (None, &[100, 0, 200], &[(1, 100), (3, 200)]),
+        // An invoice's payments may be for more than this order.
+        (None, &[800, 800], &[(1, 800), (2, 200)]),
+    ] {
+        let mut teller = bought();
+        assert_eq!(
+            teller.ask_refund(refund_of_parts(cents, "k", left)),
+            ASKED,
+            "{left:?}"
+        );
+        assert_eq!(
+            parts_asked(&teller, "k"),
+            (expected.to_vec(), 0),
+            "{left:?}"
+        );
+    }
+    let mut teller = bought();
+    let much = refund_of_parts(Some(301), "k", &[100, 200]);
+    assert_eq!(teller.ask_refund(much), left(300));
+    assert_eq!(
+        teller.ask_refund(refund_of_parts(None, "k", &[0, 0])),
+        left(0)
+    );
+}
+
+#[test]
+fn what_one_part_gave_stays_given_where_another_is_refused() {
+    let mut teller = bought();
+    let all = refund_of_parts(None, "k", &[600, 400]);
+    assert_eq!(teller.ask_refund(all), ASKED);
+    let stage = InstructionStage::Refused { given_cents: 600 };
+    assert!(close(&mut teller, "k", stage));
+    // Before the payments show it, and afterwards.
+    assert_eq!(teller.placed_order(1).refundable_cents(), 400);
+    teller.refund(1, 600);
+    assert_eq!(teller.placed_order(1).refundable_cents(), 400);
+    assert_eq!(teller.placed_order(1).pending_refunds, None);
+    // Its key is free for the rest, under other names than those of the parts that were given.
+    assert_eq!(
+        teller.ask_refund(refund_of_parts(None, "k", &[0, 400])),
+        ASKED
+    );
+    assert_eq!(parts_asked(&teller, "k"), (vec![(2, 400)], 1));
+    assert!(close(&mut teller, "k", InstructionStage::REFUSED));
+    assert_eq!(
+        teller.ask_refund(refund_of_parts(None, "k", &[0, 400])),
+        ASKED
+    );
+    assert_eq!(
+        parts_asked(&teller, "k").1,
+        1,
+        "a refusal of all needs no new name"
+    );
+    assert!(close(&mut teller, "k", InstructionStage::Done));
+    teller.refund(1, 1000);
+    assert_eq!(teller.placed_order(1).status(), OrderStatus::Refunded);
 }

@@ -22,8 +22,8 @@ use domain::{
     time::Period,
     wallet::{
         ArchivedOrder, Change, Charged, Created, DeductionReversed, Event, Instruction,
-        InstructionRecord, InstructionStage, OrderKind, Owner, Reversal, Step, Subscription,
-        SubscriptionStatus, TakenLot, TierSwitch, Wallet,
+        InstructionRecord, InstructionStage, OrderKind, Owner, RefundPart, Reversal, Step,
+        Subscription, SubscriptionStatus, TakenLot, TierSwitch, Wallet,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
         order::OrderErased,
@@ -460,6 +460,11 @@ impl Life {
             order: OrderSerial(2),
             requested,
             cents,
+            parts: vec![RefundPart {
+                payment: PaymentId::new("pi_2").unwrap(),
+                cents,
+            }],
+            round: 1,
         };
         let cancel = Instruction::Cancel {
             subscription: subscription("sub_1"),
@@ -474,7 +479,7 @@ impl Life {
             ("part", refund(Some(400), 400), InstructionStage::Requested),
             ("part", refund(Some(400), 400), InstructionStage::Done),
             ("rest", refund(None, 99), InstructionStage::Requested),
-            ("rest", refund(None, 99), InstructionStage::Refused),
+            ("rest", refund(None, 99), InstructionStage::REFUSED),
             ("é", cancel, InstructionStage::Requested),
             ("é", resume, InstructionStage::Done),
         ] {

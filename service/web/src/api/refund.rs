@@ -36,7 +36,9 @@ pub(super) struct Request {
 /// once, later where the provider takes its time. Done once for each `idempotencyKey`: a repeat answers
 /// the order as it stands and the header `Idempotency-Replayed`; after a `provider_error` the same request
 /// goes on where it stopped, and a refusal by the provider uses up no key. Refunds that were requested and
-/// do not show in the payment yet count. Of an order that is not paid, or cost nothing, nothing can be
+/// do not show in the payment yet count. Of a bill that was paid in parts each payment gives back its own; what one
+/// gave stays given where another is refused. A refusal for good is `already_refunded`, with the provider's words and in
+/// `refundableCents` what can still be refunded. Of an order that is not paid, or cost nothing, nothing can be
 /// refunded: `already_refunded` with `refundableCents` 0.
 #[utoipa::path(
     post,

@@ -86,7 +86,8 @@ struct Feature {
 /// Read usage
 ///
 /// Credits by the reason for which they came and went, in UTC. They are counted as they change: a
-/// request reads no ledger.
+/// request reads no ledger. What expires in a wallet that nobody uses is counted when somebody next uses it, in the
+/// interval in which it expired: intervals that are over may still grow.
 #[utoipa::path(
     get,
     path = "/api/v1/usage",

@@ -47,7 +47,8 @@ pub(super) enum InstructionCommand {
     Close {
         verb: Verb,
         key: u8,
-        refused: bool,
+        /// The provider refuses, after it gave back up to so many cents of a refund.
+        refused: Option<i64>,
     },
 }
 
@@ -96,7 +97,7 @@ pub(super) fn asked() -> impl Strategy<Value = InstructionCommand> {
         1 => (any::<bool>(), key())
             .prop_map(|(at_period_end, key)| InstructionCommand::Cancel { at_period_end, key }),
         1 => key().prop_map(|key| InstructionCommand::Resume { key }),
-        4 => (verb, key(), any::<bool>())
+        4 => (verb, key(), proptest::option::of(0..8_i64))
             .prop_map(|(verb, key, refused)| InstructionCommand::Close { verb, key, refused }),
     ]
 }
@@ -114,6 +115,7 @@ impl Run {
                     order: OrderSerial(order),
                     amount_cents: cents,
                     key: key(&name.to_string()),
+                    payments: None,
                 });
                 let wanted = Wanted::Refund(order, cents);
                 (about(real), self.model.instruct(Verb::Refund, name, wanted))
@@ -139,11 +141,14 @@ impl Run {
                 (about(real), model)
             }
             InstructionCommand::Close { verb, key, refused } => {
-                let stage = if refused {
-                    InstructionStage::Refused
-                } else {
-                    InstructionStage::Done
+                let given = |most: i64| {
+                    let asked = self.model.desk.kept.get(&(verb, key));
+                    most.min(asked.map_or(0, |asked| asked.cents))
                 };
+                let stage =
+                    refused.map_or(InstructionStage::Done, |most| InstructionStage::Refused {
+                        given_cents: given(most),
+                    });
                 let name = key.to_string();
                 let real = self.teller.close(verb.lookup(&name), stage);
                 let outcome = |changed| match changed {
@@ -188,7 +193,7 @@ impl Model {
             return Outcome::Refused(Rejection::OrderNotFound);
         }
         match self.desk.kept.get(&(verb, name)) {
-            Some(kept) if kept.stage == InstructionStage::Refused => {}
+            Some(kept) if matches!(kept.stage, InstructionStage::Refused { .. }) => {}
             Some(kept) if kept.wanted != wanted => {
                 return Outcome::Refused(Rejection::KeyReused);
             }
@@ -240,13 +245,15 @@ impl Model {
         kept.stage = stage;
         let (wanted, cents) = (kept.wanted, kept.cents);
         self.date(self.now);
-        if let (InstructionStage::Refused, Wanted::Refund(order, _)) = (stage, wanted) {
+        if let (InstructionStage::Refused { given_cents }, Wanted::Refund(order, _)) =
+            (stage, wanted)
+        {
             let over = self.order_is_over(order);
             let now = self.now;
             let order = self.till.orders.get_mut(&order).unwrap();
             order.recalled(over, now);
             if let Some((in_total, _)) = &mut order.pending_refunds {
-                *in_total -= cents;
+                *in_total -= cents - given_cents;
             }
             order.pending_refunds = order
                 .pending_refunds

@@ -98,7 +98,7 @@ fn customer(number: u64) -> CustomerId {
 fn instructed(number: u64) -> Change {
     let stages = [
         InstructionStage::Requested,
-        InstructionStage::Refused,
+        InstructionStage::REFUSED,
         InstructionStage::Done,
     ];
     Change::Instructed(Box::new(InstructionRecord {
