@@ -35,6 +35,7 @@ pub use persistence::{CurrencyTotals, OrderFilter, OrderState, OrderTotals, Wall
 pub use server_keys::ServerKeys;
 pub use shares::{HeldPlaces, Shares};
 pub use wallet::{
-    AccountDetail, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
+    AccountDetail, DoubledWallet, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail,
+    WatchedView,
 };
 pub use watches::{NotWatched, WATCHERS_PER_WALLET, WalletWatcher};

@@ -1,11 +1,12 @@
 //! Identifiers: a prefix and 26 Crockford base32 characters of a UUID version 7, so that they sort
 //! by time and cannot be guessed. Randomness comes from outside; this module only names and parses.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, hash::Hasher as _, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
-use crate::time::Timestamp;
+use crate::{text::SubscriptionId, time::Timestamp};
 
 /// Crockford's alphabet in lower case; ids are compared exactly, never folded.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -117,6 +118,8 @@ id!(/// A price of a product.
     PriceId, "price_");
 id!(/// A wallet, as shown to callers; storage addresses it by [`WalletKey`].
     WalletId, "wal_");
+id!(/// A subscription, as shown to callers: the provider's own id is in [`SubscriptionId`].
+    PublicSubscriptionId, "sub_");
 id!(/// A webhook event: something to tell a project's own servers.
     EventId, "evt_");
 id!(/// A webhook endpoint of a project.
@@ -129,6 +132,16 @@ id!(/// What a person asked for that needs another person's yes.
     ApprovalId, "apr_");
 id!(/// A session of the dashboard.
     SessionId, "ses_");
+
+impl PublicSubscriptionId {
+    /// What callers call a project's subscription. They keep it, so it must never change.
+    #[must_use]
+    pub fn of(project: ProjectId, subscription: &SubscriptionId) -> Self {
+        let mut hasher = SipHasher24::new_with_key(&project.0.to_be_bytes());
+        hasher.write(subscription.as_str().as_bytes());
+        Self(hasher.finish128().as_u128())
+    }
+}
 
 /// Where a wallet is stored: sixteen bytes, uniformly spread, derived from its first address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -7,11 +7,11 @@
 
 use crate::{
     history::{Reason, Record},
-    id::{OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
+    id::{OrderSerial, PriceId, ProductId, ProjectId, PublicSubscriptionId, WalletId, WalletKey},
     text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
     wallet::{
-        Change, Dispute, Event, LastTier, OpenInvoice, Order, Owner, Subscription,
+        Change, Dispute, Event, OpenInvoice, Order, Owner, Subscription, SubscriptionOver,
         SubscriptionStatus, Wallet, event::SubscriptionEvent,
     },
 };
@@ -100,6 +100,8 @@ pub struct OrderSnapshot {
 /// not have the subscription any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionSnapshot {
+    /// What callers call it.
+    pub id: PublicSubscriptionId,
     /// The product that is subscribed to.
     pub product: ProductId,
     /// The tier in force.
@@ -196,10 +198,13 @@ pub struct LowBalance {
     pub credits: i64,
 }
 
-impl From<&Subscription> for SubscriptionSnapshot {
-    fn from(subscription: &Subscription) -> Self {
+impl SubscriptionSnapshot {
+    /// A subscription that a wallet of this project has.
+    #[must_use]
+    pub fn of(project: ProjectId, subscription: &Subscription) -> Self {
         let tier = subscription.tier();
         Self {
+            id: PublicSubscriptionId::of(project, &subscription.id),
             product: tier.product,
             price: tier.price,
             label: tier.label.as_deref().map(Box::from),
@@ -213,12 +218,13 @@ impl From<&Subscription> for SubscriptionSnapshot {
             collection_paused: subscription.collection_paused,
         }
     }
-}
 
-impl From<&LastTier> for SubscriptionSnapshot {
-    /// A subscription that has ended.
-    fn from(last: &LastTier) -> Self {
-        Self {
+    /// A subscription that has ended; `None`: it was never paid.
+    #[must_use]
+    pub fn over(project: ProjectId, over: &SubscriptionOver) -> Option<Self> {
+        let last = over.last.as_ref()?;
+        Some(Self {
+            id: PublicSubscriptionId::of(project, &over.id),
             product: last.product,
             price: last.price,
             label: last.label.clone(),
@@ -227,7 +233,7 @@ impl From<&LastTier> for SubscriptionSnapshot {
             cancel_at_period_end: false,
             open_invoice: None,
             collection_paused: false,
-        }
+        })
     }
 }
 
@@ -338,8 +344,11 @@ impl EventCollector {
             }
             Change::SubscriptionChanged(changed) => {
                 self.features(wallet, event.at);
-                let facts = || Box::new((&changed.subscription).into());
-                subject.subscription = changed.subscription_event.map(|data| (data, facts()));
+                let told = changed.subscription_event.zip(wallet);
+                subject.subscription = told.map(|(data, wallet)| {
+                    let facts = SubscriptionSnapshot::of(wallet.project, &changed.subscription);
+                    (data, Box::new(facts))
+                });
                 None
             }
             Change::Frozen { reason } => {

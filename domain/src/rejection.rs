@@ -18,6 +18,9 @@ pub enum Rejection {
     /// The wallet has no such subscription.
     #[error("No such subscription.")]
     SubscriptionNotFound,
+    /// The wallet has several subscriptions to the product, and one has to be named by its id.
+    #[error("Name the subscription by its id: several to this product go on.")]
+    SubscriptionAmbiguous,
     /// No product was named and the project does not have exactly one that holds credits. Checked after the replay,
     /// so that adding a product breaks no retry.
     #[error("Name the product: this project does not have exactly one that holds credits.")]

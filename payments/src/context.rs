@@ -12,6 +12,7 @@ use domain::id::ProjectId;
 use port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
 
 use crate::{
+    doubled_subscriptions::DoubledSubscriptions,
     error::Error,
     fulfilment::{Fulfilment, order_of},
     provider_locks::ProviderLocks,
@@ -56,6 +57,7 @@ pub(crate) struct Context {
     pub(crate) fulfilment: Fulfilment,
     pub(crate) provider_locks: ProviderLocks,
     pub(crate) unfulfilled: List,
+    pub(crate) doubled: DoubledSubscriptions,
     /// Permissions that projects' keys lack, as of the last sweep.
     pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
     pub(crate) given_up: Arc<AtomicU64>,

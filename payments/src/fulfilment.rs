@@ -31,6 +31,7 @@ use port::{
 use super::{
     Error,
     context::ProjectAccount,
+    doubled_subscriptions::DoubledSubscriptions,
     failpoint,
     named_locks::{NamedLock, NamedLocks},
     outages::Outages,
@@ -45,6 +46,7 @@ pub(crate) struct Fulfilment {
     provider_locks: ProviderLocks,
     outages: Outages,
     unfulfilled: List,
+    doubled: DoubledSubscriptions,
     /// Orders that were paid since the start.
     paid: Arc<AtomicU64>,
     /// Fetches of payments under way, by the provider's id of the payment: one at a time.
@@ -63,12 +65,18 @@ pub enum CheckoutProgress {
 }
 
 impl Fulfilment {
-    pub(crate) fn new(handle: Handle, provider_locks: ProviderLocks, unfulfilled: List) -> Self {
+    pub(crate) fn new(
+        handle: Handle,
+        provider_locks: ProviderLocks,
+        unfulfilled: List,
+        doubled: DoubledSubscriptions,
+    ) -> Self {
         Self {
             handle,
             provider_locks,
             outages: Outages::default(),
             unfulfilled,
+            doubled,
             paid: Arc::default(),
             payments: NamedLocks::default(),
         }
@@ -145,6 +153,7 @@ impl Fulfilment {
         ReportApplier {
             handle: &self.handle,
             unfulfilled: &self.unfulfilled,
+            doubled: &self.doubled,
             paid: &self.paid,
             account,
             project: account.project,
@@ -213,6 +222,7 @@ enum PaymentLock {
 struct ReportApplier<'a> {
     handle: &'a Handle,
     unfulfilled: &'a List,
+    doubled: &'a DoubledSubscriptions,
     paid: &'a AtomicU64,
     account: ProjectAccount<'a>,
     project: &'a ProjectCatalog,
@@ -313,7 +323,11 @@ impl ReportApplier<'_> {
                 return self.keep_unfulfilled(unplaced).await;
             }
         }
+        let begins = unplaced.billing.is_some();
         self.settle(order, outcome, unplaced).await?;
+        if begins {
+            self.doubled.look(self.project, order.wallet).await?;
+        }
         match subscription {
             // It may have changed since the checkout, in an event that came before the order was known.
             Some(state) => self.subscription(state).await,
@@ -457,8 +471,11 @@ impl ReportApplier<'_> {
             grace_days: self.project.project.subscription_grace_days,
             reported_at: self.at,
         };
-        self.report(state.first_order, Purchase::Update(Box::new(report)))
-            .await
+        let update = Purchase::Update(Box::new(report));
+        self.report(state.first_order, update).await?;
+        let wallet = state.first_order.wallet;
+        self.doubled.look(self.project, wallet).await?;
+        Ok(())
     }
 
     /// Applies refunds and disputes of a payment.

@@ -13,6 +13,7 @@
 mod backlog;
 mod checkout;
 mod context;
+mod doubled_subscriptions;
 mod error;
 mod event_poller;
 mod failpoint;
@@ -45,11 +46,12 @@ use std::{
 
 use actors::Handle;
 use catalog::CatalogStore;
-use domain::id::ProjectId;
+use domain::id::{ProjectId, WalletKey};
 
 pub use self::{
     checkout::NewCheckout,
     context::Providers,
+    doubled_subscriptions::DoubledSubscriptions,
     error::Error,
     event_poller::EventPoller,
     fulfilment::CheckoutProgress,
@@ -75,7 +77,9 @@ use self::{
     event_poller::EventList,
     fair_semaphore::FairSemaphore,
     fulfilment::Fulfilment,
-    note_kinds::{CheckoutNote, PositionNote, ReconciliationNote, StoredEvent, UnfulfilledNote},
+    note_kinds::{
+        CheckoutNote, DoubledNote, PositionNote, ReconciliationNote, StoredEvent, UnfulfilledNote,
+    },
     overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,
     provider_locks::ProviderLocks,
@@ -125,8 +129,13 @@ impl Payments {
     ) -> Result<Self, notes::Error> {
         let provider_locks = ProviderLocks::new(Arc::clone(&catalog));
         let unfulfilled = List::new(handle.clone());
-        let fulfilment =
-            Fulfilment::new(handle.clone(), provider_locks.clone(), unfulfilled.clone());
+        let doubled = DoubledSubscriptions::new(handle.clone());
+        let fulfilment = Fulfilment::new(
+            handle.clone(),
+            provider_locks.clone(),
+            unfulfilled.clone(),
+            doubled.clone(),
+        );
         let context = Context {
             handle,
             catalog,
@@ -134,12 +143,16 @@ impl Payments {
             fulfilment,
             provider_locks,
             unfulfilled: unfulfilled.clone(),
+            doubled: doubled.clone(),
             missing: Arc::default(),
             given_up: Arc::default(),
             opened: Arc::default(),
         };
         let reconciliations = Reconciliations::new(context.clone());
         let handle = &context.handle;
+        for ((project, wallet), ()) in notes::all::<DoubledNote>(handle)? {
+            doubled.restore(project, WalletKey(wallet));
+        }
         for ((project, _), payment) in notes::all::<UnfulfilledNote>(handle)? {
             unfulfilled.restore(project, payment);
         }
@@ -182,6 +195,12 @@ impl Payments {
     #[must_use]
     pub fn unfulfilled(&self) -> &List {
         &self.0.context.unfulfilled
+    }
+
+    /// Wallets with several subscriptions to one product.
+    #[must_use]
+    pub fn doubled(&self) -> &DoubledSubscriptions {
+        &self.0.context.doubled
     }
 
     /// The reconciliation of the provider's lists with the orders.

@@ -19,6 +19,7 @@ pub const KINDS: &[ErasedKind] = &[
     ErasedKind::of::<UnfulfilledNote>(),
     ErasedKind::of::<ReconciliationNote>(),
     ErasedKind::of::<CheckoutNote>(),
+    ErasedKind::of::<DoubledNote>(),
 ];
 
 /// A provider's event that was acknowledged and has yet to be processed.
@@ -90,6 +91,16 @@ impl NoteKind for CheckoutNote {
     const NAME: &'static str = "checkout under a key";
     type Key = ScopedKey;
     type Body = KeyedCheckout;
+}
+
+/// A wallet with several subscriptions to one product that go on.
+pub(crate) struct DoubledNote;
+
+impl NoteKind for DoubledNote {
+    const NUMBER: u8 = 11;
+    const NAME: &'static str = "doubled subscription";
+    type Key = (ProjectId, [u8; 16]);
+    type Body = ();
 }
 
 /// What the repeat of a checkout is answered with.
@@ -201,5 +212,7 @@ mod tests {
         is_on_the_disk_as::<ReconciliationNote>(&format!("08{project}"), PROOF);
         let checkout = format!("09{project}{}", "2a".repeat(16));
         is_on_the_disk_as::<CheckoutNote>(&checkout, CHECKOUT);
+        let doubled = format!("0b{project}{}", "2a".repeat(16));
+        is_on_the_disk_as::<DoubledNote>(&doubled, "null");
     }
 }

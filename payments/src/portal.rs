@@ -5,26 +5,27 @@ use catalog::ProjectCatalog;
 use domain::{
     Rejection,
     catalog::{Price, Product},
-    id::PriceId,
+    id::{PriceId, PublicSubscriptionId},
 };
 use port::PortalRequest;
 
 use super::{Error, Payments};
 
 impl Payments {
-    /// Opens a portal page for a wallet's owner; its URL.
+    /// Opens a portal page for a wallet's owner, that of this subscription's customer or of the current one's; its URL.
     ///
     /// # Errors
     ///
-    /// [`Rejection::NoPurchase`] when the provider has no such customer; else see [`Error`].
+    /// [`Rejection::SubscriptionNotFound`]; [`Rejection::NoPurchase`] when the provider has no such customer; else see [`Error`].
     pub async fn open_portal(
         &self,
         project: &ProjectCatalog,
         address: &Address,
+        of: Option<PublicSubscriptionId>,
         return_url: Option<String>,
     ) -> Result<String, Error> {
         let handle = &self.0.context.handle;
-        let customer = handle.customer(&project.scope, address).await?;
+        let customer = handle.customer(&project.scope, address, of).await?;
         let view = handle.read(&project.scope, address).await?;
         let held = view.subscriptions.iter().map(|s| s.price);
         let offered = offered(project, held);

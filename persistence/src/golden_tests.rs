@@ -10,7 +10,10 @@ use domain::{
         ApiKey, Document, FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType, Project,
     },
     history::{Reason, Record},
-    id::{KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId, WalletKey},
+    id::{
+        KeyId, OrderSerial, PriceId, ProductId, ProjectId, PublicSubscriptionId, WalletId,
+        WalletKey,
+    },
     project_event::{EventData, OrderEvent, OrderSnapshot, ProjectEvent, SubscriptionSnapshot},
     text::{ExternalUserId, Feature, FreezeReason},
     time::Period,
@@ -166,6 +169,7 @@ fn project_events() -> Vec<ProjectEvent> {
         EventData::Subscription(
             SubscriptionEvent::PastDue,
             Box::new(SubscriptionSnapshot {
+                id: PublicSubscriptionId(5),
                 product: PRODUCT,
                 price: PriceId(4),
                 label: Some("Pro".into()),

@@ -58,6 +58,7 @@ mod sessions_revoke;
 mod sessions_scope;
 mod stripe_shop;
 mod subscriptions_cancel;
+mod subscriptions_doubled;
 mod subscriptions_resume;
 mod unavailable;
 mod usage;

@@ -8,8 +8,8 @@ use domain::{Amount, catalog::FreeGrant, time::Period};
 use scrip::catalog::ProductChange;
 use scrip_client::{
     BatchItem, Cancel, Credit, Deduct, Draw, Error, ErrorKind, EventData, Forgive, Interval,
-    LedgerFilter, NewCheckout, NewSession, OnShortfall, PlaceHold, Refund, ReverseDeduction, Scrip,
-    Settle, Spent, UsageQuery, Wallet,
+    LedgerFilter, NamedSubscription, NewCheckout, NewSession, OnShortfall, PlaceHold, Refund,
+    ReverseDeduction, Scrip, Settle, Spent, UsageQuery, Wallet,
 };
 use serde_json::{Value, json};
 
@@ -478,23 +478,26 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
     let scrip = secret(&shop.service);
     shop.subscribed("ann").await;
     let ann = Wallet::external("ann");
-    let product = scrip.wallet(&ann).await.unwrap().subscriptions[0]
-        .product_id
-        .clone();
+    let shown = scrip.wallet(&ann).await.unwrap().subscriptions.remove(0);
+    let product = shown.product_id;
+    let id = || NamedSubscription::Id(shown.id.clone());
     let ends = scrip
         .cancel_subscription(&ann, Cancel::at_period_end(&product))
         .await
         .unwrap();
     assert!(ends.cancel_at_period_end);
-    let goes_on = scrip
-        .resume_subscription(&ann, &product, None)
-        .await
-        .unwrap();
+    let goes_on = scrip.resume_subscription(&ann, id(), None).await.unwrap();
     assert!(!goes_on.cancel_at_period_end);
+    let back = "https://shop.example/";
+    let portal = scrip.portal_of(&ann, &shown.id, back).await;
+    assert!(portal.unwrap().contains("/portal/"));
+    let unknown = scrip.portal_of(&ann, "sub_1", back).await;
+    assert_eq!(code(unknown), "subscription_not_found");
     let over = scrip
-        .cancel_subscription(&ann, Cancel::now(&product))
+        .cancel_subscription(&ann, Cancel::now(id()))
         .await
         .unwrap();
+    assert_eq!(over.id, shown.id);
     assert_eq!(over.status, "canceled");
     assert_eq!(scrip.grant_feature(&ann, "beta").await.unwrap(), ["beta"]);
     assert_eq!(scrip.revoke_feature(&ann, "beta").await.unwrap(), [""; 0]);

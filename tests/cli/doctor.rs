@@ -254,3 +254,67 @@ async fn a_database_that_could_lose_what_it_acknowledged_is_found() {
     database.kill();
     assert_eq!(examined(&database, &name, "database").0, "failure");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wallet_that_pays_for_two_subscriptions_to_one_product_is_named() {
+    let mut server = Server::start().await;
+    server.set_provider(&json!({"kind": "sandbox"})).await;
+    let (admin, products) = (
+        server.admin(),
+        format!("{}/products", server.project_path()),
+    );
+    let plan = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
+    let product = admin.post(&products, &plan).await.expect(201);
+    let prices = format!("{products}/{}/prices", product["id"].as_str().unwrap());
+    let tier =
+        json!({"amountCents": 900, "currency": "EUR", "interval": "month", "creditsGranted": 5});
+    let price = admin.post(&prices, &tier).await.expect(201);
+    let mut begun = Vec::new();
+    for _ in 0..2 {
+        let asked = json!({"priceId": price["id"], "externalUserId": "ann"});
+        let opened = server.client().post("/api/v1/checkout", &asked).await;
+        begun.push(opened.expect(200)["url"].as_str().unwrap().to_owned());
+    }
+    for url in begun {
+        let paid = kit::client::plain_http().post(format!("{url}/pay"));
+        assert!(paid.send().await.unwrap().status().is_success());
+    }
+    let found = |server: &Server| {
+        let base = server.instance().base();
+        let mut command = doctor(server.data_dir(), &["--json", "--url", base]);
+        let output = command
+            .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
+            .output()
+            .unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let all = report["findings"].as_array().unwrap().clone();
+        let mut about = all.into_iter().filter(|of| of["check"] == "subscriptions");
+        about.next()
+    };
+    let wallet = "/api/v1/wallets/external?externalUserId=ann";
+    let wallet = server.client().get(wallet).await.expect(200);
+    // It is noted for good.
+    for restart in [false, true] {
+        if restart {
+            server.restart().await;
+        }
+        let named = found(&server).unwrap();
+        assert_eq!(named["status"], "warning");
+        let message = named["message"].as_str().unwrap();
+        assert!(
+            message.contains(wallet["walletId"].as_str().unwrap()),
+            "{message}"
+        );
+        for known in wallet["subscriptions"].as_array().unwrap() {
+            assert!(message.contains(known["id"].as_str().unwrap()), "{message}");
+        }
+    }
+    let one = &wallet["subscriptions"][0]["id"];
+    let body = json!({"externalUserId": "ann", "subscriptionId": one, "idempotencyKey": "k"});
+    let canceled = server
+        .client()
+        .post("/api/v1/subscriptions/cancel", &body)
+        .await;
+    canceled.expect(200);
+    assert_eq!(found(&server), None);
+}

@@ -157,13 +157,13 @@ async fn a_subscription_is_ended_and_goes_on() {
     // Both pages have the buttons.
     let page = browser.get(&here).await;
     page.shows(&format!("action=\"{wallet}/subscription\""));
-    let product = page.value("productId").unwrap().to_owned();
+    let subscription = page.value("subscriptionId").unwrap().to_owned();
     let path = format!("{wallet}/subscription");
     let act = async |action: &'static str, key: &'static str| {
         let form = [
             ("action", action),
             ("idempotencyKey", key),
-            ("productId", &product),
+            ("subscriptionId", &subscription),
             ("confirmed", "on"),
         ];
         browser.submit(&path, &form).await
@@ -171,7 +171,7 @@ async fn a_subscription_is_ended_and_goes_on() {
     let end = [
         ("action", "end"),
         ("idempotencyKey", "a"),
-        ("productId", &product),
+        ("subscriptionId", &subscription),
     ];
     let asked = browser.post(&path, &end).await;
     asked
@@ -191,7 +191,7 @@ async fn a_subscription_is_ended_and_goes_on() {
     let now = [
         ("action", "now"),
         ("idempotencyKey", "c"),
-        ("productId", &product),
+        ("subscriptionId", &subscription),
     ];
     let asked = browser.post(&path, &now).await;
     assert_eq!(asked.status, 200);
@@ -428,4 +428,66 @@ async fn the_overview_says_what_needs_a_person() {
         .await
         .shows("Needs you")
         .shows("There is no backup");
+}
+
+/// Two tabs, both paid: each pair of buttons is about the subscription beside it.
+#[tokio::test]
+async fn of_two_subscriptions_to_one_product_the_one_that_is_shown_ends() {
+    let (service, browser, base) = open().await;
+    let plan = [
+        ("name", "Plan"),
+        ("type", "subscription"),
+        ("creditUnit", "tokens"),
+        ("active", "on"),
+    ];
+    let page = browser.post(&format!("{base}/catalog"), &plan).await;
+    let product = page.location().split('?').next().unwrap().to_owned();
+    let (mut begun, mut prices) = (Vec::new(), Vec::new());
+    for (label, cents) in [("Small", "5"), ("Big", "9")] {
+        let terms = [
+            ("label", label),
+            ("amountCents", cents),
+            ("currency", "EUR"),
+            ("creditsGranted", "100"),
+            ("interval", "month"),
+        ];
+        let page = browser.submit(&format!("{product}/prices"), &terms).await;
+        let mut made = page.html.split("price_").skip(1).map(|rest| &rest[..26]);
+        let price = made.find(|id| !prices.iter().any(|known| known == id));
+        let price = price.unwrap().to_owned();
+        let asked = json!({"externalUserId": "ann", "priceId": format!("price_{price}")});
+        let opened = service.secret.post("/api/v1/checkout", &asked).await;
+        begun.push(opened.expect(200)["url"].as_str().unwrap().to_owned());
+        prices.push(price);
+    }
+    for url in begun {
+        let paid = kit::client::plain_http().post(format!("{url}/pay"));
+        assert!(paid.send().await.unwrap().status().is_success());
+    }
+    let wallet = browser.search(&base, "ann").await.location().to_owned();
+    let named = "ann</bdi> pays for 2 subscriptions to Plan";
+    browser.get(&base).await.shows(named).shows(&wallet);
+    let page = browser.get(&wallet).await;
+    let form = format!("<form class=\"row\" method=\"post\" action=\"{wallet}/subscription\"");
+    let forms: Vec<&str> = page.html.split(&form).collect();
+    assert_eq!(forms.len(), 3, "{}", page.html);
+    // What stands before a form is about its subscription.
+    let at = forms.iter().position(|part| part.contains("Small"));
+    let subscription = forms[at.unwrap() + 1];
+    let (_, subscription) = subscription
+        .split_once("name=\"subscriptionId\" value=\"")
+        .unwrap();
+    let (subscription, _) = subscription.split_once('"').unwrap();
+    let now = [
+        ("action", "now"),
+        ("idempotencyKey", "a"),
+        ("subscriptionId", subscription),
+    ];
+    let path = format!("{wallet}/subscription");
+    browser.post(&path, &now).await.shows("Cancel Small now?");
+    let sure = [now[0], now[1], now[2], ("confirmed", "on")];
+    browser.submit(&path, &sure).await.shows("was canceled");
+    let page = browser.get(&wallet).await;
+    page.shows("Small, ended ").shows("Big, paid until ");
+    browser.get(&base).await.lacks("pays for 2 subscriptions");
 }

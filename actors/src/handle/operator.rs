@@ -50,17 +50,16 @@ impl Handle {
         address: &Address,
         limit: usize,
     ) -> Result<Vec<SubscriptionDetail>, Error> {
+        let project = scope.project;
+        let detail = move |record: &_| SubscriptionDetail::from_record(project, record);
         let query = RecordQuery {
             before: None,
             limit,
             within: Span::ALWAYS,
-            wants: Arc::new(|record| SubscriptionDetail::from_record(record).is_some()),
+            wants: Arc::new(move |record| detail(record).is_some()),
         };
         let records = self.records(scope, address, query).await?;
-        let matches = records.matches.iter();
-        Ok(matches
-            .filter_map(SubscriptionDetail::from_record)
-            .collect())
+        Ok(records.matches.iter().filter_map(detail).collect())
     }
 
     /// At most `limit` wallets of all projects after `after`, in the order of their keys and as they were some seconds

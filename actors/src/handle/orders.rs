@@ -3,7 +3,7 @@
 
 use domain::{
     Quantity, Rejection, Timestamp,
-    id::{OrderId, OrderSerial, WalletKey},
+    id::{OrderId, OrderSerial, PublicSubscriptionId, WalletKey},
     terms::Terms,
     text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{Created, Owner, pay::Pay, place_order::PlaceOrder, purchase::Purchase},
@@ -326,13 +326,18 @@ impl Handle {
         due.map_err(|error| unreadable(&error))
     }
 
-    /// The provider's customer whose portal a wallet's owner may open.
+    /// The provider's customer whose portal a wallet's owner may open: that of this subscription, or of the current one.
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`], [`Rejection::NoPurchase`]; else see [`Error`].
-    pub async fn customer(&self, scope: &Scope, address: &Address) -> Result<CustomerId, Error> {
-        self.ask_at(scope, address, PortalCustomer).await
+    /// [`Rejection::WalletNotFound`], [`Rejection::SubscriptionNotFound`], [`Rejection::NoPurchase`]; else see [`Error`].
+    pub async fn customer(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        of: Option<PublicSubscriptionId>,
+    ) -> Result<CustomerId, Error> {
+        self.ask_at(scope, address, PortalCustomer(of)).await
     }
 
     async fn report_to(

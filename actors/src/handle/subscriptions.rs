@@ -6,7 +6,7 @@ use persistence::PeriodEnd;
 use super::{Handle, Scope, orders::unreadable};
 use crate::{
     answer::Error,
-    wallet::{Caller, FindOverdueSubscriptions},
+    wallet::{Caller, DoubledWallet, FindDoubled, FindOverdueSubscriptions},
 };
 
 impl Handle {
@@ -46,6 +46,24 @@ impl Handle {
         {
             // The look-up had it before its append, which then failed.
             Err(Error::Rejected(Rejection::WalletNotFound)) => Ok(Vec::new()),
+            answer => answer,
+        }
+    }
+
+    /// The subscriptions of a wallet that go on although another one to the same product does, too; `None` where there
+    /// are none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overloaded`] or [`Error::Unavailable`].
+    pub async fn doubled_subscriptions(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+    ) -> Result<Option<DoubledWallet>, Error> {
+        let place = (wallet, Caller::Order(scope.project));
+        match self.ask(scope, place, FindDoubled).await {
+            Err(Error::Rejected(Rejection::WalletNotFound | Rejection::OrderNotFound)) => Ok(None),
             answer => answer,
         }
     }

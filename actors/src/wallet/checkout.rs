@@ -1,6 +1,6 @@
 //! Checks before a buyer is sent to the provider.
 
-use domain::{Quantity, terms::Terms, text::CustomerId};
+use domain::{Quantity, id::PublicSubscriptionId, terms::Terms, text::CustomerId};
 
 use super::{Command, Turn};
 use crate::answer::Error;
@@ -19,13 +19,14 @@ impl Command for CheckOrder {
     }
 }
 
-/// Answers the provider's customer whose portal the wallet's owner may open.
-pub(crate) struct PortalCustomer;
+/// Answers the provider's customer whose portal the wallet's owner may open: that of this subscription, or of the
+/// current one.
+pub(crate) struct PortalCustomer(pub(crate) Option<PublicSubscriptionId>);
 
 impl Command for PortalCustomer {
     type Answer = CustomerId;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CustomerId, Error> {
-        Ok(turn.wallet()?.portal_customer()?.clone())
+        Ok(turn.wallet()?.portal_customer(self.0)?.clone())
     }
 }

@@ -77,8 +77,8 @@ pub(crate) use rotate::{CheckCaller, Rotate};
 pub use session::WatchedView;
 pub(crate) use session::{ReadWatched, RevokeSessions, StartSession};
 pub(crate) use state::{Diverged, WalletState};
-pub(crate) use subscription::FindSubscription;
-pub use subscription::SubscriptionDetail;
+pub use subscription::{DoubledWallet, SubscriptionDetail};
+pub(crate) use subscription::{FindDoubled, FindSubscription};
 pub(crate) use turn::{CatchUp, Turn};
 
 /// The part of a request's [`Scope`](crate::Scope) that decisions need.

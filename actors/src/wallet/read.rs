@@ -33,7 +33,7 @@ pub(super) fn view(wallet: &Wallet, now: Timestamp) -> WalletView {
         features: features(wallet, now),
         subscriptions: wallet
             .subscriptions()
-            .map(SubscriptionSnapshot::from)
+            .map(|subscription| SubscriptionSnapshot::of(wallet.project, subscription))
             .collect(),
     }
 }

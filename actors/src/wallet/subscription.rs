@@ -3,9 +3,10 @@
 use domain::{
     Rejection, Timestamp,
     history::{Record, RecordKey},
+    id::{ProjectId, WalletId, WalletKey},
     project_event::SubscriptionSnapshot,
-    text::SubscriptionId,
-    wallet::{Subscription, Wallet, loss::Loss},
+    text::{ExternalUserId, SubscriptionId},
+    wallet::{Owner, Subscription, Wallet, loss::Loss},
 };
 
 use super::{Command, Turn};
@@ -33,12 +34,52 @@ impl Command for FindSubscription {
     fn run(self, turn: &mut Turn<'_>) -> Result<SubscriptionDetail, Error> {
         let now = turn.now();
         let wallet = turn.wallet()?;
+        let project = wallet.project;
         if let Some(current) = wallet.subscription(&self.0) {
             return Ok(SubscriptionDetail::of(wallet, current, now));
         }
         let over = turn.prior(RecordKey::Subscription(self.0.as_str()))?;
-        let over = over.as_ref().and_then(SubscriptionDetail::from_record);
+        let over = over
+            .as_ref()
+            .and_then(|record| SubscriptionDetail::from_record(project, record));
         over.ok_or(Error::Rejected(Rejection::SubscriptionNotFound))
+    }
+}
+
+/// Finds a wallet's subscriptions that go on although another one to the same product does, too.
+pub(crate) struct FindDoubled;
+
+/// A wallet with several subscriptions to one product that go on: their buyer pays for each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DoubledWallet {
+    /// The wallet's address in the store.
+    pub key: WalletKey,
+    /// The wallet's identifier for callers.
+    pub id: WalletId,
+    /// The user whose wallet it is; `None` for an anonymous one.
+    pub user: Option<ExternalUserId>,
+    /// Those subscriptions, in the order in which they started.
+    pub subscriptions: Vec<SubscriptionSnapshot>,
+}
+
+impl Command for FindDoubled {
+    type Answer = Option<DoubledWallet>;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {
+        let wallet = turn.wallet()?;
+        let doubled = wallet.doubled_subscriptions().into_iter();
+        let subscriptions: Vec<_> = doubled
+            .map(|known| SubscriptionSnapshot::of(wallet.project, known))
+            .collect();
+        Ok((!subscriptions.is_empty()).then(|| DoubledWallet {
+            key: wallet.key,
+            id: wallet.id,
+            user: match &wallet.owner {
+                Owner::External(user) => Some(user.clone()),
+                Owner::Code { .. } | Owner::Order => None,
+            },
+            subscriptions,
+        }))
     }
 }
 
@@ -46,19 +87,18 @@ impl SubscriptionDetail {
     pub(crate) fn of(wallet: &Wallet, current: &Subscription, now: Timestamp) -> Self {
         Self {
             id: current.id.clone(),
-            subscription: current.into(),
+            subscription: SubscriptionSnapshot::of(wallet.project, current),
             ended_at: None,
             loss: wallet.loss_by_cancellation(&current.id, now),
         }
     }
 
     /// The ended subscription of a record, if it is the record of an end and there was a paid cycle.
-    pub(crate) fn from_record(record: &Record) -> Option<Self> {
+    pub(crate) fn from_record(project: ProjectId, record: &Record) -> Option<Self> {
         let over = record.subscription_over()?;
-        let last = over.last.as_ref()?;
         Some(Self {
             id: over.id.clone(),
-            subscription: last.into(),
+            subscription: SubscriptionSnapshot::over(project, over)?,
             ended_at: Some(record.at),
             loss: Loss::default(),
         })

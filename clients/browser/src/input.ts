@@ -31,8 +31,10 @@ export interface PopupOptions extends CallOptions {
   opening?: string | undefined;
 }
 export interface SubscriptionInput {
-  /** The product that is subscribed to. */
-  productId: string;
+  /** The product that is subscribed to: its subscription that goes on. */
+  productId?: string | undefined;
+  /** The subscription's `id`, in place of the product: of several to one product only this names one. */
+  subscriptionId?: string | undefined;
   idempotencyKey?: string | undefined;
 }
 /** A wallet that is open here: by its code, or by a session. */
@@ -46,6 +48,8 @@ export interface OpenWallet extends Holdings {
 export interface PortalInput {
   /** Where the portal's way back leads. Default: this page. */
   returnUrl?: string | undefined;
+  /** The `id` of the subscription whose customer's portal it is. Default: the current one. */
+  subscriptionId?: string | undefined;
 }
 export interface RotateInput {
   idempotencyKey?: string | undefined;

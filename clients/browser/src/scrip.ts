@@ -263,7 +263,7 @@ export class Scrip {
 
   /** The provider's pages where a customer sees invoices and changes subscriptions. */
   async portal(input: PortalInput = {}, options?: CallOptions): Promise<Portal> {
-    const query = { returnUrl: input.returnUrl ?? here() };
+    const query = { ...input, returnUrl: input.returnUrl ?? here() };
     return this.#atWallet('/portal', (path) =>
       path.includes('external')
         ? this.#http.call<Portal>('POST', path, { ...options, body: query, repeatable: true })

@@ -144,12 +144,14 @@ describe('a session', () => {
       },
     );
     await scrip.checkout({ priceId: 'price_1' });
-    await scrip.portal({ returnUrl: 'https://shop.example/' });
+    await scrip.portal({ returnUrl: 'https://shop.example/', subscriptionId: 'sub_1' });
     await scrip.cancelSubscription({ productId: 'prod_1' });
+    await scrip.resumeSubscription({ subscriptionId: 'sub_1' });
     expect(bodies).toEqual([
       { priceId: 'price_1', idempotencyKey: expect.any(String) },
-      { returnUrl: 'https://shop.example/' },
+      { returnUrl: 'https://shop.example/', subscriptionId: 'sub_1' },
       { productId: 'prod_1', idempotencyKey: expect.any(String) },
+      { subscriptionId: 'sub_1', idempotencyKey: expect.any(String) },
     ]);
     expect(asked.map((each) => each.split(' as ')[0])).toEqual(['POST /checkout', 'POST /wallets/external/portal', 'POST /subscriptions/cancel']);
   });

@@ -69,8 +69,8 @@ export interface components {
             atPeriodEnd?: boolean | null;
             /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
-            /** @description The product that is subscribed to. */
-            productId: components["schemas"]["ProductId"];
+            productId?: components["schemas"]["ProductId"] | null;
+            subscriptionId?: components["schemas"]["SubscriptionId"] | null;
         } & ({
             code?: null;
             externalUserId: components["schemas"]["ExternalUserId"];
@@ -734,6 +734,7 @@ export interface components {
             externalUserId?: components["schemas"]["ExternalUserId"] | null;
             /** @description The address that the portal leads back to. */
             returnUrl: components["schemas"]["RedirectUrl"];
+            subscriptionId?: components["schemas"]["SubscriptionId"] | null;
         };
         /** @description A checkout, a subscription's renewal or its switch to another tier. */
         Order: {
@@ -1053,8 +1054,8 @@ export interface components {
         ResumeSubscription: {
             /** @description Names the operation: it is done once. The header `Idempotency-Key` may stand in for it. */
             idempotencyKey: components["schemas"]["IdempotencyKey"];
-            /** @description The product that is subscribed to. */
-            productId: components["schemas"]["ProductId"];
+            productId?: components["schemas"]["ProductId"] | null;
+            subscriptionId?: components["schemas"]["SubscriptionId"] | null;
         } & ({
             code?: null;
             externalUserId: components["schemas"]["ExternalUserId"];
@@ -1165,6 +1166,11 @@ export interface components {
              */
             collectionPaused?: boolean;
             currentPeriodEnd: components["schemas"]["Instant"];
+            /**
+             * @description Its identifier, which stays the same for as long as it is there: `sub_…`
+             * @example sub_01jd3v8q6pf6r9x3v1m2k4c5d7
+             */
+            id: string;
             /** @description The tier's name. */
             label?: string | null;
             openInvoice?: components["schemas"]["OpenInvoice"] | null;
@@ -1188,6 +1194,8 @@ export interface components {
              */
             type: "subscription.canceled" | (string & {});
         };
+        /** @example sub_01jd3v8q6pf6r9x3v1m2k4c5d7 */
+        SubscriptionId: string;
         /** @description What `subscription.past_due` says. */
         SubscriptionPastDue: {
             data: components["schemas"]["WalletData"] & {
@@ -1525,6 +1533,8 @@ export interface queries {
     open_portal: {
         /** @description The address that the portal leads back to. */
         returnUrl: string;
+        /** @description The subscription whose customer's portal it is, by the `id` that the wallet shows; the current one without. */
+        subscriptionId?: string;
     };
     read_external_wallet: {
         /** @description The user, unless it is the session's own. */
@@ -1589,6 +1599,7 @@ export type ServiceErrorCode =
     | "secret_key_required"
     | "session_expired"
     | "session_forbidden"
+    | "subscription_ambiguous"
     | "subscription_not_found"
     | "too_many_holds"
     | "too_many_invalid_codes"
@@ -1637,6 +1648,7 @@ export const statuses: Readonly<Record<string, number>> = {
     secret_key_required: 403,
     session_expired: 401,
     session_forbidden: 403,
+    subscription_ambiguous: 409,
     subscription_not_found: 404,
     too_many_holds: 409,
     too_many_invalid_codes: 429,

@@ -221,8 +221,12 @@ class TestBuying:
         assert (subscription.status, subscription.price_id) == ("active", service.tier)
         ended = scrip.cancel_subscription(external_user_id=name, product_id=subscription.product_id)
         assert ended.cancel_at_period_end
-        resumed = scrip.resume_subscription(external_user_id=name, product_id=subscription.product_id)
-        assert not resumed.cancel_at_period_end
+        resumed = scrip.resume_subscription(external_user_id=name, subscription_id=subscription.id)
+        assert (resumed.id, resumed.cancel_at_period_end) == (subscription.id, False)
+        back = "https://shop.example/"
+        assert scrip.portal(external_user_id=name, subscription_id=subscription.id, return_url=back)
+        unknown = refused(lambda: scrip.portal(external_user_id=name, subscription_id="sub_1", return_url=back))
+        assert unknown.code == "subscription_not_found"
         again = refused(lambda: scrip.checkout(external_user_id=name, price_id=service.tier))
         assert again.code == "already_subscribed"
 

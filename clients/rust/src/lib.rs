@@ -31,7 +31,7 @@ pub use self::{
     },
     events::{Interval, UsageQuery},
     holds::{Draw, PlaceHold, Settle, Spent},
-    orders::{Cancel, NewCheckout, Refund},
+    orders::{Cancel, NamedSubscription, NewCheckout, Refund},
     pages::Pages,
     reversals::ReverseDeduction,
     sessions::NewSession,

@@ -10,7 +10,7 @@ use crate::{
     wallets::Wallet,
 };
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::{collections::BTreeMap, time::Duration};
 
 /// Pause between two reads of an order that is waited for: at first, and at most.
@@ -61,12 +61,45 @@ pub struct Refund {
     pub idempotency_key: Option<String>,
 }
 
+/// How a wallet's subscription is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum NamedSubscription {
+    /// The one to this product, `prod_…`, that goes on.
+    #[serde(rename = "productId")]
+    Of(String),
+    /// The one with this id, `sub_…`: of several to one product only this names one.
+    #[serde(rename = "subscriptionId")]
+    Id(String),
+}
+
+/// The id of a product.
+impl From<String> for NamedSubscription {
+    fn from(product: String) -> Self {
+        Self::Of(product)
+    }
+}
+
+/// The id of a product.
+impl From<&String> for NamedSubscription {
+    fn from(product: &String) -> Self {
+        Self::Of(product.clone())
+    }
+}
+
+/// The id of a product.
+impl From<&str> for NamedSubscription {
+    fn from(product: &str) -> Self {
+        Self::Of(product.to_owned())
+    }
+}
+
 /// A subscription to be canceled.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
-    /// The subscription's product.
-    pub product_id: String,
+    /// The subscription.
+    #[serde(flatten)]
+    pub named: NamedSubscription,
     /// Whether it ends with the paid period, or at once.
     pub at_period_end: bool,
     /// The idempotency key. A new one is used by default.
@@ -85,19 +118,19 @@ impl NewCheckout {
 
 impl Cancel {
     /// Cancels at the end of the paid period.
-    pub fn at_period_end(product: impl Into<String>) -> Self {
+    pub fn at_period_end(named: impl Into<NamedSubscription>) -> Self {
         Self {
-            product_id: product.into(),
+            named: named.into(),
             at_period_end: true,
             idempotency_key: None,
         }
     }
 
     /// Cancels at once, before the paid period ends.
-    pub fn now(product: impl Into<String>) -> Self {
+    pub fn now(named: impl Into<NamedSubscription>) -> Self {
         Self {
             at_period_end: false,
-            ..Self::at_period_end(product)
+            ..Self::at_period_end(named)
         }
     }
 }
@@ -183,7 +216,7 @@ impl Scrip {
     ///
     /// # Errors
     ///
-    /// `subscription_not_found`, `wallet_not_found`, `provider_error`, and the errors of any call.
+    /// `subscription_not_found`, `subscription_ambiguous`, `wallet_not_found`, `provider_error`, and the errors of any call.
     pub async fn cancel_subscription(
         &self,
         wallet: &Wallet,
@@ -203,11 +236,12 @@ impl Scrip {
     pub async fn resume_subscription(
         &self,
         wallet: &Wallet,
-        product: impl Into<String>,
+        named: impl Into<NamedSubscription>,
         idempotency_key: Option<String>,
     ) -> Result<Subscription, Error> {
         let key = key_or_new(idempotency_key);
-        let body = object(&json!({"productId": product.into(), "idempotencyKey": key}))?;
+        let mut body = object(&named.into())?;
+        body.insert("idempotencyKey".to_owned(), key.clone().into());
         self.subscription("resume", wallet, body, &key).await
     }
 

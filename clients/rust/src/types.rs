@@ -195,6 +195,9 @@ pub struct NextExpiry {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Subscription {
+    /// The subscription's id, `sub_…`; empty where the service is older than it.
+    #[serde(default)]
+    pub id: String,
     /// The subscription's product, `prod_…`.
     pub product_id: String,
     /// The price of its tier, `price_…`.

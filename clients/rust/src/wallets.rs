@@ -267,18 +267,48 @@ impl Scrip {
         wallet: &Wallet,
         return_url: impl Into<String>,
     ) -> Result<String, Error> {
+        self.open_portal(wallet, None, return_url.into()).await
+    }
+
+    /// The same for the customer of one of the wallet's subscriptions, by its id.
+    ///
+    /// # Errors
+    ///
+    /// `subscription_not_found`, and the errors of [`Scrip::portal`].
+    pub async fn portal_of(
+        &self,
+        wallet: &Wallet,
+        subscription_id: impl Into<String>,
+        return_url: impl Into<String>,
+    ) -> Result<String, Error> {
+        let subscription = Some(subscription_id.into());
+        self.open_portal(wallet, subscription, return_url.into())
+            .await
+    }
+
+    async fn open_portal(
+        &self,
+        wallet: &Wallet,
+        subscription: Option<String>,
+        back: String,
+    ) -> Result<String, Error> {
         #[derive(Deserialize)]
         struct Portal {
             url: String,
         }
-        let back = return_url.into();
         let call = match &wallet.0 {
             Address::External(_) => {
                 let mut body = Map::new();
                 body.insert("returnUrl".to_owned(), back.into());
+                if let Some(id) = subscription {
+                    body.insert("subscriptionId".to_owned(), id.into());
+                }
                 wallet.post("portal", body)?
             }
-            Address::Code(_) => wallet.get(&["portal"]).query("returnUrl", Some(back)),
+            Address::Code(_) => wallet
+                .get(&["portal"])
+                .query("returnUrl", Some(back))
+                .query("subscriptionId", subscription),
         };
         let portal: Portal = self.call(call).await?;
         Ok(portal.url)

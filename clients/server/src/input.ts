@@ -44,7 +44,11 @@ export type CheckoutInput = Loose<Schemas['Checkout'], 'idempotencyKey'> & { ide
 export type RefundInput = Schemas['RefundOrder'];
 export type CancelInput = Schemas['CancelSubscription'];
 export type ResumeInput = Schemas['ResumeSubscription'];
-export type PortalInput = Who & { returnUrl: string };
+export type PortalInput = Who & {
+  returnUrl: string;
+  /** The `id` of the subscription whose customer's portal it is. Default: the current one. */
+  subscriptionId?: string | undefined;
+};
 export type UsageQuery = queries['read_usage'];
 export type Bucket = Schemas['Bucket'];
 

@@ -290,10 +290,10 @@ export class ScripServer {
 
   /** The provider's pages where a customer sees invoices and changes subscriptions. */
   async portal(input: PortalInput, options?: CallOptions): Promise<Portal> {
-    const { returnUrl } = input;
+    const { returnUrl, subscriptionId } = input;
     return input.code != null
-      ? this.#http.call('GET', `${walletPath(input)}/portal`, { ...options, query: { returnUrl } })
-      : this.#http.call('POST', '/wallets/external/portal', { ...options, body: { ...userOf(input), returnUrl }, repeatable: true });
+      ? this.#http.call('GET', `${walletPath(input)}/portal`, { ...options, query: { returnUrl, subscriptionId } })
+      : this.#http.call('POST', '/wallets/external/portal', { ...options, body: { ...userOf(input), returnUrl, subscriptionId }, repeatable: true });
   }
 
   /** A page of a wallet's ledger, newest first. */

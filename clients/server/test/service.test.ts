@@ -287,9 +287,13 @@ describe('a purchase', () => {
     const [subscription] = (await scrip.wallet({ externalUserId })).subscriptions;
     const productId = subscription?.productId ?? '';
     expect(await scrip.cancelSubscription({ externalUserId, productId, idempotencyKey: 'leaves' })).toMatchObject({ cancelAtPeriodEnd: true });
-    const going = await scrip.resumeSubscription({ externalUserId, productId, idempotencyKey: 'stays' });
+    const subscriptionId = subscription?.id ?? '';
+    const going = await scrip.resumeSubscription({ externalUserId, subscriptionId, idempotencyKey: 'stays' });
     expect([going.status, going.cancelAtPeriodEnd]).toEqual(['active', false]);
-    expect((await scrip.wallet({ externalUserId })).subscriptions[0]?.cancelAtPeriodEnd).toBe(false);
+    expect((await scrip.wallet({ externalUserId })).subscriptions[0]).toMatchObject({ id: subscriptionId, cancelAtPeriodEnd: false });
+    const returnUrl = 'https://shop.example/';
+    expect((await scrip.portal({ externalUserId, subscriptionId, returnUrl })).url).toContain('/portal/');
+    expect(await refusal(scrip.portal({ externalUserId, subscriptionId: 'sub_1', returnUrl }))).toMatchObject({ code: 'subscription_not_found' });
     expect(await refusal(scrip.checkout({ externalUserId, priceId: service.tier }))).toMatchObject({ code: 'already_subscribed', status: 409 });
   });
 

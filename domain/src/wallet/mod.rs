@@ -16,8 +16,9 @@ pub use decide::{
 pub use state::{
     Account, Archive, ArchivedOrder, Change, Charged, Corrupt, Created, Currency, CycleTag, Debt,
     DeductionReversed, Dispute, DisputeReason, Event, Freeze, Hold, Instruction, InstructionRecord,
-    InstructionStage, LastFreeGrant, LastTier, Lot, LotPrice, NextExpiry, OpenInvoice, Order,
-    OrderKind, OrderStatus, Owner, PendingRefunds, ProviderKind, Receipt, RefundPart, Reversal,
-    Stage, Step, Subscription, SubscriptionOver, SubscriptionStatus, TakenLot, TierSwitch, Wallet,
-    account, archive, dispute, event, instruction, order, outstanding, subscription, taken,
+    InstructionStage, LastFreeGrant, LastTier, Lot, LotPrice, NamedSubscription, NextExpiry,
+    OpenInvoice, Order, OrderKind, OrderStatus, Owner, PendingRefunds, ProviderKind, Receipt,
+    RefundPart, Reversal, Stage, Step, Subscription, SubscriptionOver, SubscriptionStatus,
+    TakenLot, TierSwitch, Wallet, account, archive, dispute, event, instruction, order,
+    outstanding, subscription, taken,
 };

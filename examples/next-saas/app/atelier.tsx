@@ -77,10 +77,10 @@ function Plan() {
   const scrip = useScrip();
   const { wallet } = useWallet();
   const { run, pending, error } = useAction();
-  return wallet?.subscriptions.map(({ productId, label, currentPeriodEnd, cancelAtPeriodEnd }) => (
-    <section key={productId} className="plan">
+  return wallet?.subscriptions.map(({ id, label, currentPeriodEnd, cancelAtPeriodEnd }) => (
+    <section key={id} className="plan">
       <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renewed on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}`}</p>
-      <button type="button" disabled={pending} onClick={() => void run(() => (cancelAtPeriodEnd ? scrip.resumeSubscription({ productId }) : scrip.cancelSubscription({ productId })))}>
+      <button type="button" disabled={pending} onClick={() => void run(() => (cancelAtPeriodEnd ? scrip.resumeSubscription({ subscriptionId: id }) : scrip.cancelSubscription({ subscriptionId: id })))}>
         {cancelAtPeriodEnd ? 'Go on after all' : 'Cancel'}
       </button>
       <p role="alert">{error?.message}</p>

@@ -99,6 +99,8 @@ codes! {
     EventNotFound = NOT_FOUND "event_not_found" "No such event.";
     /// The wallet has no such subscription.
     SubscriptionNotFound = NOT_FOUND "subscription_not_found" "No such subscription.";
+    /// A product names several subscriptions.
+    SubscriptionAmbiguous = CONFLICT "subscription_ambiguous" "Several subscriptions to this product go on: name one by subscriptionId.";
     /// No such project; administration only.
     ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
     /// No such key in this project; administration only.

@@ -99,6 +99,7 @@ impl Error {
             Rejection::KeyReused => Self::new(ErrorCode::IdempotencyKeyReused),
             Rejection::OrderNotFound => Self::new(ErrorCode::OrderNotFound),
             Rejection::SubscriptionNotFound => Self::new(ErrorCode::SubscriptionNotFound),
+            Rejection::SubscriptionAmbiguous => Self::new(ErrorCode::SubscriptionAmbiguous),
             Rejection::AlreadyRefunded {
                 refundable_cents: 0,
             } => Self::already_refunded(0).saying(

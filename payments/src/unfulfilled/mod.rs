@@ -128,6 +128,7 @@ impl Payments {
         handle
             .pay(scope, order.wallet, assignment.user(), pay)
             .await?;
+        self.doubled().look(project, order.wallet).await?;
         failpoint::reached("unfulfilled.assigned");
         let list = self.unfulfilled();
         list.remove(project.project.id, &entry.payment).await

@@ -6,7 +6,10 @@ use domain::{
     Timestamp,
     catalog::Interval,
     history::{DeductionRef, Reason, Taker},
-    id::{CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, WalletId},
+    id::{
+        CodeHash, HoldId, OrderSerial, PriceId, ProductId, ProjectId, PublicSubscriptionId,
+        WalletId,
+    },
     terms::Terms,
     text::{
         CheckoutId, CustomerId, Email, Feature, FreezeReason, IdempotencyKey, InvoiceId, Meta,
@@ -15,8 +18,8 @@ use domain::{
     time::Period,
     wallet::{
         Change, Charged, Created, DeductionReversed, Instruction, InstructionRecord,
-        InstructionStage, OrderKind, Owner, RefundPart, Reversal, Step, Subscription,
-        SubscriptionStatus, TakenLot, TierSwitch,
+        InstructionStage, NamedSubscription, OrderKind, Owner, RefundPart, Reversal, Step,
+        Subscription, SubscriptionStatus, TakenLot, TierSwitch,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
         order::OrderErased,
@@ -427,12 +430,12 @@ fn instructions() -> Vec<Change> {
     let (part, rest) = (refund(Some(400), 400), refund(None, 599));
     let cancel = Instruction::Cancel {
         subscription: subscription(),
-        product: PRODUCT,
+        named: NamedSubscription::Of(PRODUCT),
         at_period_end: true,
     };
     let resume = Instruction::Resume {
         subscription: subscription(),
-        product: PRODUCT,
+        named: NamedSubscription::Id(PublicSubscriptionId(5), Some(PRODUCT)),
     };
     vec![
         told("part", &part, InstructionStage::Requested),

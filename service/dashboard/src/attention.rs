@@ -9,9 +9,11 @@ use people::{Approval, Privilege};
 
 use super::{
     approval_request,
+    catalog::product_name,
     layout::{self, base},
     page_request::PageRequest,
     verbatim::verbatim,
+    wallets,
     webhooks::address,
 };
 use crate::state::App;
@@ -20,6 +22,9 @@ use crate::state::App;
 const SYSTEM: &str = "/dashboard/system";
 /// A backup that is older than this is too old, in seconds.
 const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
+
+/// Wallets with several subscriptions to one product that are named.
+const DOUBLED: usize = 5;
 
 /// One thing to do, with the page where it is done.
 struct Task {
@@ -33,6 +38,7 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
     if !request.authority.may(Privilege::Own, None) {
         tasks.retain(|task| task.path != SYSTEM);
     }
+    tasks.extend(doubled(app, project).await);
     let (handle, products) = (&app.handle, project.product_ids());
     let states = [OrderState::Disputed, OrderState::Processing];
     let totals = handle.order_totals_by_state(&project.scope, products, states);
@@ -90,6 +96,39 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
             }
         }
     }
+}
+
+/// Wallets that pay for several subscriptions to one product. A list that cannot be read now is left out.
+async fn doubled(app: &App, project: &ProjectCatalog) -> Vec<Task> {
+    let (wallets, besides) = match app.payments.doubled().of(project, DOUBLED).await {
+        Ok(found) => found,
+        Err(error) => {
+            tracing::warn!(%error, "Wallets with several subscriptions to one product cannot be listed now");
+            return Vec::new();
+        }
+    };
+    let mut tasks = Vec::with_capacity(wallets.len());
+    for wallet in &wallets {
+        let mut products: Vec<_> = wallet.subscriptions.iter().map(|it| it.product).collect();
+        products.dedup();
+        let names: Vec<_> = products
+            .iter()
+            .map(|it| product_name(project, *it))
+            .collect();
+        let text = html! {
+            @match &wallet.user { Some(user) => (verbatim(user.as_str())), None => (wallet.id) }
+            " pays for " (wallet.subscriptions.len()) " subscriptions to " (names.join(" and "))
+            ": cancel those that were not meant, and refund them"
+        };
+        let path = wallets::path(project, wallet.key);
+        tasks.push(Task { path, text });
+    }
+    if besides > 0 {
+        let text = html! { (besides) " more wallets pay for several subscriptions to one product" };
+        let path = format!("{}/wallets", base(project));
+        tasks.push(Task { path, text });
+    }
+    tasks
 }
 
 fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task> {

@@ -4,8 +4,8 @@ use actors::{Address, SubscriptionDetail};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
-    id::{ProductId, WalletKey},
-    wallet::{SubscriptionStatus, cancel::Cancel, loss::Loss, resume::Resume},
+    id::{PublicSubscriptionId, WalletKey},
+    wallet::{NamedSubscription, SubscriptionStatus, cancel::Cancel, loss::Loss, resume::Resume},
 };
 use edge::Support;
 use maud::{Markup, html};
@@ -38,7 +38,7 @@ fn tier(project: &ProjectCatalog, known: &SubscriptionDetail) -> String {
 pub(super) fn standing(project: &ProjectCatalog, known: &SubscriptionDetail) -> Markup {
     let subscription = &known.subscription;
     if let Some(at) = known.ended_at {
-        return html! { p { span.badge { "Canceled" } " " (tier(project, known)) ", ended " (layout::when(at)) } };
+        return html! { p { span.badge { "Canceled" } " " (tier(project, known)) ", ended " (layout::when(at)) " " code.small { (subscription.id) } } };
     }
     html! {
         p {
@@ -57,6 +57,7 @@ pub(super) fn standing(project: &ProjectCatalog, known: &SubscriptionDetail) -> 
                 " is due from the buyer: " a href=(open.url.as_str()) rel="noreferrer" { "invoice" }
                 @if let Some(at) = open.next_attempt_at { ", next attempt " (layout::when(at)) }
             }
+            " " code.small { (subscription.id) }
         }
     }
 }
@@ -73,7 +74,7 @@ pub(super) fn buttons(
         @if request.may(Privilege::Support) { form.row method="post" action={ (path(project, wallet)) "/subscription" } {
             (form::token(request))
             input type="hidden" name=(KEY) value=(Uuid::now_v7());
-            input type="hidden" name="productId" value=(known.subscription.product);
+            input type="hidden" name="subscriptionId" value=(known.subscription.id);
             @if known.subscription.cancel_at_period_end {
                 button name="action" value="resume" type="submit" { "Resume" }
             } @else {
@@ -113,7 +114,7 @@ fn ending(project: &ProjectCatalog, known: &SubscriptionDetail, now: bool) -> Ma
     } }
 }
 
-/// `POST …/wallets/{wallet}/subscription`: cancels or resumes the wallet's subscription to a product.
+/// `POST …/wallets/{wallet}/subscription`: cancels or resumes one of the wallet's subscriptions.
 pub(super) async fn change(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -123,16 +124,18 @@ pub(super) async fn change(
     let wallet = wallet(&request)?;
     let page_path = path(&project, wallet);
     let address = Address::Stored(wallet);
-    let product = fields.parsed("productId", "a product")?;
-    let product: ProductId = product.ok_or_else(|| Error::missing("productId"))?;
+    let id = fields.parsed("subscriptionId", "a subscription")?;
+    let id: PublicSubscriptionId = id.ok_or_else(|| Error::missing("subscriptionId"))?;
+    let named = NamedSubscription::Id(id, None);
+    // One that is over is known by the key under which it was canceled.
+    let detail = app.handle.inspect(&project.scope, &address).await;
+    let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
+    let mut current = detail.subscriptions.iter();
+    let known = current.find(|known| known.subscription.id == id);
     let key = fields.key()?;
     let action = fields.text("action");
     let ends = matches!(action, "end" | "now");
     if ends && !fields.is_on(CONFIRMED) {
-        let detail = app.handle.inspect(&project.scope, &address).await;
-        let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
-        let mut current = detail.subscriptions.iter();
-        let known = current.find(|known| known.subscription.product == product);
         let known = known.ok_or(Error::new(ErrorCode::SubscriptionNotFound))?;
         let at = At::Project(&project, Tab::Wallets);
         let facts = ending(&project, known, action == "now");
@@ -152,26 +155,27 @@ pub(super) async fn change(
                 _ => (false, "Canceled at once"),
             };
             let cancel = Cancel {
-                product,
+                named,
                 at_period_end,
                 key,
             };
             (SubscriptionInstruction::Cancel(cancel), "canceled", did)
         }
         "resume" => {
-            let resume = SubscriptionInstruction::Resume(Resume { product, key });
+            let resume = SubscriptionInstruction::Resume(Resume { named, key });
             (resume, "resumed", "Resumed")
         }
         _ => return Err(Error::missing("action")),
     };
     let proof = Proof::Subscription {
         wallet,
-        product,
+        subscription: id,
         at_once: action == "now",
         ends,
     };
     let of = called(&app, &project, &address).await;
-    let name = product_name(&project, product);
+    let name = known.map(|known| format!("{} ({id})", tier(&project, known)));
+    let name = name.unwrap_or_else(|| id.to_string());
     let verb = if ends { "Cancel" } else { "Resume" };
     let words = format!("{verb} the subscription of {of} to {name}");
     request.announce(&app, &words, Some(proof)).await?;

@@ -2,7 +2,7 @@
 
 use domain::{
     Timestamp,
-    id::{OrderId, ProductId, ProjectId, WalletKey},
+    id::{OrderId, ProjectId, PublicSubscriptionId, WalletKey},
     text::PaymentId,
 };
 use serde::{Deserialize, Serialize};
@@ -112,12 +112,12 @@ pub enum Proof {
         /// The payment at the provider.
         payment: PaymentId,
     },
-    /// A wallet's subscription to a product ends, or goes on.
+    /// A wallet's subscription ends, or goes on.
     Subscription {
         /// The wallet's key.
         wallet: WalletKey,
-        /// What is subscribed to.
-        product: ProductId,
+        /// The subscription.
+        subscription: PublicSubscriptionId,
         /// Whether it is to end at once, which one that ends with its period does not show.
         at_once: bool,
         /// Whether it ends, at once or with its period.

@@ -53,14 +53,14 @@ async fn is_proved(
         }
         Proof::Subscription {
             wallet,
-            product,
+            subscription,
             at_once,
             ends,
         } => {
             let detail = handle.inspect(scope, &Address::Stored(*wallet)).await;
             let Ok(detail) = detail else { return false };
             let mut current = detail.subscriptions.iter();
-            let known = current.find(|known| known.subscription.product == *product);
+            let known = current.find(|known| known.subscription.id == *subscription);
             let goes_on = known.is_some_and(|known| {
                 known.ended_at.is_none() && (*at_once || !known.subscription.cancel_at_period_end)
             });

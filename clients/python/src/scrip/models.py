@@ -147,6 +147,8 @@ class Subscription:
     """A subscription of a wallet."""
 
     current_period_end: datetime
+    id: str
+    """Its identifier, which stays the same for as long as it is there: `sub_…`"""
     price_id: str
     product_id: str
     status: str
@@ -577,6 +579,7 @@ ServiceErrorCode = Literal[
     "secret_key_required",
     "session_expired",
     "session_forbidden",
+    "subscription_ambiguous",
     "subscription_not_found",
     "too_many_holds",
     "too_many_invalid_codes",

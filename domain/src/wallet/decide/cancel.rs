@@ -3,20 +3,19 @@
 use super::instruction::InstructionDecision;
 use crate::{
     Rejection,
-    id::ProductId,
     text::IdempotencyKey,
     time::Timestamp,
     wallet::state::{
         Wallet,
-        instruction::{Instruction, InstructionRecord},
+        instruction::{Instruction, InstructionRecord, NamedSubscription},
     },
 };
 
-/// A request to cancel the subscription to a product.
+/// A request to cancel a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancel {
-    /// The product that is subscribed to.
-    pub product: ProductId,
+    /// The subscription.
+    pub named: NamedSubscription,
     /// Whether it ends with its period rather than at once.
     pub at_period_end: bool,
     /// The idempotency key: the operation is done once.
@@ -28,7 +27,7 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`] or [`Rejection::SubscriptionNotFound`].
+    /// [`Rejection::KeyReused`], [`Rejection::SubscriptionNotFound`] or [`Rejection::SubscriptionAmbiguous`].
     pub fn cancel(
         &self,
         command: Cancel,
@@ -36,19 +35,19 @@ impl Wallet {
         now: Timestamp,
     ) -> Result<InstructionDecision, Rejection> {
         let Cancel {
-            product,
+            named,
             at_period_end,
             key,
         } = command;
         let same = |former: &Instruction| {
-            matches!(former, Instruction::Cancel { product: of, at_period_end: so, .. }
-                if *of == product && *so == at_period_end)
+            matches!(former, Instruction::Cancel { named: former, at_period_end: so, .. }
+                if *former == named && *so == at_period_end)
         };
         let make = |subscription| Instruction::Cancel {
             subscription,
-            product,
+            named,
             at_period_end,
         };
-        self.instruct(product, key, prior, (same, make), now)
+        self.instruct(named, key, prior, (same, make), now)
     }
 }

@@ -3,21 +3,20 @@
 use super::instruction::{InstructionDecision, replay};
 use crate::{
     Rejection,
-    id::ProductId,
     text::{IdempotencyKey, SubscriptionId},
     time::Timestamp,
     wallet::state::{
         Wallet,
         archive::Archive,
-        instruction::{Instruction, InstructionRecord, InstructionStage},
+        instruction::{Instruction, InstructionRecord, InstructionStage, NamedSubscription},
     },
 };
 
-/// A request to resume the subscription to a product.
+/// A request to resume a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
-    /// The product that is subscribed to.
-    pub product: ProductId,
+    /// The subscription.
+    pub named: NamedSubscription,
     /// The idempotency key: the operation is done once.
     pub key: IdempotencyKey,
 }
@@ -27,27 +26,26 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`] or [`Rejection::SubscriptionNotFound`].
+    /// [`Rejection::KeyReused`], [`Rejection::SubscriptionNotFound`] or [`Rejection::SubscriptionAmbiguous`].
     pub fn resume(
         &self,
         command: Resume,
         prior: Option<&InstructionRecord>,
         now: Timestamp,
     ) -> Result<InstructionDecision, Rejection> {
-        let Resume { product, key } = command;
-        let same = |former: &Instruction| matches!(former, Instruction::Resume { product: of, .. } if *of == product);
+        let Resume { named, key } = command;
+        let same = |former: &Instruction| matches!(former, Instruction::Resume { named: former, .. } if *former == named);
         let make = |subscription| Instruction::Resume {
             subscription,
-            product,
+            named,
         };
-        self.instruct(product, key, prior, (same, make), now)
+        self.instruct(named, key, prior, (same, make), now)
     }
 
-    /// Decides an instruction about the subscription to a product; of several, which only a race can make, about
-    /// the one that started last.
+    /// Decides an instruction about a subscription.
     pub(super) fn instruct(
         &self,
-        product: ProductId,
+        named: NamedSubscription,
         key: IdempotencyKey,
         prior: Option<&InstructionRecord>,
         (same, make): (
@@ -59,11 +57,7 @@ impl Wallet {
         if let Some(decision) = replay(prior, same)? {
             return Ok(decision);
         }
-        let subscription = self
-            .subscriptions()
-            .filter(|subscription| subscription.tier().product == product)
-            .last()
-            .ok_or(Rejection::SubscriptionNotFound)?;
+        let subscription = self.named_subscription(named)?;
         let record = InstructionRecord {
             key,
             instruction: make(subscription.id.clone()),

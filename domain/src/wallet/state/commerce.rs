@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Wallet,
+    instruction::NamedSubscription,
     order::{Order, Reversal},
     subscription::Subscription,
 };
 use crate::{
     Rejection,
-    id::{OrderSerial, ProductId},
+    id::{OrderSerial, ProductId, PublicSubscriptionId},
     text::{CustomerId, Feature, SubscriptionId},
     time::Timestamp,
 };
@@ -83,6 +84,53 @@ impl Wallet {
         all.filter(|subscription| subscription.is_current())
     }
 
+    /// What callers call one of the wallet's subscriptions.
+    #[must_use]
+    pub fn public_id(&self, subscription: &Subscription) -> PublicSubscriptionId {
+        PublicSubscriptionId::of(self.project, &subscription.id)
+    }
+
+    /// The subscription that a caller names, if it is not over. Of several to a product, which only a race can make,
+    /// that is the only one that goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::SubscriptionNotFound`], and [`Rejection::SubscriptionAmbiguous`] where a product's are several, and
+    /// not one of them alone goes on.
+    pub fn named_subscription(&self, named: NamedSubscription) -> Result<&Subscription, Rejection> {
+        let (id, product) = match named {
+            NamedSubscription::Of(product) => (None, Some(product)),
+            NamedSubscription::Id(id, product) => (Some(id), product),
+        };
+        let named: Vec<_> = self
+            .subscriptions()
+            .filter(|known| product.is_none_or(|product| known.tier().product == product))
+            .filter(|known| id.is_none_or(|id| self.public_id(known) == id))
+            .collect();
+        if let [] = *named {
+            return Err(Rejection::SubscriptionNotFound);
+        }
+        let ongoing = named.iter().copied().filter(|known| known.goes_on());
+        let ongoing: Vec<_> = ongoing.collect();
+        match (&*named, &*ongoing) {
+            (&[only], _) | (_, &[only]) => Ok(only),
+            _ => Err(Rejection::SubscriptionAmbiguous),
+        }
+    }
+
+    /// The subscriptions that go on although another one to the same product does, too: the buyer pays for both.
+    #[must_use]
+    pub fn doubled_subscriptions(&self) -> Vec<&Subscription> {
+        let ongoing = self.subscriptions().filter(|known| known.goes_on());
+        let ongoing: Vec<_> = ongoing.collect();
+        let product = |known: &Subscription| known.tier().product;
+        let doubled = ongoing.iter().copied().filter(|known| {
+            let mut others = ongoing.iter().filter(|other| other.id != known.id);
+            others.any(|other| product(other) == product(known))
+        });
+        doubled.collect()
+    }
+
     /// Whether there is a subscription to a product that is not over.
     #[must_use]
     pub fn is_subscribed(&self, product: ProductId) -> bool {
@@ -111,15 +159,25 @@ impl Wallet {
         self.commerce.as_ref()?.customer.as_ref()
     }
 
-    /// The customer whose portal can be opened: that of the subscription that started last, else that of the last
-    /// payment.
+    /// The customer whose portal can be opened: that of the named subscription; without one that of the last to start of
+    /// those that go on, else of those that end with their period, else that of the last payment.
     ///
     /// # Errors
     ///
-    /// [`Rejection::NoPurchase`] if no subscription and no payment named a customer.
-    pub fn portal_customer(&self) -> Result<&CustomerId, Rejection> {
-        let current = self.subscriptions().filter_map(|s| s.customer.as_ref());
-        let current = current.last();
+    /// [`Rejection::SubscriptionNotFound`] for a named one that is not there, [`Rejection::NoPurchase`] if no
+    /// subscription and no payment named a customer.
+    pub fn portal_customer(
+        &self,
+        named: Option<PublicSubscriptionId>,
+    ) -> Result<&CustomerId, Rejection> {
+        let named = named.map(|id| self.named_subscription(NamedSubscription::Id(id, None)));
+        if let Some(named) = named.transpose()? {
+            return named.customer.as_ref().ok_or(Rejection::NoPurchase);
+        }
+        let paid = self.subscriptions().filter(|s| s.customer.is_some());
+        // The last of those that are equal.
+        let current = paid.max_by_key(|s| s.goes_on());
+        let current = current.and_then(|s| s.customer.as_ref());
         current.or(self.customer()).ok_or(Rejection::NoPurchase)
     }
 }

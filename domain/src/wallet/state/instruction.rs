@@ -3,9 +3,18 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    id::{OrderSerial, ProductId},
+    id::{OrderSerial, ProductId, PublicSubscriptionId},
     text::{IdempotencyKey, PaymentId, SubscriptionId},
 };
+
+/// How a caller names a subscription of a wallet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NamedSubscription {
+    /// The one to this product that goes on.
+    Of(ProductId),
+    /// The one with this id; with a product, only if it is to that.
+    Id(PublicSubscriptionId, Option<ProductId>),
+}
 
 /// What the provider is to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +36,8 @@ pub enum Instruction {
     Cancel {
         /// The subscription to end.
         subscription: SubscriptionId,
-        /// The product that the caller named it by.
-        product: ProductId,
+        /// What the caller named it by.
+        named: NamedSubscription,
         /// Whether it ends with its period rather than at once.
         at_period_end: bool,
     },
@@ -36,8 +45,8 @@ pub enum Instruction {
     Resume {
         /// The subscription to resume.
         subscription: SubscriptionId,
-        /// The product that the caller named it by.
-        product: ProductId,
+        /// What the caller named it by.
+        named: NamedSubscription,
     },
 }
 

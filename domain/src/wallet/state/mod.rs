@@ -41,7 +41,9 @@ pub use dispute::{Currency, Dispute, DisputeReason};
 pub use event::{Change, Created, Event};
 pub use freeze::Freeze;
 pub use holds::Hold;
-pub use instruction::{Instruction, InstructionRecord, InstructionStage, RefundPart};
+pub use instruction::{
+    Instruction, InstructionRecord, InstructionStage, NamedSubscription, RefundPart,
+};
 pub use lots::{CycleTag, Lot, LotPrice};
 pub use order::{
     ArchivedOrder, Order, OrderKind, OrderStatus, PendingRefunds, ProviderKind, Receipt, Reversal,

@@ -161,6 +161,12 @@ impl Subscription {
         }
     }
 
+    /// Whether it does not end with its period.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.is_current() && !self.cancel_at_period_end
+    }
+
     /// The tier in force.
     #[must_use]
     pub fn tier(&self) -> &Terms {

@@ -2,16 +2,17 @@
 
 use super::{
     key,
-    shop::{CLUB, DAY, pack, sub, tier, unlock},
+    shop::{CLUB, DAY, pack, paying, sub, tier, unlock},
     teller::{Done, Teller},
 };
 use crate::{
     Rejection,
     history::{Record, RecordKey},
-    id::{OrderSerial, ProductId},
+    id::{OrderSerial, ProductId, ProjectId, PublicSubscriptionId},
     text::PaymentId,
     wallet::{
-        Instruction, InstructionStage, OrderStatus, RefundPart, SubscriptionStatus,
+        Instruction, InstructionStage, NamedSubscription, OrderStatus, RefundPart,
+        SubscriptionStatus,
         cancel::Cancel,
         refund::{Refund, Refundable},
         resume::Resume,
@@ -210,7 +211,7 @@ fn what_is_not_seen_an_hour_later_did_not_happen() {
 
 fn cancel(product: ProductId, at_period_end: bool, name: &str) -> Cancel {
     Cancel {
-        product,
+        named: NamedSubscription::Of(product),
         at_period_end,
         key: key(name),
     }
@@ -218,7 +219,7 @@ fn cancel(product: ProductId, at_period_end: bool, name: &str) -> Cancel {
 
 fn resume(product: ProductId, name: &str) -> Resume {
     Resume {
-        product,
+        named: NamedSubscription::Of(product),
         key: key(name),
     }
 }
@@ -250,6 +251,91 @@ fn a_subscription_is_canceled_and_resumed_by_its_product() {
     assert_eq!(teller.resume(resume(ProductId(99), "c")), reused);
     assert!(teller.close(RecordKey::Resume("c"), InstructionStage::REFUSED));
     assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
+}
+
+/// Subscriptions to one product are told apart by what callers call them; their own ids are the provider's.
+#[test]
+fn of_several_to_one_product_each_is_named_by_its_id() {
+    let mut teller = Teller::new();
+    for number in [1, 2] {
+        teller.order(number, tier("basic", 100)).unwrap();
+    }
+    for number in [1, 2] {
+        let mut pay = paying(number, 900);
+        pay.billing = Some(teller.billing(number));
+        teller.pay_with(pay).unwrap();
+    }
+    let known: Vec<_> = teller.wallet.subscriptions().collect();
+    let ids = [0, 1].map(|at: usize| teller.wallet.public_id(known[at]));
+    assert_ne!(ids[0], ids[1]);
+    let doubled = |teller: &Teller| teller.wallet.doubled_subscriptions().len();
+    assert_eq!(doubled(&teller), 2);
+    let by_id = |at: usize, product| NamedSubscription::Id(ids[at], product);
+    let asked = |teller: &mut Teller, named, name: &str| {
+        let at_period_end = true;
+        let key = key(name);
+        teller.cancel(Cancel {
+            named,
+            at_period_end,
+            key,
+        })
+    };
+    let ambiguous = Err(Rejection::SubscriptionAmbiguous);
+    for name in ["a", "b"] {
+        assert_eq!(teller.cancel(cancel(CLUB, true, name)), ambiguous);
+        assert_eq!(teller.resume(resume(CLUB, name)), ambiguous);
+    }
+    let unknown = Err(Rejection::SubscriptionNotFound);
+    assert_eq!(
+        asked(&mut teller, by_id(0, Some(ProductId(99))), "c"),
+        unknown
+    );
+    let never = NamedSubscription::Id(PublicSubscriptionId(1), None);
+    assert_eq!(asked(&mut teller, never, "c"), unknown);
+    assert_eq!(asked(&mut teller, by_id(0, Some(CLUB)), "c"), ASKED);
+    // A key names one subscription, in one way.
+    let reused = Err(Rejection::KeyReused);
+    assert_eq!(asked(&mut teller, by_id(1, Some(CLUB)), "c"), reused);
+    assert!(teller.close(RecordKey::Cancel("c"), InstructionStage::Done));
+    let canceled = |answer: Result<Done<Instruction>, Rejection>| match answer {
+        Ok(Done::Replayed(Instruction::Cancel { subscription, .. })) => subscription,
+        other => panic!("{other:?}"),
+    };
+    let again = asked(&mut teller, by_id(0, Some(CLUB)), "c");
+    assert_eq!(canceled(again), sub(1));
+    // What ends with its period does not go on: the product names the other one.
+    let ends = |teller: &mut Teller, number| {
+        let mut report = teller.report(number);
+        report.cancel_at_period_end = true;
+        assert!(teller.update(report));
+    };
+    ends(&mut teller, 1);
+    assert_eq!(doubled(&teller), 0);
+    assert_eq!(teller.cancel(cancel(CLUB, true, "d")), ASKED);
+    assert!(teller.close(RecordKey::Cancel("d"), InstructionStage::Done));
+    assert_eq!(canceled(teller.cancel(cancel(CLUB, true, "d"))), sub(2));
+    ends(&mut teller, 2);
+    assert_eq!(
+        teller.cancel(cancel(CLUB, true, "e")),
+        ambiguous,
+        "none goes on"
+    );
+    teller.set_status(1, SubscriptionStatus::Canceled);
+    assert_eq!(
+        asked(&mut teller, by_id(0, None), "f"),
+        unknown,
+        "it is over"
+    );
+    assert_eq!(teller.resume(resume(CLUB, "f")), ASKED, "the only one");
+}
+
+/// Callers keep these ids.
+#[test]
+fn what_callers_call_a_subscription_never_changes() {
+    let id = PublicSubscriptionId::of(ProjectId(7), &sub(1)).to_string();
+    assert_eq!(id, "sub_69a5qwhs66nteg8x7yqr7pq1kg");
+    let elsewhere = PublicSubscriptionId::of(ProjectId(8), &sub(1)).to_string();
+    assert_ne!(id, elsewhere);
 }
 
 #[test]

@@ -45,7 +45,10 @@ fn a_placed_order_is_pending_and_moves_nothing() {
     assert_eq!(order.checkout, placed(1, pack()).checkout);
     assert_eq!((teller.gold(), teller.records.len()), (0, 0));
     assert_eq!(teller.wallet.customer(), None);
-    assert_eq!(teller.wallet.portal_customer(), Err(Rejection::NoPurchase));
+    assert_eq!(
+        teller.wallet.portal_customer(None),
+        Err(Rejection::NoPurchase)
+    );
 }
 
 #[test]

@@ -40,7 +40,10 @@ fn a_payment_brings_everything_at_once() {
     assert_eq!(order.amount_cents, 800, "what was charged");
     assert_eq!(order.payment, payment(1, 800).payment);
     assert_eq!(order.email, payment(1, 800).email);
-    assert_eq!(teller.wallet.portal_customer().unwrap().as_str(), "cus_ann");
+    assert_eq!(
+        teller.wallet.portal_customer(None).unwrap().as_str(),
+        "cus_ann"
+    );
     assert_eq!(teller.wallet.features(teller.now), ["pro"]);
     let end = teller.after_seconds(10 * DAY);
     let entry = teller.records[0].entry().unwrap();

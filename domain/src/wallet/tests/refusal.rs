@@ -56,6 +56,7 @@ fn answer<R>(outcome: Result<Done<R>, Rejection>) -> Answer {
             | Rejection::ExpiryPast
             | Rejection::NoPurchase
             | Rejection::SubscriptionNotFound
+            | Rejection::SubscriptionAmbiguous
             | Rejection::AlreadyRefunded { .. },
         ) => panic!("this is about purchases"),
         Err(Rejection::MetaTooLarge) => panic!("nothing has a note here"),

@@ -386,7 +386,10 @@ fn a_trial_grants_its_features_and_its_own_credits_only() {
 #[test]
 fn the_portal_is_that_of_the_subscription_that_is_there() {
     let mut teller = Teller::new();
-    assert_eq!(teller.wallet.portal_customer(), Err(Rejection::NoPurchase));
+    assert_eq!(
+        teller.wallet.portal_customer(None),
+        Err(Rejection::NoPurchase)
+    );
     let buy = |teller: &mut Teller, serial: u128, name: &str, number: Option<u128>| {
         teller.order(serial, pack()).unwrap();
         let mut pay = paying(serial, 1000);
@@ -397,7 +400,7 @@ fn the_portal_is_that_of_the_subscription_that_is_there() {
     buy(&mut teller, 1, "cus_sub", Some(1));
     buy(&mut teller, 2, "cus_once", None);
     let portal = |teller: &Teller| {
-        let customer = teller.wallet.portal_customer();
+        let customer = teller.wallet.portal_customer(None);
         customer.unwrap().as_str().to_owned()
     };
     assert_eq!(portal(&teller), "cus_sub");

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use domain::{
     code::{RecoveryCode, folded},
-    id::{DeliveryId, EventId, PriceId, ProductId, WalletId},
+    id::{DeliveryId, EventId, PriceId, ProductId, PublicSubscriptionId, WalletId},
 };
 use utoipa::openapi::ObjectBuilder;
 
@@ -53,6 +53,8 @@ pub type DeliveryName = Text<DeliveryId>;
 pub type PriceName = Text<Id<PriceId>>;
 /// A wallet's identifier as callers send it.
 pub type WalletName = Text<Id<WalletId>>;
+/// A subscription's identifier as callers send it.
+pub type SubscriptionName = Text<Id<PublicSubscriptionId>>;
 /// A recovery code as callers send it.
 pub type CodeText = Text<TypedCode>;
 
@@ -77,6 +79,11 @@ impl Identifier for PriceId {
 impl Identifier for WalletId {
     const NAME: &'static str = "WalletId";
     const EXAMPLE: &'static str = "wal_01jd3v8q6pf6r9x3v1m2k4c5d7";
+}
+
+impl Identifier for PublicSubscriptionId {
+    const NAME: &'static str = "SubscriptionId";
+    const EXAMPLE: &'static str = "sub_01jd3v8q6pf6r9x3v1m2k4c5d7";
 }
 
 impl<T: Identifier> FromText for Id<T> {

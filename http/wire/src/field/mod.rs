@@ -27,8 +27,8 @@ pub use cents::{Cents, CentsText};
 pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
 pub use feature_action::FeatureActionText;
 pub use id::{
-    CodeText, DeliveryName, EventName, Id, MalformedCode, PriceName, ProductName, TypedCode,
-    WalletName,
+    CodeText, DeliveryName, EventName, Id, MalformedCode, PriceName, ProductName, SubscriptionName,
+    TypedCode, WalletName,
 };
 pub use instant::InstantText;
 pub use interval::{GroupByText, IntervalText};

@@ -51,6 +51,9 @@ pub(super) const fn is_zero(number: &i64) -> bool {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Subscription {
+    /// Its identifier, which stays the same for as long as it is there: `sub_…`
+    #[schema(example = "sub_01jd3v8q6pf6r9x3v1m2k4c5d7")]
+    id: String,
     product_id: String,
     price_id: String,
     /// The tier's name.
@@ -101,6 +104,7 @@ impl From<&wallet::OpenInvoice> for OpenInvoice {
 impl From<&SubscriptionSnapshot> for Subscription {
     fn from(subscription: &SubscriptionSnapshot) -> Self {
         Self {
+            id: subscription.id.to_string(),
             product_id: subscription.product.to_string(),
             price_id: subscription.price.to_string(),
             label: subscription.label.as_deref().map(str::to_owned),

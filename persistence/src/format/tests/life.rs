@@ -11,8 +11,8 @@ use domain::{
     },
     history::{DeductionRef, Reason, Record, RecordContent, Taker},
     id::{
-        CodeHash, EndpointId, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId, WalletId,
-        WalletKey,
+        CodeHash, EndpointId, HoldId, KeyId, OrderSerial, PriceId, ProductId, ProjectId,
+        PublicSubscriptionId, WalletId, WalletKey,
     },
     terms::Terms,
     text::{
@@ -22,8 +22,8 @@ use domain::{
     time::Period,
     wallet::{
         ArchivedOrder, Change, Charged, Created, DeductionReversed, Event, Instruction,
-        InstructionRecord, InstructionStage, OrderKind, Owner, RefundPart, Reversal, Step,
-        Subscription, SubscriptionStatus, TakenLot, TierSwitch, Wallet,
+        InstructionRecord, InstructionStage, NamedSubscription, OrderKind, Owner, RefundPart,
+        Reversal, Step, Subscription, SubscriptionStatus, TakenLot, TierSwitch, Wallet,
         account::LastLot,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged, SubscriptionEvent},
         order::OrderErased,
@@ -468,12 +468,12 @@ impl Life {
         };
         let cancel = Instruction::Cancel {
             subscription: subscription("sub_1"),
-            product: CLUB,
+            named: NamedSubscription::Of(CLUB),
             at_period_end: true,
         };
         let resume = Instruction::Resume {
             subscription: subscription("sub_1"),
-            product: CLUB,
+            named: NamedSubscription::Id(PublicSubscriptionId(5), Some(CLUB)),
         };
         for (name, instruction, stage) in [
             ("part", refund(Some(400), 400), InstructionStage::Requested),

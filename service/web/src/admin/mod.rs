@@ -11,6 +11,7 @@ mod cluster;
 mod dashboard_sessions;
 mod deliveries;
 pub mod description;
+mod doubled_subscriptions;
 mod erase;
 mod freeze;
 mod key_view;
@@ -91,6 +92,7 @@ fn routes() -> OpenApiRouter<App> {
             .routes(routes!(reverse_deduction::reverse_deduction))
             .routes(routes!(orders::list))
             .routes(routes!(orders::show))
+            .routes(routes!(doubled_subscriptions::list))
             .routes(routes!(unfulfilled::list))
             .routes(routes!(unfulfilled::assign))
             .routes(routes!(unfulfilled::refund))

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{CodeText, KeyText, ProductName, UserText},
+    field::{CodeText, KeyText, ProductName, SubscriptionName, UserText},
     respond,
     view::Subscription,
 };
@@ -23,7 +23,7 @@ use crate::{
     api::App,
     http::{
         idempotency::KeyHeader,
-        subject::{NamedWallet, WalletChoice, product},
+        subject::{NamedWallet, WalletChoice, subscription},
     },
 };
 
@@ -36,8 +36,13 @@ struct CancelSubscription {
     external_user_id: Option<UserText>,
     #[schema(ignore)]
     code: Option<CodeText>,
-    /// The product that is subscribed to.
-    product_id: ProductName,
+    /// The product that is subscribed to: it names the subscription to it that goes on. Left out where `subscriptionId`
+    /// names the subscription.
+    #[schema(value_type = Option<ProductName>)]
+    product_id: Option<ProductName>,
+    /// The subscription, by the `id` that the wallet shows: of several to one product only this names one.
+    #[schema(value_type = Option<SubscriptionName>)]
+    subscription_id: Option<SubscriptionName>,
     /// Whether it ends with its period, and can be resumed until then, rather than at once; true when left
     /// out.
     at_period_end: Option<bool>,
@@ -68,7 +73,7 @@ type RequestSchema = WalletChoice<CancelSubscription>;
     security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "wallet_not_found", "product_not_found", "subscription_not_found",
-        "idempotency_key_reused", "provider_not_configured", "provider_error"
+        "subscription_ambiguous", "idempotency_key_reused", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn cancel_subscription(
@@ -82,7 +87,11 @@ pub(super) async fn cancel_subscription(
     let name = header.or(request.idempotency_key)?;
     let wallet = NamedWallet::needed_by(wallet, key.session())?;
     let cancel = Cancel {
-        product: product(&request.product_id, &key)?,
+        named: subscription(
+            request.product_id.as_ref(),
+            request.subscription_id.as_ref(),
+            &key,
+        )?,
         at_period_end: request.at_period_end.unwrap_or(true),
         key: name,
     };

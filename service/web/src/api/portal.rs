@@ -12,8 +12,8 @@ use payments;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
-    Error,
-    field::{CodeText, Text, UserText},
+    Error, ErrorCode,
+    field::{CodeText, Id, SubscriptionName, Text, UserText},
     respond,
 };
 
@@ -35,6 +35,9 @@ pub(super) struct OpenPortal {
     /// The address that the portal leads back to.
     #[param(inline)]
     return_url: UrlText,
+    /// The subscription whose customer's portal it is, by the `id` that the wallet shows; the current one without.
+    #[param(inline)]
+    subscription_id: Option<SubscriptionName>,
 }
 
 /// Where a portal leads back to.
@@ -46,6 +49,9 @@ struct OpenPortalExternal {
     /// The user, unless it is the session's own.
     #[schema(value_type = Option<UserText>)]
     external_user_id: Option<UserText>,
+    /// The subscription whose customer's portal it is, by the `id` that the wallet shows; the current one without.
+    #[schema(value_type = Option<SubscriptionName>)]
+    subscription_id: Option<SubscriptionName>,
 }
 
 /// A portal for one customer.
@@ -67,16 +73,16 @@ pub(super) struct Portal {
     security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "redirect_not_allowed", "wallet_not_found", "too_many_invalid_codes",
-        "no_purchase", "provider_not_configured", "provider_error"
+        "subscription_not_found", "no_purchase", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn open_portal(
     State(app): State<App>,
     key: AnyKeyOr<MayPortal>,
     code: CodePath,
-    Params(OpenPortal { return_url }): Params<OpenPortal>,
+    Params(wanted): Params<OpenPortal>,
 ) -> Result<Response, Error> {
-    answer(&app, &key, key.kind(), &code.into(), return_url).await
+    answer(&app, &key, key.kind(), &code.into(), wanted).await
 }
 
 /// Open the portal of an external wallet
@@ -90,7 +96,8 @@ pub(super) async fn open_portal(
     responses((status = 200, description = "The portal", body = Portal)),
     security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
-        "redirect_not_allowed", "wallet_not_found", "no_purchase", "provider_not_configured", "provider_error"
+        "redirect_not_allowed", "wallet_not_found", "subscription_not_found",
+        "no_purchase", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn open_external_portal(
@@ -101,9 +108,14 @@ pub(super) async fn open_external_portal(
     let OpenPortalExternal {
         return_url,
         external_user_id,
+        subscription_id,
     } = body.parse()?;
     let address = users_wallet(external_user_id, key.session())?;
-    answer(&app, &key, key.kind(), &address.into(), return_url).await
+    let wanted = OpenPortal {
+        return_url,
+        subscription_id,
+    };
+    answer(&app, &key, key.kind(), &address.into(), wanted).await
 }
 
 async fn answer(
@@ -111,12 +123,19 @@ async fn answer(
     project: &ProjectCatalog,
     kind: KeyKind,
     wallet: &Subject,
-    return_url: UrlText,
+    OpenPortal {
+        return_url,
+        subscription_id,
+    }: OpenPortal,
 ) -> Result<Response, Error> {
     let Text(typed) = return_url;
     let target = typed.allowed("returnUrl", kind, &project.project.allowed_origins)?;
     let target = Some(target.into_string());
-    let opened = app.payments.open_portal(project, wallet.address()?, target);
+    let address = wallet.address()?;
+    let unknown = || Error::new(ErrorCode::SubscriptionNotFound);
+    let of = subscription_id.map(|Text(Id(id))| id.ok_or_else(unknown));
+    let of = of.transpose()?;
+    let opened = app.payments.open_portal(project, address, of, target);
     let url = opened.await.map_err(|error| match error {
         payments::Error::Wallet(error) => wallet.refused(error, project),
         other => Error::from_payments(other, project),

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{CodeText, KeyText, ProductName, UserText},
+    field::{CodeText, KeyText, ProductName, SubscriptionName, UserText},
     view::Subscription,
 };
 
@@ -20,7 +20,7 @@ use crate::{
     api::App,
     http::{
         idempotency::KeyHeader,
-        subject::{NamedWallet, WalletChoice, product},
+        subject::{NamedWallet, WalletChoice, subscription},
     },
 };
 
@@ -33,8 +33,13 @@ struct ResumeSubscription {
     external_user_id: Option<UserText>,
     #[schema(ignore)]
     code: Option<CodeText>,
-    /// The product that is subscribed to.
-    product_id: ProductName,
+    /// The product that is subscribed to: it names the subscription to it that goes on. Left out where `subscriptionId`
+    /// names the subscription.
+    #[schema(value_type = Option<ProductName>)]
+    product_id: Option<ProductName>,
+    /// The subscription, by the `id` that the wallet shows: of several to one product only this names one.
+    #[schema(value_type = Option<SubscriptionName>)]
+    subscription_id: Option<SubscriptionName>,
     /// Names the operation: it is done once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
@@ -63,7 +68,7 @@ type RequestSchema = WalletChoice<ResumeSubscription>;
     security(("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "wallet_not_found", "product_not_found", "subscription_not_found",
-        "idempotency_key_reused", "provider_not_configured", "provider_error"
+        "subscription_ambiguous", "idempotency_key_reused", "provider_not_configured", "provider_error"
     ]))),
 )]
 pub(super) async fn resume_subscription(
@@ -77,7 +82,11 @@ pub(super) async fn resume_subscription(
     let name = header.or(request.idempotency_key)?;
     let wallet = NamedWallet::needed_by(wallet, key.session())?;
     let resume = Resume {
-        product: product(&request.product_id, &key)?,
+        named: subscription(
+            request.product_id.as_ref(),
+            request.subscription_id.as_ref(),
+            &key,
+        )?,
         key: name,
     };
     instruct(&app, &key, wallet, SubscriptionInstruction::Resume(resume)).await

@@ -8,13 +8,16 @@ use std::sync::Arc;
 use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
-    code::RecoveryCode, id::ProductId, session::WalletSession, text::ExternalUserId,
-    wallet::ProductRef,
+    code::RecoveryCode,
+    id::ProductId,
+    session::WalletSession,
+    text::ExternalUserId,
+    wallet::{NamedSubscription, ProductRef},
 };
 use wire::{
     code::ErrorCode,
     error::Error,
-    field::{CodeText, MalformedCode, ProductName, Text, UserText},
+    field::{CodeText, MalformedCode, ProductName, SubscriptionName, Text, UserText},
 };
 
 use super::code_path::CodePath;
@@ -158,6 +161,24 @@ pub(crate) fn product(name: &ProductName, project: &ProjectCatalog) -> Result<Pr
     named
         .map(|product| product.id)
         .ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
+}
+
+/// The subscription that a product names, or an identifier; `product_not_found` if the project does not have it.
+pub(crate) fn subscription(
+    product_id: Option<&ProductName>,
+    subscription_id: Option<&SubscriptionName>,
+    project: &ProjectCatalog,
+) -> Result<NamedSubscription, Error> {
+    let of = |name| product(name, project);
+    match (subscription_id, product_id) {
+        (Some(name), product_id) => {
+            let unknown = || Error::new(ErrorCode::SubscriptionNotFound);
+            let id = name.0.0.ok_or_else(unknown);
+            Ok(NamedSubscription::Id(id?, product_id.map(of).transpose()?))
+        }
+        (None, Some(product_id)) => of(product_id).map(NamedSubscription::Of),
+        (None, None) => Err(Error::missing("productId")),
+    }
 }
 
 /// The named product, or the only one with credits. That there is exactly one is checked only after

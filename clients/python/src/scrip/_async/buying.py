@@ -105,19 +105,22 @@ class AsyncBuying(AsyncCalls):
     async def cancel_subscription(
         self,
         *,
-        product_id: str,
+        product_id: Optional[str] = None,
+        subscription_id: Optional[str] = None,
         external_user_id: Optional[str] = None,
         code: Optional[str] = None,
         at_period_end: Optional[bool] = None,
         idempotency_key: Optional[str] = None,
     ) -> Subscription:
-        """Ends a subscription, with its period unless it is to end at once."""
+        """Ends a subscription, with its period unless it is to end at once: the one to a product that goes on, or the
+        one with this id."""
         wallet_path(external_user_id, code)
         key = idempotency_key or new_key()
         body = given(
             externalUserId=external_user_id,
             code=code,
             productId=product_id,
+            subscriptionId=subscription_id,
             atPeriodEnd=at_period_end,
             idempotencyKey=key,
         )
@@ -126,7 +129,8 @@ class AsyncBuying(AsyncCalls):
     async def resume_subscription(
         self,
         *,
-        product_id: str,
+        product_id: Optional[str] = None,
+        subscription_id: Optional[str] = None,
         external_user_id: Optional[str] = None,
         code: Optional[str] = None,
         idempotency_key: Optional[str] = None,
@@ -134,15 +138,27 @@ class AsyncBuying(AsyncCalls):
         """Lets a subscription go on that was to end with its period."""
         wallet_path(external_user_id, code)
         key = idempotency_key or new_key()
-        body = given(externalUserId=external_user_id, code=code, productId=product_id, idempotencyKey=key)
+        body = given(
+            externalUserId=external_user_id,
+            code=code,
+            productId=product_id,
+            subscriptionId=subscription_id,
+            idempotencyKey=key,
+        )
         return await self._post("/subscriptions/resume", Subscription, body, key=key)
 
     async def portal(
-        self, *, return_url: str, external_user_id: Optional[str] = None, code: Optional[str] = None
+        self,
+        *,
+        return_url: str,
+        external_user_id: Optional[str] = None,
+        code: Optional[str] = None,
+        subscription_id: Optional[str] = None,
     ) -> str:
-        """The address of the provider's page where a customer sees invoices and changes subscriptions."""
+        """The address of the provider's page where a customer sees invoices and changes subscriptions: that of this
+        subscription's customer, or of the current one's."""
         path, headers = wallet_path(external_user_id, code)
-        body = {"returnUrl": return_url, **given(externalUserId=external_user_id)}
+        body = {"returnUrl": return_url, **given(externalUserId=external_user_id, subscriptionId=subscription_id)}
 
         def url(answer: Answer) -> str:
             return str(named(answer, "url", str))

@@ -21,8 +21,8 @@ use crate::{
     history::RecordKey,
     id::OrderSerial,
     wallet::{
-        Instruction, InstructionStage, OrderStatus, SubscriptionStatus, cancel::Cancel,
-        refund::Refund, resume::Resume,
+        Instruction, InstructionStage, NamedSubscription, OrderStatus, SubscriptionStatus,
+        cancel::Cancel, refund::Refund, resume::Resume,
     },
 };
 
@@ -125,7 +125,7 @@ impl Run {
                 key: name,
             } => {
                 let real = self.teller.cancel(Cancel {
-                    product: CLUB,
+                    named: NamedSubscription::Of(CLUB),
                     at_period_end,
                     key: key(&name.to_string()),
                 });
@@ -134,7 +134,7 @@ impl Run {
             }
             InstructionCommand::Resume { key: name } => {
                 let real = self.teller.resume(Resume {
-                    product: CLUB,
+                    named: NamedSubscription::Of(CLUB),
                     key: key(&name.to_string()),
                 });
                 let model = self.model.instruct(Verb::Resume, name, Wanted::Resume);
@@ -218,9 +218,14 @@ impl Model {
                 cents
             }
             Wanted::Cancel(_) | Wanted::Resume => {
-                let mut known = self.till.subscriptions.values();
-                if !known.any(|known| known.status != SubscriptionStatus::Canceled) {
-                    return Outcome::Refused(Rejection::SubscriptionNotFound);
+                let known = self.till.subscriptions.values();
+                let known = known.filter(|known| known.status != SubscriptionStatus::Canceled);
+                let ending: Vec<bool> = known.map(|known| known.canceling).collect();
+                let going_on = ending.iter().filter(|ending| !**ending).count();
+                match (ending.len(), going_on) {
+                    (0, _) => return Outcome::Refused(Rejection::SubscriptionNotFound),
+                    (1, _) | (_, 1) => {}
+                    _ => return Outcome::Refused(Rejection::SubscriptionAmbiguous),
                 }
                 self.date(self.now);
                 0

@@ -13,7 +13,7 @@ use domain::{
     text::{CheckoutId, CustomerId, Email, IdempotencyKey, PaymentId, SubscriptionId},
     wallet::{
         ArchivedOrder, Change, Currency, Dispute, DisputeReason, Instruction, InstructionRecord,
-        InstructionStage, Order, OrderKind, OrderStatus, Reversal, Subscription,
+        InstructionStage, NamedSubscription, Order, OrderKind, OrderStatus, Reversal, Subscription,
         SubscriptionStatus,
         event::{OrderClosed, OrderPaid, OrderPlaced, SubscriptionChanged},
     },
@@ -105,7 +105,7 @@ fn instructed(number: u64) -> Change {
         key: IdempotencyKey::new(format!("k{}", number % 5)).unwrap(),
         instruction: Instruction::Cancel {
             subscription: SubscriptionId::new("sub_1").unwrap(),
-            product: ProductId(1),
+            named: NamedSubscription::Of(ProductId(1)),
             at_period_end: number & 64 > 0,
         },
         stage: stages[(number >> 16) as usize % 3],
