@@ -13,9 +13,6 @@
     reason = "a test that cannot go on must panic, and its numbers are small"
 )]
 
-#[path = "../dashboard/browser.rs"]
-#[expect(dead_code, reason = "other tests use the rest of it")]
-mod browser;
 mod cells;
 mod checker;
 mod crowds;

@@ -4,13 +4,16 @@
 use std::time::{Instant, SystemTime};
 
 use domain::Timestamp;
-use kit::{Client, Project, launch::ADMIN_TOKEN};
+use kit::{
+    Client, Project,
+    browser::{Browser, Page},
+    launch::ADMIN_TOKEN,
+};
 use reqwest::Method;
 use scrip::people::TotpSecret;
 use serde_json::{Value, json};
 
 use crate::{
-    browser::{Browser, Page},
     cells::{split, waiting},
     members::Cluster,
 };

@@ -294,7 +294,7 @@ async fn tried(
         .await?;
     let asker = asker(app, request, approval).await?;
     match &approval.action {
-        Action::Gift(gift) => given(app, project, (&asker, approval, gift), now).await,
+        Action::Gift(gift) => given(app, request, project, (&asker, approval, gift), now).await,
         Action::Change(change) => changes::make(app, request, approval, change).await,
     }
 }
@@ -322,6 +322,7 @@ async fn asker(app: &App, request: &PageRequest, approval: &Approval) -> Result<
 /// Gives what was asked for; returns whether it was given before.
 async fn given(
     app: &App,
+    request: &PageRequest,
     project: &Arc<ProjectCatalog>,
     (asker, approval, gift): (&Authority, &Approval, &Gift),
     now: Timestamp,
