@@ -81,3 +81,27 @@ async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
         .collect();
     assert_eq!(all.len(), 10);
 }
+
+#[tokio::test]
+async fn a_parameter_that_lists_do_not_have_is_named() {
+    let shop = StripeShop::open().await;
+    let secret = &shop.service.secret;
+    for (path, param) in [
+        ("/api/v1/orders?limt=5", "limt"),
+        (
+            "/api/v1/orders?limit=5&customerEmail=a@b.example",
+            "customerEmail",
+        ),
+        (
+            "/api/v1/wallets/external/ledger?externalUserId=ann&since=2026-01-01",
+            "since",
+        ),
+        ("/api/v1/events?type=order.paid", "type"),
+        ("/api/v1/usage?by=day", "by"),
+    ] {
+        assert_invalid(&secret.get(path).await, param);
+    }
+    secret.get("/api/v1/orders?limit=5").await.expect(200);
+    let reply = shop.service.publishable.get("/api/v1/orders?limt=5").await;
+    assert_refused(&reply, 403, "secret_key_required");
+}

@@ -153,7 +153,12 @@ describe('a session', () => {
       { productId: 'prod_1', idempotencyKey: expect.any(String) },
       { subscriptionId: 'sub_1', idempotencyKey: expect.any(String) },
     ]);
-    expect(asked.map((each) => each.split(' as ')[0])).toEqual(['POST /checkout', 'POST /wallets/external/portal', 'POST /subscriptions/cancel']);
+    expect(asked.map((each) => each.split(' as ')[0])).toEqual([
+      'POST /checkout',
+      'POST /wallets/external/portal',
+      'POST /subscriptions/cancel',
+      'POST /subscriptions/resume',
+    ]);
   });
 
   it('takes no credits and keeps no code', async () => {
