@@ -1,5 +1,7 @@
 //! Several subscriptions of one wallet to one product, as two tabs make them: each is named by its id.
 
+use std::slice::from_ref;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -70,7 +72,7 @@ async fn a_product_does_not_name_one_of_several() {
         (&ending["id"], &ending["priceId"]),
         (&json!(large), &json!(tiers.large))
     );
-    assert_eq!(going_on(&shop).await, [small.clone()]);
+    assert_eq!(going_on(&shop).await, from_ref(&small));
     // A key that was refused was not used up; one that was used names one subscription.
     let again = tell(&shop, "cancel", "a", by_id).await;
     assert_eq!(header(&again, "idempotency-replayed"), Some("true"));
@@ -86,7 +88,7 @@ async fn a_product_does_not_name_one_of_several() {
     // The only one, though it ends.
     let resumed = tell(&shop, "resume", "e", by_product).await.expect(200);
     assert_eq!(&resumed["id"], large);
-    assert_eq!(going_on(&shop).await, [large.clone()]);
+    assert_eq!(going_on(&shop).await, from_ref(&large));
 }
 
 #[tokio::test]
@@ -122,7 +124,7 @@ async fn an_id_names_one_as_long_as_it_is_there() {
     assert_eq!(tell(&shop, "cancel", "a", both).await.expect(200), over);
     // It stays the same in the next cycle, after a switch, and in events.
     shop.service.advance(31 * DAY).await;
-    assert_eq!(going_on(&shop).await, [large.clone()]);
+    assert_eq!(going_on(&shop).await, from_ref(&large));
     let told = shop
         .service
         .secret

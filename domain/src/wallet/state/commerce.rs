@@ -107,7 +107,7 @@ impl Wallet {
             .filter(|known| product.is_none_or(|product| known.tier().product == product))
             .filter(|known| id.is_none_or(|id| self.public_id(known) == id))
             .collect();
-        if let [] = *named {
+        if named.is_empty() {
             return Err(Rejection::SubscriptionNotFound);
         }
         let ongoing = named.iter().copied().filter(|known| known.goes_on());

@@ -25,7 +25,7 @@ use crate::{
         grant::{Credit, Credited},
         idempotency::KeyHeader,
         ledger::{self, PageQuery},
-        query::Params,
+        query::{Both, Params},
         subject::product,
     },
 };
@@ -212,8 +212,7 @@ pub(super) async fn read_ledger(
     State(app): State<App>,
     path: Segments,
     headers: HeaderMap,
-    Params(part): Params<PageQuery>,
-    Params(LedgerFormat { format }): Params<LedgerFormat>,
+    Params(Both(part, LedgerFormat { format })): Params<Both<PageQuery, LedgerFormat>>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
     let address = Address::Stored(path.wallet()?);
