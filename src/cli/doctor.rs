@@ -4,6 +4,7 @@
 mod certificate;
 mod database;
 mod disk;
+mod doubled_subscriptions;
 mod identity;
 mod kept;
 mod outside;

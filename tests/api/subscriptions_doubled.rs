@@ -72,7 +72,7 @@ async fn a_product_does_not_name_one_of_several() {
         (&ending["id"], &ending["priceId"]),
         (&json!(large), &json!(tiers.large))
     );
-    assert_eq!(going_on(&shop).await, from_ref(&small));
+    assert_eq!(going_on(&shop).await, from_ref(small));
     // A key that was refused was not used up; one that was used names one subscription.
     let again = tell(&shop, "cancel", "a", by_id).await;
     assert_eq!(header(&again, "idempotency-replayed"), Some("true"));
@@ -88,7 +88,7 @@ async fn a_product_does_not_name_one_of_several() {
     // The only one, though it ends.
     let resumed = tell(&shop, "resume", "e", by_product).await.expect(200);
     assert_eq!(&resumed["id"], large);
-    assert_eq!(going_on(&shop).await, from_ref(&large));
+    assert_eq!(going_on(&shop).await, from_ref(large));
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     }
 }
 
-/// A value that the schema allows, with the fields that are required and keys of idempotency.
+/// A value that the schema allows, with the fields that are required, keys of idempotency and what names a subscription.
 fn value(document: &Value, name: &str, schema: &Value, named: Named<'_>) -> Value {
     if let Some(value) = named(name) {
         return value;
@@ -72,8 +72,14 @@ fn value(document: &Value, name: &str, schema: &Value, named: Named<'_>) -> Valu
             let mut fields = Map::new();
             let required = schema["required"].as_array().into_iter().flatten();
             let required: Vec<_> = required.filter_map(Value::as_str).collect();
-            for (name, field) in schema["properties"].as_object().into_iter().flatten() {
-                if required.contains(&&**name) || name == "idempotencyKey" {
+            let properties = &schema["properties"];
+            // Of the two names of a subscription one has to be there.
+            let is_wanted = |name: &str| {
+                name == "idempotencyKey"
+                    || name == "productId" && properties["subscriptionId"].is_object()
+            };
+            for (name, field) in properties.as_object().into_iter().flatten() {
+                if required.contains(&&**name) || is_wanted(name) {
                     fields.insert(name.clone(), value(document, name, field, named));
                 }
             }

@@ -97,7 +97,7 @@ impl From<&str> for NamedSubscription {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
-    /// The subscription.
+    /// Which subscription of the wallet.
     #[serde(flatten)]
     pub named: NamedSubscription,
     /// Whether it ends with the paid period, or at once.

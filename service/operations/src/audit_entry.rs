@@ -116,7 +116,7 @@ pub enum Proof {
     Subscription {
         /// The wallet's key.
         wallet: WalletKey,
-        /// The subscription.
+        /// Which subscription of the wallet.
         subscription: PublicSubscriptionId,
         /// Whether it is to end at once, which one that ends with its period does not show.
         at_once: bool,

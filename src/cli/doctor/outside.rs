@@ -14,7 +14,7 @@ use web::admin::{
     view::{Project, Projects},
 };
 
-use super::{Finding, certificate};
+use super::{Finding, certificate, doubled_subscriptions};
 use crate::{
     cli::{
         Failure, dev,
@@ -223,41 +223,15 @@ async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Fa
     for project in &projects {
         findings.push(provider(&remote, project).await);
         findings.extend(endpoints(&remote, project).await);
-        findings.extend(doubled(&remote, project).await);
+        findings.extend(doubled_subscriptions::of(&remote, project).await);
     }
     if projects.is_empty() {
         let advice = "Create one with `scrip api POST /projects name=NAME`";
         findings.push(Finding::warning(CHECK, "there is no project yet", advice));
     }
-    let stripe = projects
-        .iter()
-        .filter_map(|project| project.provider.as_ref());
-    let stripe = stripe.clone().any(|provider| provider.kind == "stripe");
+    let mut providers = projects.iter().filter_map(|it| it.provider.as_ref());
+    let stripe = providers.any(|provider| provider.kind == "stripe");
     Ok((findings, stripe))
-}
-
-/// A warning for each wallet that pays for several subscriptions to one product.
-async fn doubled(remote: &ApiClient, project: &Project) -> Vec<Finding> {
-    let path = format!("/projects/{}/doubled-subscriptions", project.id);
-    let Ok(found) = remote.get::<Value>(&path).await else {
-        return Vec::new();
-    };
-    let wallets = found.get("wallets").and_then(Value::as_array);
-    let said = |wallet: &Value| {
-        let id = wallet.get("walletId")?.as_str()?;
-        let subscriptions = wallet.get("subscriptions")?.as_array()?.iter();
-        let ids = subscriptions.filter_map(|it| it.get("id").and_then(Value::as_str));
-        let ids: Vec<_> = ids.collect();
-        let message = format!(
-            "the wallet {id} of {} pays for {} subscriptions to one product: {}",
-            project.name,
-            ids.len(),
-            ids.join(", ")
-        );
-        let advice = "Cancel those that were not meant, by subscriptionId, and refund their orders";
-        Some(Finding::warning("subscriptions", message, advice))
-    };
-    wallets.into_iter().flatten().filter_map(said).collect()
 }
 
 /// A warning for each webhook endpoint that was switched off because it accepted nothing, or accepts nothing now.

@@ -14,7 +14,7 @@ use crate::{
 /// A request to cancel a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cancel {
-    /// The subscription.
+    /// Which subscription of the wallet.
     pub named: NamedSubscription,
     /// Whether it ends with its period rather than at once.
     pub at_period_end: bool,

@@ -15,7 +15,7 @@ use crate::{
 /// A request to resume a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resume {
-    /// The subscription.
+    /// Which subscription of the wallet.
     pub named: NamedSubscription,
     /// The idempotency key: the operation is done once.
     pub key: IdempotencyKey,

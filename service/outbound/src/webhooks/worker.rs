@@ -13,7 +13,7 @@ use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
     catalog::Endpoint,
-    id::{DeliveryId, EndpointId, EventId, ProjectId, WalletKey},
+    id::{DeliveryId, EndpointId, ProjectId, WalletKey},
 };
 use tokio::{
     sync::{mpsc, oneshot, watch},
@@ -359,15 +359,13 @@ pub(super) fn resumed(
         let at = delivery.next_at.unwrap_or_default();
         queue.push(delivery.wallet, QueuedDelivery::of(delivery), at);
     }
-    let live = deliveries.values();
-    let live = live.filter(|delivery| delivery.origin == Origin::Live);
     let parked = queue.parked();
-    let from = parked.values().copied().min();
-    let from = from.map_or(progress.cursor, |from| from.min(progress.cursor));
-    let known = live.filter(|delivery| delivery.number() > from);
+    let cursor = progress.cursor;
+    let from = parked.values().fold(cursor, |from, it| from.min(*it));
+    let known = deliveries.values();
+    let known = known.filter(|it| it.origin == Origin::Live && it.number() > from);
     let known = known.map(|delivery| delivery.event).collect();
-    let reader = Reader::new(progress, parked, known);
-    (queue, reader)
+    (queue, Reader::new(progress, parked, known))
 }
 
 impl QueuedDelivery {
@@ -387,10 +385,9 @@ impl QueuedDelivery {
 
     /// The delivery for this entry before its first attempt.
     pub(super) fn delivery(&self, wallet: WalletKey) -> Delivery {
-        let event: EventId = self.event;
         Delivery {
             id: self.delivery,
-            event,
+            event: self.event,
             kind: self.kind,
             wallet,
             origin: self.origin,

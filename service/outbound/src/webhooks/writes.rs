@@ -15,7 +15,7 @@ use super::{
 /// The cursor is written after this many deliveries.
 const NOTED_EVERY: usize = 64;
 
-/// One note.
+/// One note of what happened to a delivery, or of how far the events are read.
 #[derive(Debug)]
 pub(super) enum Write<'a> {
     Progress(Progress),
