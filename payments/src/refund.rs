@@ -11,7 +11,7 @@ use domain::{
     text::{IdempotencyKey, InvoiceId, PaymentId},
     wallet::{
         Instruction, InstructionRecord, InstructionStage,
-        refund::{Refund, Refundable},
+        refund::{Refund, Refundable, all_of},
     },
 };
 use port::{ObjectRef, RefundRequest};
@@ -108,9 +108,8 @@ impl Payments {
                 Some(invoice) if refund.payments.is_some() => {
                     refused.push(payment);
                     let others = payments_of(account, invoice, &refused).await?;
-                    refund.payments = Some(others.unwrap_or_default());
-                    let others = refund.payments.iter().flatten();
-                    let others = others.fold(0, |sum: i64, it| sum.saturating_add(it.cents));
+                    let others = refund.payments.insert(others.unwrap_or_default());
+                    let others = all_of(others);
                     // Others may have as much.
                     if refund.amount_cents.is_some() && given_cents == 0 && others >= cents {
                         continue;

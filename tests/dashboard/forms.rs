@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::{
     browser::Browser,
-    orders::{buy, open, price},
+    orders::{buy, open, plan, price},
     people::{new, person, signed_in},
     unfulfilled::pay,
 };
@@ -171,14 +171,7 @@ async fn shop() -> (Service, Browser, String) {
     let wallet = browser.search(&base, "ann").await.location().to_owned();
     let note = [("text", "She called.")];
     browser.submit(&format!("{wallet}/notes"), &note).await;
-    let plan = [
-        ("name", "Plan"),
-        ("type", "subscription"),
-        ("creditUnit", "tokens"),
-        ("active", "on"),
-    ];
-    let page = browser.post(&format!("{base}/catalog"), &plan).await;
-    let product = page.location().split('?').next().unwrap().to_owned();
+    let product = plan(&browser, &base).await;
     let terms = [
         ("label", "Pro"),
         ("amountCents", "5"),

@@ -17,6 +17,18 @@ pub(crate) async fn open() -> (Service, Browser, String) {
     (service, browser, base)
 }
 
+/// Creates a product that is subscribed to by its form; returns its page's path.
+pub(crate) async fn plan(browser: &Browser, base: &str) -> String {
+    let plan = [
+        ("name", "Plan"),
+        ("type", "subscription"),
+        ("creditUnit", "tokens"),
+        ("active", "on"),
+    ];
+    let page = browser.post(&format!("{base}/catalog"), &plan).await;
+    page.location().split('?').next().unwrap().to_owned()
+}
+
 /// Creates a price by its form; returns its id.
 pub(crate) async fn price(browser: &Browser, product: &str, terms: &[(&str, &str)]) -> String {
     let page = browser.submit(&format!("{product}/prices"), terms).await;
@@ -133,14 +145,7 @@ async fn of_a_disputed_order_the_form_offers_what_may_go_back() {
 #[tokio::test]
 async fn a_subscription_is_ended_and_goes_on() {
     let (service, browser, base) = open().await;
-    let plan = [
-        ("name", "Plan"),
-        ("type", "subscription"),
-        ("creditUnit", "tokens"),
-        ("active", "on"),
-    ];
-    let page = browser.post(&format!("{base}/catalog"), &plan).await;
-    let product = page.location().split('?').next().unwrap().to_owned();
+    let product = plan(&browser, &base).await;
     let terms = [
         ("label", "Pro"),
         ("amountCents", "5"),
@@ -434,14 +439,7 @@ async fn the_overview_says_what_needs_a_person() {
 #[tokio::test]
 async fn of_two_subscriptions_to_one_product_the_one_that_is_shown_ends() {
     let (service, browser, base) = open().await;
-    let plan = [
-        ("name", "Plan"),
-        ("type", "subscription"),
-        ("creditUnit", "tokens"),
-        ("active", "on"),
-    ];
-    let page = browser.post(&format!("{base}/catalog"), &plan).await;
-    let product = page.location().split('?').next().unwrap().to_owned();
+    let product = plan(&browser, &base).await;
     let (mut begun, mut prices) = (Vec::new(), Vec::new());
     for (label, cents) in [("Small", "5"), ("Big", "9")] {
         let terms = [

@@ -214,6 +214,30 @@ pub struct NewPrice {
     pub repeatable: bool,
 }
 
+impl From<Price> for NewPrice {
+    /// What would make such a price.
+    fn from(price: Price) -> Self {
+        Self {
+            label: price.label,
+            amount_cents: price.amount_cents,
+            currency: price.currency,
+            credits_granted: price.credits_granted,
+            credits_product: price.credits_product,
+            credits_expire_after_days: price.credits_expire_after_days,
+            rollover: price.rollover,
+            features: price
+                .features
+                .iter()
+                .map(|feature| feature.as_str().to_owned())
+                .collect(),
+            interval: price.interval,
+            trial_days: price.trial_days,
+            trial_credits: price.trial_credits,
+            repeatable: price.repeatable,
+        }
+    }
+}
+
 impl NewPrice {
     /// The new price, checked by itself; [`Price::fits`] checks it against the project's products.
     ///

@@ -3,7 +3,7 @@
 //! same append that forgets the request, so that a crash neither loses nor repeats it.
 
 use axum::response::Response;
-use catalog::{CatalogStore, KeyChange, NewPrice, PriceChange, ProjectCatalog, ProjectChange};
+use catalog::{CatalogStore, KeyChange, PriceChange, ProjectCatalog, ProjectChange};
 use maud::{Markup, html};
 use people::{Action, Approval, CatalogChange, KeyTerms, Privilege};
 use wire::{Error, ErrorCode};
@@ -85,28 +85,9 @@ fn values(project: &ProjectCatalog, change: &CatalogChange) -> (Fields, Fields) 
         }
         CatalogChange::NewPrice { price, .. } => (none(), prices::written(price)),
         CatalogChange::OfferPrice { price, .. } => {
-            let known = project.any_price(price).map(|price| NewPrice {
-                label: price.label.clone(),
-                amount_cents: price.amount_cents,
-                currency: price.currency.clone(),
-                credits_granted: price.credits_granted,
-                credits_product: price.credits_product,
-                credits_expire_after_days: price.credits_expire_after_days,
-                rollover: price.rollover,
-                features: price
-                    .features
-                    .iter()
-                    .map(|feature| feature.as_str().to_owned())
-                    .collect(),
-                interval: price.interval,
-                trial_days: price.trial_days,
-                trial_credits: price.trial_credits,
-                repeatable: price.repeatable,
-            });
-            (
-                none(),
-                known.as_ref().map(prices::written).unwrap_or_default(),
-            )
+            let known = project.any_price(price).cloned();
+            let offered = known.map(|price| prices::written(&price.into()));
+            (none(), offered.unwrap_or_default())
         }
         CatalogChange::FreeGrantsForCodeWallets => (none(), none().ticked(settings::FREE, true)),
     }
