@@ -279,7 +279,7 @@ async fn an_approved_price_is_made_once_though_two_say_yes_and_the_server_restar
     let both = tokio::join!(otto.post(&approve, &[]), otis.post(&approve, &[]));
     let mut statuses = [both.0.status, both.1.status];
     statuses.sort_unstable();
-    assert_eq!(statuses, [303, 404]);
+    assert!(matches!(statuses, [303, 404 | 409]), "{statuses:?}");
     assert_eq!(count(service), had + 1);
     let again = service.again(|_| {}).await;
     assert_eq!(count(&again), had + 1);

@@ -20,16 +20,16 @@ use crate::{
     unfulfilled,
 };
 
-const REFUNDS: &str = "/v1/refunds";
+pub(crate) const REFUNDS: &str = "/v1/refunds";
 
 fn broken() -> Value {
     json!({"error": {"type": "api_error", "message": "It broke."}})
 }
 
 /// A paid order of 5.00 EUR.
-struct Paid {
+pub(crate) struct Paid {
     /// The path of its page.
-    path: String,
+    pub(crate) path: String,
     payment: String,
     marks: Value,
 }
@@ -46,7 +46,12 @@ impl Paid {
     }
 }
 
-async fn paid(service: &Service, stripe: &Stripe, browser: &Browser, base: &str) -> Paid {
+pub(crate) async fn paid(
+    service: &Service,
+    stripe: &Stripe,
+    browser: &Browser,
+    base: &str,
+) -> Paid {
     sell(service).await;
     let clock = std::sync::Arc::clone(&service.clock);
     stripe.follow(move || clock.now().0.div_euclid(1000));
@@ -69,7 +74,7 @@ async fn paid(service: &Service, stripe: &Stripe, browser: &Browser, base: &str)
     }
 }
 
-fn refund<'a>(amount: &'a str, key: &'a str) -> [(&'a str, &'a str); 3] {
+pub(crate) fn refund<'a>(amount: &'a str, key: &'a str) -> [(&'a str, &'a str); 3] {
     [
         ("amount", amount),
         ("idempotencyKey", key),

@@ -12,6 +12,7 @@
 mod address_bar;
 mod approvals;
 mod approved_changes;
+mod at_once;
 mod audit;
 mod audit_outcomes;
 mod catalog;

@@ -196,6 +196,9 @@ codes! {
     /// Nothing of this name waits for another person's yes; dashboard only.
     ApprovalNotFound = NOT_FOUND "approval_not_found"
         "Nothing of this name waits for an answer: it was answered, or a week is over.";
+    /// Somebody else is answering this at the moment; dashboard only.
+    ApprovalInProgress = CONFLICT "approval_in_progress"
+        "Somebody else is answering this at the moment. Look again in a minute.";
     /// A person may not approve what they asked for; dashboard only.
     OwnApproval = FORBIDDEN "own_approval"
         "You asked for this yourself: another person has to approve it.";

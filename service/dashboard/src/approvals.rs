@@ -186,20 +186,11 @@ pub(super) async fn answer(
     let answer: String = request.named("answer", ErrorCode::RouteNotFound)?;
     let people = &app.edge.people;
     let now = app.edge.clock.now();
-    let waiting = || {
-        people
-            .approval(project.project.id, id, now)
-            .map_err(refused)
-    };
-    let mut approval = waiting()?;
-    // A gift is given once under its key; of changes, one is made at a time.
+    let waiting = people.answer_approval(project.project.id, id, now);
+    let (approval, _answering) = waiting.map_err(refused)?;
     let _saving = match &approval.action {
         Action::Gift(_) => None,
-        Action::Change(_) => {
-            let saving = app.edge.saving.lock().await;
-            approval = waiting()?;
-            Some(saving)
-        }
+        Action::Change(_) => Some(app.edge.saving.lock().await),
     };
     let is_own = approval.is_of(&request.authority);
     if !is_own && !request.may(Privilege::Manage) {

@@ -59,6 +59,7 @@ pub fn refused(error: people::Error) -> Error {
         People::EmailTaken => Error::about("email", ErrorCode::EmailTaken),
         People::IdentityTaken => Error::about("identity", ErrorCode::IdentityTaken),
         People::ApprovalNotFound => Error::new(ErrorCode::ApprovalNotFound),
+        People::ApprovalInProgress => Error::new(ErrorCode::ApprovalInProgress),
         People::TooManyApprovals => Error::new(ErrorCode::TooManyApprovals),
         People::TooManyUsers => Error::new(ErrorCode::TooManyUsers),
         People::ChangedMeanwhile => Error::new(ErrorCode::ChangedMeanwhile),

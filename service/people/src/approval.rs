@@ -1,7 +1,7 @@
 //! What somebody asked for that needs another person's yes: kept until somebody answers, or a week is over. Who may
 //! answer is [`Privilege::Manage`](crate::Privilege) and another than who asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{
     Timestamp,
@@ -62,6 +62,21 @@ impl NoteKind for ApprovalNote {
 
 /// All requests that wait.
 pub(crate) type Approvals = Mutex<BTreeMap<(ProjectId, ApprovalId), Approval>>;
+/// Those that somebody is answering.
+pub(crate) type Answering = Mutex<BTreeSet<(ProjectId, ApprovalId)>>;
+
+/// Somebody is answering a request: nobody else may until this is dropped.
+#[must_use = "the request may be answered by another once it is dropped"]
+pub struct AnswerInProgress<'a> {
+    answering: &'a Answering,
+    key: (ProjectId, ApprovalId),
+}
+
+impl Drop for AnswerInProgress<'_> {
+    fn drop(&mut self) {
+        self.answering.lock().remove(&self.key);
+    }
+}
 
 impl Approval {
     /// Until when it waits.
@@ -106,6 +121,25 @@ impl People {
         let all = self.approvals.lock();
         let known = all.get(&(project, id)).filter(|it| it.until() > now);
         known.cloned().ok_or(Error::ApprovalNotFound)
+    }
+
+    /// A request that waits for a yes, to be answered by nobody else meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ApprovalInProgress`]: another answer is being given; as [`People::approval`].
+    pub fn answer_approval(
+        &self,
+        project: ProjectId,
+        id: ApprovalId,
+        now: Timestamp,
+    ) -> Result<(Approval, AnswerInProgress<'_>), Error> {
+        let (answering, key) = (&self.answering, (project, id));
+        if !answering.lock().insert(key) {
+            return Err(Error::ApprovalInProgress);
+        }
+        let in_progress = AnswerInProgress { answering, key };
+        Ok((self.approval(project, id, now)?, in_progress))
     }
 
     /// Keeps what somebody asks for until another person answers; once that is durable. What they ask for again under the

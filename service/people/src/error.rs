@@ -41,6 +41,9 @@ pub enum Error {
     /// It was answered, has lapsed or never was.
     #[error("no such request")]
     ApprovalNotFound,
+    /// Somebody else is answering the request.
+    #[error("the request is being answered")]
+    ApprovalInProgress,
     /// Too many requests of the project wait for a yes.
     #[error("too many requests wait")]
     TooManyApprovals,

@@ -19,7 +19,7 @@ mod store;
 mod user;
 
 pub use allowance::DayCountNote;
-pub use approval::{Approval, ApprovalNote};
+pub use approval::{AnswerInProgress, Approval, ApprovalNote};
 pub use authority::{Authority, Denial, Holder, Privilege, ProjectScope, Role};
 pub use change::{Action, CatalogChange, KeyTerms};
 pub use error::Error;

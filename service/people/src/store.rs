@@ -13,7 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::{
     ApprovalNote, Authority, Error, NewUser, Sessions, User, UserChange, UserNote, ValidSession,
     allowance::{DayCount, DayCountNote},
-    approval::Approvals,
+    approval::{Answering, Approvals},
     password::Passwords,
     user::{Invitation, address},
 };
@@ -40,6 +40,8 @@ pub struct People {
     pub(crate) counts: Mutex<HashMap<UserId, DayCount>>,
     /// What waits for another person's yes.
     pub(crate) approvals: Approvals,
+    /// Which of these somebody is answering.
+    pub(crate) answering: Answering,
     /// How many wrong codes of a second factor were sent since when.
     pub(crate) wrong_codes: Mutex<HashMap<UserId, (Timestamp, u32)>>,
 }
@@ -83,6 +85,7 @@ impl People {
             users: RwLock::new(users.map(|(id, user)| (id, Arc::new(user))).collect()),
             changing: tokio::sync::Mutex::default(),
             approvals: Mutex::new(notes::all::<ApprovalNote>(&handle)?.into_iter().collect()),
+            answering: Mutex::default(),
             counts: Mutex::new(notes::all::<DayCountNote>(&handle)?.into_iter().collect()),
             sessions: Arc::new(Sessions::load(handle.clone(), now)?),
             passwords: Passwords::new(server_keys.first()),
