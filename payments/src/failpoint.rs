@@ -7,13 +7,14 @@ const VARIABLE: &str = "SCRIP_DIE_AT";
 
 /// Aborts the process where the environment names this point.
 #[cfg(debug_assertions)]
-pub(crate) fn reached(place: &str) {
+pub fn reached(place: &str) {
     if std::env::var_os(VARIABLE).is_some_and(|named| named == place) {
         tracing::error!(place, "Aborting at a failpoint");
         std::process::abort();
     }
 }
 
+/// Does nothing in a release build.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
-pub(crate) const fn reached(_: &str) {}
+pub const fn reached(_: &str) {}

@@ -16,7 +16,7 @@ mod context;
 mod doubled_subscriptions;
 mod error;
 mod event_poller;
-mod failpoint;
+pub mod failpoint;
 mod fair_semaphore;
 mod fulfilment;
 mod inbox;

@@ -48,7 +48,7 @@ impl StripeServer {
     }
 
     /// Ann subscribes to a tier, as `sub_1`; returns its product.
-    async fn subscribe(&mut self) -> String {
+    pub(crate) async fn subscribe(&mut self) -> String {
         let admin = self.server.admin();
         let products = format!(
             "/api/admin/v1/projects/{}/products",

@@ -13,6 +13,7 @@
     reason = "a test that cannot go on must panic, and its numbers are small"
 )]
 
+mod audited;
 mod backups;
 mod books;
 mod crash_point;

@@ -62,7 +62,8 @@ pub(super) async fn erase(
         return Ok(confirm(&request, at, &fields, paths, title, &facts()));
     }
     let words = format!("Erase the customer of {}", view.id);
-    request.announce(&app, &words, None).await?;
+    // What is erased stays so, whoever asks again.
+    request.announce_once(&app, &words, None, "").await?;
     let payments = app.payments.erase_unfulfilled(&project, key).await;
     let payments = payments.map_err(|error| Error::from_payments(error, &project))?;
     let orders = app.handle.erase(scope, &address).await.map_err(refused)?;
@@ -71,6 +72,8 @@ pub(super) async fn erase(
         "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
         view.id
     );
-    let is_done = orders > 0 || notes > 0 || payments > 0;
-    Ok(request.done_if(is_done, &page_path, "erased", what))
+    if orders == 0 && notes == 0 && payments == 0 {
+        return Ok(request.done_before(&page_path));
+    }
+    Ok(request.done(&page_path, "erased", what))
 }

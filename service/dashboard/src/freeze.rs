@@ -9,6 +9,7 @@ use domain::{
 };
 use edge::Support;
 use maud::{Markup, html};
+use operations::audit::Proof;
 use people::Privilege;
 use wire::Error;
 
@@ -105,6 +106,17 @@ pub(super) async fn change(
         let facts = facts(&view, &command);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
+    let verb = if is_frozen { "Freeze" } else { "Thaw" };
+    let words = format!("{verb} {}", view.id);
+    let proof = Proof::Freeze {
+        wallet: key,
+        frozen: is_frozen,
+    };
+    // A later try may find it changed by others: only the wallet itself tells what became of this one.
+    let once = app.edge.clock.now().0.to_string();
+    request
+        .announce_once(&app, &words, Some(proof), &once)
+        .await?;
     let what = match &command {
         SetFrozen::Freeze(Some(reason)) => format!("Froze {}: {}", view.id, reason.as_str()),
         SetFrozen::Freeze(None) => format!("Froze {}", view.id),

@@ -129,6 +129,20 @@ impl PageRequest {
         }
     }
 
+    /// As [`PageRequest::announce`], of what is the same if it is asked for again in the same words under this key.
+    pub(super) async fn announce_once(
+        &self,
+        app: &App,
+        what: &str,
+        proof: Option<Proof>,
+        key: &str,
+    ) -> Result<(), Error> {
+        match &self.pending {
+            Some(pending) => pending.announce_once(&app.edge, what, proof, key).await,
+            None => Ok(()),
+        }
+    }
+
     /// Writes an entry of its own into the audit log: what was done of something that is refused.
     pub(super) async fn note(&self, app: &App, project: ProjectId, kind: &str, what: &str) {
         let (who, from) = (self.authority.name(), self.client.to_string());

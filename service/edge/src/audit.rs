@@ -84,9 +84,34 @@ impl PendingAction {
         what: &str,
         proof: Option<Proof>,
     ) -> Result<(), Error> {
+        self.write(edge, what, proof, None).await
+    }
+
+    /// As [`PendingAction::announce`], of what is the same if it is asked for again in the same words under this key.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written, or may not have been: then it must not be done.
+    pub async fn announce_once(
+        &self,
+        edge: &EdgeState,
+        what: &str,
+        proof: Option<Proof>,
+        key: &str,
+    ) -> Result<(), Error> {
+        self.write(edge, what, proof, Some(keyed(what, key))).await
+    }
+
+    async fn write(
+        &self,
+        edge: &EdgeState,
+        what: &str,
+        proof: Option<Proof>,
+        deed: Option<String>,
+    ) -> Result<(), Error> {
         let entry = self.entry.lock().take();
         let Some(entry) = entry else { return Ok(()) };
-        let written = edge.audit.announce(&entry, what, proof).await;
+        let written = edge.audit.announce(&entry, what, proof, deed).await;
         *self.entry.lock() = Some(entry);
         written.map_err(unwritten)
     }
@@ -111,9 +136,13 @@ fn deed(path: &str, key: Option<&str>) -> Option<String> {
         return Some(format!("{kind}/{id}/{verb}"));
     }
     let key = key.filter(|key| !key.is_empty())?;
-    let hash: [u8; 32] = Sha256::digest(format!("{path}\0{key}")).into();
+    Some(keyed(path, key))
+}
+
+fn keyed(what: &str, key: &str) -> String {
+    let hash: [u8; 32] = Sha256::digest(format!("{what}\0{key}")).into();
     let half = hash.first_chunk::<16>().copied().unwrap_or_default();
-    Some(format!("{:032x}", u128::from_be_bytes(half)))
+    format!("{:032x}", u128::from_be_bytes(half))
 }
 
 /// The deed that the entry of a yes has.

@@ -79,6 +79,32 @@ impl<P> Authorized<P> {
             None => Ok(()),
         }
     }
+
+    /// As [`Authorized::announce`], of what is the same if it is asked for again in the same words under this key.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written, or may not have been: then it must not be done.
+    pub async fn announce_once(
+        &self,
+        edge: &EdgeState,
+        what: &str,
+        proof: Option<Proof>,
+        key: &str,
+    ) -> Result<(), Error> {
+        match &self.pending {
+            Some(pending) => pending.announce_once(edge, what, proof, key).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Says for the audit log what was done, or that the same had been done before.
+    pub fn did_once(&self, replayed: bool, what: impl Into<String>) {
+        match replayed {
+            true => self.was_done_before(),
+            false => self.did(what),
+        }
+    }
 }
 
 /// A caller who may read the metrics: with the administrator's token, or with the one that is only

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use actors::Handle;
 use domain::Timestamp;
+use payments::failpoint;
 use tokio::sync::Mutex;
 
 use crate::{
@@ -172,7 +173,8 @@ impl AuditLog {
         Ok(PendingEntry { page, id })
     }
 
-    /// Writes in words what is about to be done, and what shows later that it was; returns once that is durable.
+    /// Writes in words what is about to be done, what shows later that it was, and what is the same if it is tried
+    /// again, where that was not known at first; returns once that is durable.
     ///
     /// # Errors
     ///
@@ -182,11 +184,13 @@ impl AuditLog {
         intent: &PendingEntry,
         what: &str,
         proof: Option<Proof>,
+        deed: Option<String>,
     ) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
-        let said = |entry| AuditEntry {
+        let said = |entry: AuditEntry| AuditEntry {
             what: short(what),
             proof,
+            deed: deed.or(entry.deed),
             ..entry
         };
         self.change(&mut pages, intent, true, |entry| Some(said(entry)))
@@ -205,6 +209,7 @@ impl AuditLog {
         intent: PendingEntry,
         outcome: ChangeOutcome<'_>,
     ) -> Result<(), actors::Error> {
+        failpoint::reached("audit.end");
         let mut pages = self.pages.lock().await;
         let is_unknown = outcome == ChangeOutcome::Unknown;
         let ended = |entry| match outcome {

@@ -112,6 +112,13 @@ pub enum Proof {
         /// The payment at the provider.
         payment: PaymentId,
     },
+    /// A wallet was frozen since then, or is not frozen.
+    Freeze {
+        /// The wallet's key.
+        wallet: WalletKey,
+        /// Whether it is to be frozen.
+        frozen: bool,
+    },
     /// A wallet's subscription ends, or goes on.
     Subscription {
         /// The wallet's key.

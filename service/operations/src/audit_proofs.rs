@@ -3,6 +3,7 @@
 
 use actors::{Address, Handle};
 use catalog::{CatalogStore, ProjectCatalog};
+use domain::Timestamp;
 use payments::{Payments, UnfulfilledState};
 
 use crate::audit::{AuditEntry, AuditLog, Proof};
@@ -12,6 +13,7 @@ impl AuditLog {
     pub async fn look_for_proofs(&self, catalog: &CatalogStore, payments: &Payments) {
         for AuditEntry {
             project,
+            at,
             deed,
             proof,
             ..
@@ -21,7 +23,7 @@ impl AuditLog {
             let (Some(project), Some(deed), Some(proof)) = (project, deed, proof) else {
                 continue;
             };
-            if !is_proved(self.handle(), &project, payments, &proof).await {
+            if !is_proved(self.handle(), &project, payments, (Timestamp(at), &proof)).await {
                 continue;
             }
             if let Err(error) = self.proved(&deed).await {
@@ -35,7 +37,7 @@ async fn is_proved(
     handle: &Handle,
     project: &ProjectCatalog,
     payments: &Payments,
-    proof: &Proof,
+    (at, proof): (Timestamp, &Proof),
 ) -> bool {
     let (scope, id) = (&project.scope, project.project.id);
     match proof {
@@ -50,6 +52,13 @@ async fn is_proved(
         Proof::Assignment { payment } => {
             let order = handle.order_of_payment(scope, payment);
             order.is_ok_and(|order| order.is_some())
+        }
+        Proof::Freeze { wallet, frozen } => {
+            let known = handle.read(scope, &Address::Stored(*wallet)).await;
+            known.is_ok_and(|known| match &known.frozen {
+                Some(freeze) => *frozen && freeze.since >= at,
+                None => !*frozen,
+            })
         }
         Proof::Subscription {
             wallet,

@@ -111,12 +111,16 @@ impl Browser {
 
     /// Sends a form like a page of the dashboard, with its token and origin.
     pub async fn post(&self, path: &str, form: &[(&str, &str)]) -> Page {
+        self.try_post(path, form).await.unwrap()
+    }
+
+    /// As [`Browser::post`]; an error where no answer comes.
+    pub async fn try_post(&self, path: &str, form: &[(&str, &str)]) -> reqwest::Result<Page> {
         let token = self.token().await;
         let mut form = form.to_vec();
         form.push(("formToken", &token));
-        let origin = self.base.clone();
-        self.post_as_it_is(path, &form, &[("origin", &origin)])
-            .await
+        let request = self.form(path, &form);
+        self.try_send(request, &[("origin", &self.base)]).await
     }
 
     /// Sends a form, and follows the redirect.
@@ -161,32 +165,39 @@ impl Browser {
         form: &[(&str, &str)],
         headers: &[(&str, &str)],
     ) -> Page {
+        self.send(self.form(path, form), headers).await
+    }
+
+    fn form(&self, path: &str, form: &[(&str, &str)]) -> reqwest::RequestBuilder {
         let body = url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(form)
             .finish();
         let request = self.http.post(self.url(path)).body(body);
-        let request = request.header("content-type", "application/x-www-form-urlencoded");
-        self.send(request, headers).await
+        request.header("content-type", "application/x-www-form-urlencoded")
     }
 
     /// Sends a request with the cookie.
-    pub async fn send(
+    pub async fn send(&self, request: reqwest::RequestBuilder, headers: &[(&str, &str)]) -> Page {
+        self.try_send(request, headers).await.unwrap()
+    }
+
+    async fn try_send(
         &self,
         mut request: reqwest::RequestBuilder,
         headers: &[(&str, &str)],
-    ) -> Page {
+    ) -> reqwest::Result<Page> {
         if let Some(cookie) = &self.cookie {
             request = request.header(COOKIE, cookie);
         }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = request.send().await.unwrap();
-        Page {
+        let response = request.send().await?;
+        Ok(Page {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
-            html: response.text().await.unwrap(),
-        }
+            html: response.text().await?,
+        })
     }
 
     fn url(&self, path: &str) -> String {

@@ -3,6 +3,7 @@
 use axum::{Json, extract::State};
 use domain::id::WalletKey;
 use edge::{Authorized, Manage};
+use payments::failpoint;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{Error, ErrorCode};
@@ -63,17 +64,20 @@ pub(super) async fn erase(
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
     let words = format!("Erase the customer of {}", view.id);
-    caller.announce(&app.edge, &words, None).await?;
+    // What is erased stays so, whoever asks again.
+    caller.announce_once(&app.edge, &words, None, "").await?;
     let payments = app.payments.erase_unfulfilled(&project, view.key).await;
     let payments = payments.map_err(|error| Error::from_payments(error, &project))?;
+    failpoint::reached("erase.payments");
     let orders = app.handle.erase(&project.scope, &address).await;
     let orders = orders.map_err(refused)?;
+    failpoint::reached("erase.orders");
     let notes = forget(&app, view.key).await?;
     let what = format!(
         "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
         view.id
     );
-    caller.did_if(orders > 0 || notes > 0 || payments > 0, what);
+    caller.did_once(orders == 0 && notes == 0 && payments == 0, what);
     Ok(Json(ErasedWallet {
         wallet_id: view.id.to_string(),
         orders,

@@ -2,6 +2,7 @@
 
 use axum::{Json, extract::State};
 use edge::{Authorized, Support, body::Body};
+use operations::audit::Proof;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{Error, field::NoteText};
@@ -48,7 +49,16 @@ pub(super) async fn freeze(
     let address = path.wallet_of(&app, &project)?;
     let refused = |error| Error::from_wallet(error, &project);
     let before = app.handle.read(&project.scope, &address).await;
-    let before = before.map_err(refused)?.frozen;
+    let before = before.map_err(refused)?;
+    let verb = if frozen { "Freeze" } else { "Thaw" };
+    let words = format!("{verb} {}", before.id);
+    let wallet = before.key;
+    let proof = Proof::Freeze { wallet, frozen };
+    // A later try may find it changed by others: only the wallet itself tells what became of this one.
+    let once = app.edge.clock.now().0.to_string();
+    caller
+        .announce_once(&app.edge, &words, Some(proof), &once)
+        .await?;
     let view = app.handle.set_frozen(&project.scope, &address, command);
     let view = view.await.map_err(refused)?;
     let reason = view.frozen.as_ref().map(|freeze| freeze.reason.as_ref());
@@ -57,6 +67,6 @@ pub(super) async fn freeze(
         Some(None) => format!("Froze {}", view.id),
         None => format!("Thawed {}", view.id),
     };
-    caller.did_if(before != view.frozen, what);
+    caller.did_if(before.frozen != view.frozen, what);
     Ok(Json(FrozenWallet::of(&view)))
 }

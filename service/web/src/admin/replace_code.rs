@@ -106,6 +106,11 @@ pub(super) async fn replace_code(
     if to.is_some() && !app.mailer.is_configured() {
         return Err(Error::new(ErrorCode::MailNotConfigured));
     }
+    if let Some(key) = &key {
+        let words = format!("Replace the recovery code of {}", view.id);
+        let announced = caller.announce_once(&app.edge, &words, None, key.as_str());
+        announced.await?;
+    }
     let of = (&*project, &address);
     let (handle, mailer) = (&app.handle, &app.mailer);
     let replaced =

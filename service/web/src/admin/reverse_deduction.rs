@@ -43,9 +43,16 @@ pub(super) async fn reverse_deduction(
     let project = app.catalog.project(path.project()?)?;
     let note = request.note().unwrap_or("no reason").to_owned();
     let of = deduction.to_string();
+    let (words, key) = (
+        format!("Give back a part of deduction {of}: {note}"),
+        request.key(&header)?,
+    );
+    caller
+        .announce_once(&app.edge, &words, None, key.as_str())
+        .await?;
     let done = request.carry_out(&app.handle, &project, deduction, &header);
     let (answer, response) = done.await?;
     let what = format!("Gave back {} of deduction {of}: {note}", answer.amount);
-    caller.did_if(!answer.replayed, what);
+    caller.did_once(answer.replayed, what);
     Ok(response)
 }

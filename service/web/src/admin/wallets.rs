@@ -257,8 +257,8 @@ pub(super) async fn credit(
     let project = app.catalog.project(path.project()?)?;
     let address = Address::Stored(path.wallet()?);
     let command = asked.command(&header, &project)?;
-    let what = format!(
-        "Granted {} of {} to wallet {:?}: {}",
+    let of = format!(
+        "{} of {} to wallet {:?}: {}",
         command.amount.get(),
         command.product,
         address,
@@ -267,8 +267,12 @@ pub(super) async fn credit(
             .as_ref()
             .map_or("no reason", |meta| meta.as_str()),
     );
+    let (words, key) = (format!("Grant {of}"), command.key.clone());
+    caller
+        .announce_once(&app.edge, &words, None, key.as_str())
+        .await?;
     let applied = app.handle.credit(&project.scope, &address, command).await;
     let applied = applied.map_err(|error| Error::from_wallet(error, &project))?;
-    caller.did_if(!applied.replayed, what);
+    caller.did_once(applied.replayed, format!("Granted {of}"));
     Credited::answer(&applied)
 }

@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use catalog::ProjectCatalog;
-use domain::{id::LedgerId, wallet::reverse_deduction::ReverseDeduction};
+use domain::{id::LedgerId, text::IdempotencyKey, wallet::reverse_deduction::ReverseDeduction};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
@@ -75,6 +75,11 @@ impl ReverseDeductionRequest {
         self.note.as_ref().map(|note| note.0.0.as_str())
     }
 
+    /// The key under which it is done once.
+    pub(crate) fn key(&self, header: &KeyHeader) -> Result<IdempotencyKey, Error> {
+        header.or(self.idempotency_key.clone())
+    }
+
     /// Reverses the deduction, if it is one of the project's.
     pub(crate) async fn carry_out(
         self,
@@ -83,7 +88,7 @@ impl ReverseDeductionRequest {
         LedgerPath(id): LedgerPath,
         header: &KeyHeader,
     ) -> Result<(ReversalAnswer, Response), Error> {
-        let key = header.or(self.idempotency_key)?;
+        let key = self.key(header)?;
         let amount = self.amount.map(|amount| amount.0);
         let note = self.note.map(line);
         let id = id.ok_or_else(|| Error::new(ErrorCode::DeductionNotFound))?;
