@@ -11,7 +11,10 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
+mod approvals;
 mod bodies;
+mod commands;
+mod forms;
 mod pages;
 mod people;
 mod requests;
@@ -36,6 +39,7 @@ use crate::{
 async fn no_credential_is_answered_with_a_greater_one() {
     let mut world = World::create().await;
     let walk = Walk::of(&world);
+    approvals::ask(&walk, &world).await;
     requests::read_everything(&walk, &world).await;
     pages::open_everything(&walk, &world).await;
     others(&walk, &world).await;
@@ -43,6 +47,11 @@ async fn no_credential_is_answered_with_a_greater_one() {
     pages::press_what_others_may(&walk, &world).await;
     repeats(&walk, &world).await;
     mails(&walk, &mut world).await;
+    commands::ask_everything(&walk, &world).await;
+    approvals::answer(&walk, &world).await;
+    // Those of before were decided about by the API.
+    world.is_paid_in_vain("late", 9).await;
+    forms::press_everything(&walk, &world).await;
     for shop in 0..world.shops.len() {
         for event in world.shops[shop].receiver.received() {
             let said = String::from_utf8_lossy(&event.raw).into_owned();
@@ -58,6 +67,8 @@ async fn no_credential_is_answered_with_a_greater_one() {
     walk.hear(&Holder::Stranger, "the log", &said);
     let figures = world.server.figures().await;
     walk.hear(&Holder::Stranger, "the figures", &figures);
+    assert!(world.server.terminate().await.success());
+    commands::read_the_data(&walk, world.server.data_dir());
     walk.ends(&world);
 }
 

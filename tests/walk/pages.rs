@@ -6,14 +6,15 @@ use kit::dashboard_routes::routes;
 use reqwest::Method;
 
 use crate::{
+    approvals,
     shop::Shop,
     visitors::{Holder, Visitor},
-    walk::Walk,
+    walk::{Answer, Walk},
     world::World,
 };
 
 /// So many pages of one form are opened by links.
-const PAGES_OF_A_SHAPE: usize = 3;
+pub(crate) const PAGES_OF_A_SHAPE: usize = 3;
 
 fn filled(path: &str, shop: &Shop) -> Vec<String> {
     let mut paths = vec![path.to_owned()];
@@ -45,11 +46,13 @@ pub(crate) async fn open_everything(walk: &Walk, world: &World) {
                 }
             }
         }
-        follow_links(walk, visitor).await;
+        pages_of(walk, visitor).await;
     }
 }
 
-async fn follow_links(walk: &Walk, visitor: &Visitor) {
+/// Opens what links lead to, from the first page on, some of each shape.
+pub(crate) async fn pages_of(walk: &Walk, visitor: &Visitor) -> Vec<Answer> {
+    let mut pages = Vec::new();
     let mut open = vec!["/dashboard".to_owned()];
     let mut opened = BTreeSet::new();
     let mut shapes: BTreeMap<String, usize> = BTreeMap::new();
@@ -67,14 +70,16 @@ async fn follow_links(walk: &Walk, visitor: &Visitor) {
         let here = path.split('?').next().unwrap();
         let links = page.text.split("href=\"").skip(1);
         let links = links.map(|link| link.split(['"', '#']).next().unwrap().replace("&amp;", "&"));
-        for link in links.chain(page.location) {
+        for link in links.chain(page.location.clone()) {
             match link.strip_prefix('?') {
                 Some(query) => open.push(format!("{here}?{query}")),
                 None if link == "/dashboard" || link.starts_with("/dashboard/") => open.push(link),
                 None => {}
             }
         }
+        pages.push(page);
     }
+    pages
 }
 
 /// An address without what names one thing, and without the values of its query.
@@ -97,20 +102,7 @@ pub(crate) async fn press_what_others_may(walk: &Walk, world: &World) {
     let reads =
         |visitor: &&Visitor| matches!(visitor.holder, Holder::Viewer(_) | Holder::Support(1));
     for visitor in world.visitors.iter().filter(reads) {
-        let home = walk
-            .ask(
-                visitor,
-                "GET a linked page",
-                Method::GET,
-                "/dashboard",
-                None,
-            )
-            .await;
-        let (_, token) = home
-            .text
-            .split_once("name=\"formToken\" value=\"")
-            .expect("a form");
-        let token = token.split('"').next().unwrap().to_owned();
+        let token = approvals::token(walk, visitor).await;
         for route in routes().iter().filter(|route| route.writes) {
             let ends = ["/dashboard/sign-out", "/dashboard/account"];
             if ends.contains(&&*route.path) {

@@ -18,11 +18,13 @@ pub(crate) enum Holder {
     Operator(usize),
     Owner,
     Administrator,
+    /// Whoever sits before a terminal with the administrator's token, and did not ask for a secret.
+    Terminal,
 }
 
 impl Holder {
     pub(crate) fn reads_pages_of(&self, shop: usize) -> bool {
-        *self == Self::Viewer(shop) || self.sees_secrets_of(shop)
+        matches!(self, Self::Terminal) || *self == Self::Viewer(shop) || self.sees_secrets_of(shop)
     }
 
     pub(crate) fn sees_secrets_of(&self, shop: usize) -> bool {

@@ -15,8 +15,10 @@ use crate::{
     world::World,
 };
 
+/// Before the route of a form: the page that its answer leads to.
+pub(crate) const BEHIND_A_FORM: &str = "the page behind ";
 /// Routes that make a code, a key or a token, which whoever asked is shown, once.
-const MAKES: [&str; 8] = [
+const MAKES: [&str; 13] = [
     "POST /wallets",
     "POST /wallets/{code}/rotate",
     "POST /sessions",
@@ -25,9 +27,36 @@ const MAKES: [&str; 8] = [
     "POST /projects/{projectId}/webhooks",
     "POST /projects/{projectId}/webhooks/{webhookId}/rotate-secret",
     "POST /projects/{projectId}/wallets/{walletRef}/replace-code",
+    "the page behind POST /dashboard",
+    "the page behind POST /dashboard/projects/{project}/keys",
+    "the page behind POST /dashboard/projects/{project}/webhooks",
+    "the page behind POST /dashboard/projects/{project}/webhooks/{webhook}",
+    "the page behind POST /dashboard/projects/{project}/approvals/{approval}/{answer}",
 ];
 /// Routes that nobody is answered in this world, and why.
-const UNANSWERED: [(&str, &str); 6] = [
+const UNANSWERED: [(&str, &str); 13] = [
+    ("POST /dashboard/sign-in", "everybody is signed in"),
+    (
+        "POST /dashboard/invitation",
+        "everybody has accepted theirs",
+    ),
+    (
+        "POST /dashboard/people/{user}/identity",
+        "there is no identity provider",
+    ),
+    (
+        "POST /dashboard/projects/{project}/unfulfilled-payments/{payment}/dismiss",
+        "who sees the button has assigned it",
+    ),
+    (
+        "POST /dashboard/projects/{project}/unfulfilled-payments/{payment}/refund",
+        "who sees the button has assigned it",
+    ),
+    (
+        "POST /dashboard/projects/{project}/wallets/{wallet}/subscription",
+        "it was ended by the API",
+    ),
+    ("POST /dashboard/system", "no directory is set for backups"),
     ("POST /cluster/hand-over", "there is no cluster"),
     ("POST /cluster/split", "there is no cluster"),
     ("POST /backups", "no directory is set for them"),
@@ -98,6 +127,14 @@ impl Walk {
     /// From now on this is searched for, too.
     pub(crate) fn learn(&self, secret: Secret) {
         self.notes.borrow_mut().secrets.push(secret);
+    }
+
+    /// The same for something that was shown to whoever made it, and to nobody again.
+    pub(crate) fn learn_once(&self, what: &str, text: &str) {
+        let is_known = self.notes.borrow().secrets.iter().any(|it| it.text == text);
+        if !is_known {
+            self.learn(Secret::new(SecretKind::ShownOnce, what, text, None));
+        }
     }
 
     /// Asks with JSON or without a body, and searches the answer.
@@ -197,8 +234,13 @@ impl Walk {
 
     /// Searches what somebody hears without asking.
     pub(crate) fn hear(&self, holder: &Holder, what: &str, said: &str) {
-        self.search(holder, what, what, said, "");
-        self.search_unknown(holder, what, what, said, "");
+        self.hear_asked(holder, what, said, "");
+    }
+
+    /// The same, where whoever hears it has said something.
+    pub(crate) fn hear_asked(&self, holder: &Holder, what: &str, said: &str, asked: &str) {
+        self.search(holder, what, what, said, asked);
+        self.search_unknown(holder, what, what, said, asked);
     }
 
     /// Searches a mail, in which only what is its reader's own may stand.
@@ -283,8 +325,6 @@ impl Walk {
             .iter()
             .filter(|(_, answered)| !**answered)
             .collect();
-        // Forms are sent by those whom they are refused.
-        quiet.retain(|(route, _)| !route.starts_with("POST /dashboard"));
         quiet.retain(|(route, _)| !UNANSWERED.iter().any(|(it, _)| it == route));
         assert!(quiet.is_empty(), "nobody was answered: {quiet:?}");
         let unmade: Vec<_> = MAKES

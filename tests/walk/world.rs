@@ -37,7 +37,7 @@ impl World {
         let stripe = Stripe::start().await;
         let mail = MailServer::start(&[]).await;
         let launch = Launch::default()
-            .env("SCRIP_LOG", "info,edge=debug,web=debug,scrip=debug")
+            .env("SCRIP_LOG", "debug")
             .env("SCRIP_STRIPE_API_BASE", &stripe.base)
             .env("SCRIP_STRIPE_BACKGROUND_PER_SECOND", "1000")
             .env("SCRIP_MAIL_SMTP_URL", mail.url())
@@ -399,8 +399,20 @@ impl World {
             ("elsewhere", &text(&order, "code")),
             Some(buyer),
         );
-        for number in 1..=12 {
-            let payment = &format!("pi_unfulfilled_{number}");
+        self.is_paid_in_vain("unfulfilled", 12).await;
+        let secret = self.server.instance().client(&self.shops[1].project.secret);
+        let user = json!({"externalUserId": "zoe"});
+        secret
+            .post("/api/v1/wallets/external", &user)
+            .await
+            .expect(200);
+        self.shops[1].users.push("zoe".into());
+    }
+
+    /// Payments at the second shop's provider that lead to no order.
+    pub(crate) async fn is_paid_in_vain(&mut self, name: &str, count: usize) {
+        for number in 1..=count {
+            let payment = &format!("pi_{name}_{number}");
             let address = format!("{payment}@buyers.example");
             self.shops[1]
                 .pays_in_vain(&self.server, &self.stripe, payment, &address)
@@ -412,13 +424,6 @@ impl World {
                 &address,
             );
         }
-        let secret = self.server.instance().client(&self.shops[1].project.secret);
-        let user = json!({"externalUserId": "zoe"});
-        secret
-            .post("/api/v1/wallets/external", &user)
-            .await
-            .expect(200);
-        self.shops[1].users.push("zoe".into());
     }
 
     /// Holds, deductions and notes, in both shops.
