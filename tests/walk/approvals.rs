@@ -80,7 +80,7 @@ pub(crate) async fn ask(walk: &Walk, world: &World) {
             who: Holder::Operator(0),
             action: format!("{base}/keys"),
             page: format!("{base}/keys"),
-            fields: &[("kind", "secret"), ("name", "RequestForm for")],
+            fields: &[("kind", "secret"), ("name", "Night jobs")],
         },
         RequestForm {
             who: Holder::Operator(0),
