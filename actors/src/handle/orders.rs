@@ -149,12 +149,26 @@ impl Handle {
     ) -> Result<OrderId, Error> {
         let keyring = &self.inner.keyring;
         let serial = keyring.renewal_order(scope.project, payment.as_str(), paid_at);
-        let wallet = match address {
+        let wallet = self.wallet_of_assignment(scope, serial, address).await?;
+        Ok(OrderId { serial, wallet })
+    }
+
+    /// The wallet of an assigned order: the one at an address, or a new one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Handle::order_of_assignment`].
+    pub async fn wallet_of_assignment(
+        &self,
+        scope: &Scope,
+        serial: OrderSerial,
+        address: Option<&Address>,
+    ) -> Result<WalletKey, Error> {
+        Ok(match address {
             None => order_key(scope.project, serial),
             Some(Address::External(user)) => external_key(scope.project, user),
             Some(existing) => self.read(scope, existing).await?.key,
-        };
-        Ok(OrderId { serial, wallet })
+        })
     }
 
     /// An order's present state.

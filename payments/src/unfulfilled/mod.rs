@@ -21,11 +21,16 @@ use port::{ObjectRef, RefundRequest};
 
 pub use self::list::List;
 pub use self::record::{Assignment, State, UnfulfilledPayment};
-use crate::{Error, Payments, context::ProjectAccount, failpoint, instructions::operation};
+use crate::{
+    Error, Payments,
+    context::ProjectAccount,
+    failpoint,
+    instructions::{KeyedResult, operation},
+};
 
 impl Payments {
     /// Makes an order of a payment that bought this price; its credits go to a wallet, or to a new anonymous one
-    /// where none is given. A repeated call returns the same order.
+    /// where none is given. A repeated call returns the same order; after another decision it is refused.
     ///
     /// # Errors
     ///
@@ -37,7 +42,7 @@ impl Payments {
         payment: PaymentId,
         price: PriceId,
         wallet: Option<Address>,
-    ) -> Result<OrderAnswer, Error> {
+    ) -> Result<KeyedResult<OrderAnswer>, Error> {
         let (this, id) = (self.clone(), project.project.id);
         let work = async move { this.assigned(&project, &payment, price, wallet).await };
         self.0.instructions.carry_out(id, work).await
@@ -49,15 +54,23 @@ impl Payments {
         payment: &PaymentId,
         price: PriceId,
         wallet: Option<Address>,
-    ) -> Result<OrderAnswer, Error> {
+    ) -> Result<KeyedResult<OrderAnswer>, Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let (list, id) = (self.unfulfilled(), project.project.id);
         let lock = list.lock(id, payment).await;
         let Some(entry) = list.get(id, payment) else {
             let placed = handle.order_of_payment(scope, payment)?;
-            return Ok(handle
-                .order(scope, placed.ok_or(Error::NoSuchPayment)?)
-                .await?);
+            let placed = placed.ok_or(Error::NoSuchPayment)?;
+            let after = handle.order(scope, placed).await?;
+            let address = wallet.as_ref();
+            let asked = handle.wallet_of_assignment(scope, placed.serial, address);
+            return match (after.order.terms.price, placed.wallet) == (price, asked.await?) {
+                true => Ok(KeyedResult {
+                    after,
+                    replayed: true,
+                }),
+                false => Err(Error::Decided),
+            };
         };
         let order = handle
             .order_of_assignment(scope, payment, entry.paid_at, wallet.as_ref())
@@ -91,7 +104,10 @@ impl Payments {
             let account = ProjectAccount::new(project, &*provider);
             self.refresh_quietly(account, &subject).await;
         }
-        Ok(handle.order(scope, order).await?)
+        Ok(KeyedResult {
+            after: handle.order(scope, order).await?,
+            replayed: false,
+        })
     }
 
     /// Has the wallet fulfil an assignment. Repeating it changes nothing.

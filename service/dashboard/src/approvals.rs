@@ -367,8 +367,8 @@ async fn given(
                 .payments
                 .assign(project.clone(), payment.clone(), *price, to.address());
             let order = order.await;
-            order.map_err(|error| Error::from_instruction(error, project))?;
-            Ok(false)
+            let order = order.map_err(|error| Error::from_instruction(error, project))?;
+            Ok(order.replayed)
         }
         Gift::Reversal { deduction, credits } => {
             let amount = Amount::new(*credits).ok_or_else(|| Error::missing("amount"))?;

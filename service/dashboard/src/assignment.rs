@@ -82,8 +82,12 @@ pub(super) async fn assign(
             .assign(project.clone(), id.clone(), price.id, to.address())
             .await;
         let order = order.map_err(|error| Error::from_instruction(error, &project))?;
-        let path = orders::path(&project, order.id);
-        let what = format!("Assigned {words} as order {}", order.id);
+        let id = order.after.id;
+        let path = orders::path(&project, id);
+        if order.replayed {
+            return Ok(request.done_before(&path));
+        }
+        let what = format!("Assigned {words} as order {id}");
         Ok(request.done(&path, "assigned", what))
     }
     .await;

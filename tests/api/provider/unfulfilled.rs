@@ -269,6 +269,45 @@ async fn what_is_found_to_be_refunded_or_placed_leaves_the_list_by_itself() {
 }
 
 #[tokio::test]
+async fn of_decisions_at_once_one_is_made_and_logged() {
+    let shop = StripeShop::open().await;
+    let price = shop.service.add_price(300).await;
+    let to = |user: &str, price: &str| json!({"priceId": price, "externalUserId": user});
+    let decisions = [
+        ("assign", to("ann", &shop.price)),
+        ("assign", to("bob", &shop.price)),
+        ("assign", to("ann", &shop.price)),
+        ("assign", to("ann", &price)),
+        ("refund", json!({})),
+    ];
+    for number in 1..=5 {
+        shop.pays_for_what_is_lost(number).await;
+        let payment = format!("pi_lost{number}");
+        let turned = (0..5).map(|it| &decisions[(it + number as usize) % 5]);
+        let all = turned
+            .clone()
+            .map(|(what, body)| shop.decide(&payment, what, body));
+        let replies = futures_util::future::join_all(all).await;
+        let mut made = Vec::new();
+        for ((what, body), reply) in turned.zip(replies) {
+            match reply.status {
+                200 => made.push((*what, body, reply.body["id"].clone())),
+                // Once it has its order it waits no more.
+                _ if *what == "refund" && reply.status == 404 => {}
+                _ => assert_refused(&reply, 409, "payment_settled"),
+            }
+        }
+        assert!(!made.is_empty(), "one of them");
+        assert!(made.iter().all(|it| *it == made[0]), "{made:?}");
+        let log = format!("/api/admin/v1/audit?query={payment}");
+        let log = shop.admin().get(&log).await.expect(200);
+        let log = log["entries"].as_array().unwrap();
+        assert_eq!(log.len(), 1, "{log:?}");
+        assert_eq!(log[0]["state"], "done");
+    }
+}
+
+#[tokio::test]
 async fn a_refund_that_the_provider_refuses_leaves_it_on_the_list() {
     let shop = StripeShop::open().await;
     shop.pays_for_what_is_lost(1).await;

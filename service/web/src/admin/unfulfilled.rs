@@ -188,15 +188,17 @@ pub(super) async fn assign(
     let order = order
         .await
         .map_err(|error| Error::from_instruction(error, &project))?;
+    let (order, replayed) = (order.after, order.replayed);
     let (paid, known) = (&order.order, project.any_price(&price));
     let known = known.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
     let product = project.product(&known.product);
     let is_on_sale = known.active && product.is_some_and(|product| product.active);
     let off = if is_on_sale { "" } else { ", not on sale" };
-    caller.did(format!(
+    let what = format!(
         "Assigned payment {id} of {} {} (minor unit) to {price} ({} {}{off}) as order {}",
         paid.amount_cents, paid.terms.currency, known.amount_cents, known.currency, order.id
-    ));
+    );
+    caller.did_once(replayed, what);
     respond::json(&Order::of(&order, KeyKind::Secret))
 }
 
