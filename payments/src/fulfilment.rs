@@ -254,7 +254,7 @@ impl ReportApplier<'_> {
                 failpoint::reached("money.told");
                 Ok(())
             }
-            Report::Unplaced(payment) => self.keep_unfulfilled(*payment).await,
+            Report::Unplaced(payment) => self.unplaced(*payment).await,
         }
     }
 
@@ -441,6 +441,24 @@ impl ReportApplier<'_> {
         }
     }
 
+    /// Keeps a payment that says nothing of an order, unless a person has made one of it.
+    async fn unplaced(&self, unplaced: PaymentWithoutOrder) -> Result<(), Error> {
+        let Some(payment) = &unplaced.payment.payment else {
+            return self.keep_unfulfilled(unplaced).await;
+        };
+        let project = self.project.project.id;
+        let _turn = self.unfulfilled.lock(project, payment).await;
+        let scope = &self.project.scope;
+        let mut placed = self.handle.order_of_payment(scope, payment)?;
+        if let (None, Some(invoice)) = (placed, &unplaced.payment.invoice) {
+            placed = self.handle.order_of_invoice(scope, invoice)?;
+        }
+        match placed {
+            Some(_) => Ok(()),
+            None => self.keep_unfulfilled(unplaced).await,
+        }
+    }
+
     async fn keep_unfulfilled(&self, payment: PaymentWithoutOrder) -> Result<(), Error> {
         let (list, checkout) = (self.unfulfilled, self.checkout());
         list.keep(self.account, payment, checkout).await
@@ -522,6 +540,13 @@ impl ReportApplier<'_> {
             ..first_order
         });
         let [cycle_order, switch_order] = orders;
+        // Of a bill that was paid in parts, the look-up knows one payment.
+        let known_order = match known_order {
+            Some(order) => Some(order),
+            None => self
+                .handle
+                .order_of_invoice(&self.project.scope, &invoice.id)?,
+        };
         match (known_order, prior_switches) {
             // A person assigned the whole payment to an order of their choice.
             (Some(order), _) if !orders.contains(&order) => self.reverse(order, reversal).await,

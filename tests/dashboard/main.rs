@@ -24,6 +24,7 @@ mod order_refresh;
 mod orders;
 mod people;
 mod projects;
+mod refunds_in_parts;
 mod search;
 mod sessions;
 mod sign_in;

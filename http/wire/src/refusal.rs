@@ -152,10 +152,10 @@ fn refund_refused(reason: &str, given_cents: i64, refundable_cents: i64) -> Stri
         _ => format!("{given_cents} (minor unit) was refunded, and the rest was not"),
     };
     let left = match refundable_cents {
-        0 => "nothing more can be refunded now".to_owned(),
+        0 => "Nothing more can be refunded now".to_owned(),
         _ => format!("{refundable_cents} can be refunded"),
     };
-    format!("{given}: {reason}. Of this order {left}.")
+    format!("{given}: {reason}. {left}.")
 }
 
 impl From<Refusal> for Error {

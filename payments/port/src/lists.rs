@@ -55,6 +55,18 @@ pub struct PartPayment {
 }
 
 impl PartPayment {
+    /// What was not refunded of it, whether or not a dispute withholds some.
+    #[must_use]
+    pub fn kept_cents(&self) -> i64 {
+        self.amount_cents.saturating_sub(self.refunded_cents).max(0)
+    }
+
+    /// Whether all of it was refunded.
+    #[must_use]
+    pub fn is_refunded(&self) -> bool {
+        self.kept_cents() == 0
+    }
+
     /// What can still be refunded of it.
     #[must_use]
     pub fn left_cents(&self) -> i64 {

@@ -327,10 +327,14 @@ impl Reconciliations {
                 }
                 PaymentTarget::Invoice(first, invoice) => {
                     let handle = &context.handle;
-                    paid_order = Some(OrderId {
-                        serial: handle.renewal_order(scope, &invoice.id, invoice.created),
+                    let orders = orders_of(handle, scope, &invoice).map(|serial| OrderId {
+                        serial,
                         wallet: first.wallet,
                     });
+                    // A person may have assigned the bill to an order of their choice.
+                    let placed = handle.order_of_invoice(scope, &invoice.id)?;
+                    let assigned = placed.filter(|placed| !orders.contains(placed));
+                    paid_order = assigned.or(orders.first().copied());
                     Some(ObjectRef::Invoice(invoice.id))
                 }
             };

@@ -11,7 +11,7 @@ use domain::{
     text::{CheckoutId, PaymentId},
 };
 use parking_lot::RwLock;
-use port::PaymentWithoutOrder;
+use port::{PartPayment, PaymentWithoutOrder};
 
 use super::{State, UnfulfilledPayment};
 use crate::{
@@ -30,8 +30,37 @@ pub struct List(Arc<Inner>);
 
 struct Inner {
     handle: Handle,
-    payments: RwLock<BTreeMap<ProjectId, BTreeMap<PaymentId, UnfulfilledPayment>>>,
+    payments: RwLock<BTreeMap<ProjectId, Entries>>,
     named_locks: NamedLocks,
+}
+
+/// The unfulfilled payments of a project.
+#[derive(Default)]
+struct Entries {
+    by_payment: BTreeMap<PaymentId, UnfulfilledPayment>,
+    /// The entry of each other payment of a bill that was paid in parts.
+    by_other: BTreeMap<PaymentId, PaymentId>,
+}
+
+impl Entries {
+    fn get(&self, payment: &PaymentId) -> Option<&UnfulfilledPayment> {
+        let listed = self.by_other.get(payment).unwrap_or(payment);
+        self.by_payment.get(listed)
+    }
+
+    fn insert(&mut self, entry: UnfulfilledPayment) {
+        for other in &entry.others {
+            self.by_other.insert(other.clone(), entry.payment.clone());
+        }
+        self.by_payment.insert(entry.payment.clone(), entry);
+    }
+
+    fn remove(&mut self, payment: &PaymentId) {
+        let entry = self.by_payment.remove(payment);
+        for other in entry.iter().flat_map(|entry| &entry.others) {
+            self.by_other.remove(other);
+        }
+    }
 }
 
 impl List {
@@ -46,22 +75,24 @@ impl List {
     /// Puts a payment into memory, after its note was read or written.
     pub(crate) fn restore(&self, project: ProjectId, payment: UnfulfilledPayment) {
         let mut payments = self.0.payments.write();
-        let of_project = payments.entry(project).or_default();
-        of_project.insert(payment.payment.clone(), payment);
+        payments.entry(project).or_default().insert(payment);
     }
 
     /// Waits for the exclusive turn at a payment, which fulfilment and people's decisions both take.
     pub(crate) async fn lock(&self, project: ProjectId, payment: &PaymentId) -> NamedLock {
+        let listed = self.get(project, payment);
+        let payment = listed.as_ref().map_or(payment, |entry| &entry.payment);
         self.0
             .named_locks
             .take(&format!("{project}/{payment}"))
             .await
     }
 
-    /// A payment on the list, whether open or decided.
+    /// A payment on the list, whether open or decided, by its id or that of another one of its bill.
     #[must_use]
     pub fn get(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
-        self.0.payments.read().get(&project)?.get(payment).cloned()
+        let payments = self.0.payments.read();
+        payments.get(&project)?.get(payment).cloned()
     }
 
     pub(crate) fn is_listed(&self, project: ProjectId, payment: &PaymentId) -> bool {
@@ -81,7 +112,7 @@ impl List {
         let entries = payments
             .get(&project)
             .into_iter()
-            .flat_map(BTreeMap::values);
+            .flat_map(|entries| entries.by_payment.values());
         let mut open: Vec<_> = entries
             .filter(|entry| entry.is_open() && before.is_none_or(|before| entry.place() < before))
             .collect();
@@ -96,7 +127,7 @@ impl List {
         payments
             .iter()
             .filter(|(id, _)| project.is_none_or(|project| project == **id))
-            .flat_map(|(_, entries)| entries.values())
+            .flat_map(|(_, entries)| entries.by_payment.values())
             .filter(|entry| entry.is_open())
             .count()
     }
@@ -130,28 +161,42 @@ impl List {
         };
         let id = project.project.id;
         let entry = self.get(id, &payment);
-        // The bank may have returned the money of a refund.
-        let came_back = match &entry {
-            Some(entry) if entry.state != State::Refunded => return Ok(()),
-            Some(entry) => once_more(entry.came_back),
-            None => None,
-        };
-        let charge = provider.charge(&payment).await?;
-        let Some(charge) = charge.filter(|charge| charge.refunded_cents < charge.amount_cents)
-        else {
+        if entry
+            .as_ref()
+            .is_some_and(|entry| entry.state != State::Refunded)
+        {
+            return Ok(());
+        }
+        let payment = entry
+            .as_ref()
+            .map_or(payment, |entry| entry.payment.clone());
+        let Some(charge) = provider.charge(&payment).await? else {
             return Ok(());
         };
+        let was_refunded = charge.refunded_cents >= charge.amount_cents;
         if self.count(Some(id)) >= MOST_OPEN {
             return Err(Error::TooManyUnfulfilled);
         }
+        // The bank may have returned the money of a refund.
+        let round = entry.and_then(|entry| entry.anew().round);
         let seen_at = self.0.handle.now_in(&project.scope);
         let mut entry = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
-        entry.came_back = came_back;
+        entry.round = round;
+        match entry.parts_of_bill(provider).await? {
+            Some(parts) if parts.iter().all(PartPayment::is_refunded) => return Ok(()),
+            Some(parts) => entry.is_paid_by(parts),
+            None if was_refunded => return Ok(()),
+            None => {}
+        }
         tracing::error!(payment = %entry.payment, reason = ?entry.reason, "A payment leads to no order; it waits among the unfulfilled payments for a decision");
         self.put(id, entry).await
     }
 
-    async fn put(&self, project: ProjectId, entry: UnfulfilledPayment) -> Result<(), Error> {
+    pub(super) async fn put(
+        &self,
+        project: ProjectId,
+        entry: UnfulfilledPayment,
+    ) -> Result<(), Error> {
         let key = (project, entry.payment.clone());
         let note = notes::put::<UnfulfilledNote>(&key, &entry);
         self.0.handle.put_notes(vec![note]).await?;
@@ -177,7 +222,7 @@ impl List {
         let all = payments
             .get(&project)
             .into_iter()
-            .flat_map(BTreeMap::values);
+            .flat_map(|entries| entries.by_payment.values());
         all.filter(|entry| entry.paid.email.is_some())
             .cloned()
             .collect()
@@ -204,18 +249,18 @@ impl List {
         project: ProjectId,
         payment: &PaymentId,
     ) -> Result<(), Error> {
-        if !self.is_listed(project, payment) {
+        let Some(entry) = self.get(project, payment) else {
             return Ok(());
-        }
-        let note = notes::forget::<UnfulfilledNote>(&(project, payment.clone()));
+        };
+        let note = notes::forget::<UnfulfilledNote>(&(project, entry.payment.clone()));
         self.0.handle.put_notes(vec![note]).await?;
         if let Some(of_project) = self.0.payments.write().get_mut(&project) {
-            of_project.remove(payment);
+            of_project.remove(&entry.payment);
         }
         Ok(())
     }
 
-    /// Closes a payment once all of it is refunded, and opens it again when the refund failed.
+    /// Closes a payment once all of it, or of its bill, is refunded, and opens it again when the refund failed.
     pub(crate) async fn refunded(
         &self,
         project: ProjectId,
@@ -227,13 +272,11 @@ impl List {
             return Ok(());
         };
         let is_refunded = refunded_cents >= entry.paid.amount_cents;
-        let (state, came_back) = match (&entry.state, is_refunded) {
-            (State::Open, true) => (State::Refunded, entry.came_back),
-            (State::Refunded, false) => (State::Open, once_more(entry.came_back)),
+        let entry = match (&entry.state, is_refunded) {
+            (State::Open, true) => entry.with(State::Refunded, now),
+            (State::Refunded, false) => entry.anew().with(State::Open, now),
             _ => return Ok(()),
         };
-        let mut entry = entry.with(state, now);
-        entry.came_back = came_back;
         self.put(project, entry).await
     }
 
@@ -243,7 +286,10 @@ impl List {
         let id = project.project.id;
         let old: Vec<PaymentId> = {
             let payments = self.0.payments.read();
-            let entries = payments.get(&id).into_iter().flat_map(BTreeMap::values);
+            let entries = payments
+                .get(&id)
+                .into_iter()
+                .flat_map(|entries| entries.by_payment.values());
             let old = entries.filter(|entry| entry.is_forgotten(now));
             old.map(|entry| entry.payment.clone()).collect()
         };
@@ -252,8 +298,4 @@ impl List {
         }
         Ok(())
     }
-}
-
-fn once_more(times: Option<u32>) -> Option<u32> {
-    Some(times.unwrap_or_default().saturating_add(1))
 }

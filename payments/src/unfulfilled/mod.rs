@@ -150,13 +150,13 @@ impl Payments {
         list.remove(project.project.id, &entry.payment).await
     }
 
-    /// Refunds all that is left of a payment, once however often it is called; returns the payment with the
+    /// Refunds all that is left of a payment and of the others of its bill, once however often it is called; returns the payment with the
     /// decision.
     ///
     /// # Errors
     ///
-    /// [`Error::NoSuchPayment`], [`Error::Decided`]; else see [`Error`]. After [`port::Error::Unavailable`] the
-    /// same call goes on where it was.
+    /// [`Error::NoSuchPayment`], [`Error::Decided`], [`Error::RefundRefused`] where a payment gave its part back and
+    /// another did not; else see [`Error`]. After [`port::Error::Unavailable`] the same call goes on where it was.
     pub async fn refund_unfulfilled(
         &self,
         project: Arc<ProjectCatalog>,
@@ -181,25 +181,23 @@ impl Payments {
             State::Open | State::Dismissed(_) => {}
         }
         let provider = self.0.context.providers.of(project)?;
-        let charge = provider.charge(payment).await?;
-        let left = charge.as_ref().map_or(0, |charge| {
-            charge.amount_cents.saturating_sub(charge.refunded_cents)
-        });
-        if left > 0 {
-            // A refund after one that the bank returned needs a key of its own: the amount may be the same.
-            let name = match entry.came_back {
-                None => format!("unfulfilled/{left}"),
-                Some(times) => format!("unfulfilled/{left}/{times}"),
-            };
-            let key = IdempotencyKey::new(name);
-            let key = key.map_err(|_| Error::Defect("a refund's key is invalid"))?;
-            let request = RefundRequest {
-                payment: payment.clone(),
-                amount_cents: left,
-                operation: operation("refund", project, payment.as_str(), &key)?,
-            };
-            provider.refund(&request).await?;
+        let mut given_cents: i64 = 0;
+        for part in entry.parts(&*provider).await? {
+            let left = part.kept_cents();
+            if left == 0 {
+                continue;
+            }
+            let request = refund_of(project, &entry, &part.payment, left)?;
+            let answer = provider.refund(&request).await;
             failpoint::reached("unfulfilled.refunded");
+            match answer {
+                Ok(()) => given_cents = given_cents.saturating_add(left),
+                Err(error) if error.nothing_was_done() => {
+                    list.put(id, entry.anew()).await?;
+                    return Err(refused(error, given_cents));
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         list.decided(project, entry, State::Refunded).await
     }
@@ -248,13 +246,48 @@ impl Payments {
                     continue;
                 }
                 self.refresh_quietly(account, &entry.subject()).await;
-                if let Some(charge) = provider.charge(&entry.payment).await? {
-                    let refunded = charge.refunded_cents;
+                let parts = entry.parts(&*provider).await?;
+                if !parts.is_empty() {
+                    let refunded = parts.iter().map(|part| part.refunded_cents);
+                    let refunded = refunded.fold(0, i64::saturating_add);
                     list.refunded(id, &entry.payment, refunded, now).await?;
                 }
             }
             open = list.open(id, Some(last.place()), AT_ONCE);
         }
         Ok(())
+    }
+}
+
+/// The request to give back what is left of one payment of an entry. After a refund that the bank returned or the
+/// provider refused it has a name of its own: the amount may be the same.
+fn refund_of(
+    project: &ProjectCatalog,
+    entry: &UnfulfilledPayment,
+    payment: &PaymentId,
+    amount_cents: i64,
+) -> Result<RefundRequest, Error> {
+    let name = match entry.round {
+        None => format!("unfulfilled/{amount_cents}"),
+        Some(round) => format!("unfulfilled/{amount_cents}/{round}"),
+    };
+    let key = IdempotencyKey::new(name);
+    let key = key.map_err(|_| Error::Defect("a refund's key is invalid"))?;
+    Ok(RefundRequest {
+        payment: payment.clone(),
+        amount_cents,
+        operation: operation("refund", project, payment.as_str(), &key)?,
+    })
+}
+
+/// What a refusal of a part means after others gave back this much.
+fn refused(error: port::Error, given_cents: i64) -> Error {
+    match given_cents {
+        0 => error.into(),
+        _ => Error::RefundRefused {
+            reason: error.to_string(),
+            given_cents,
+            refundable_cents: 0,
+        },
     }
 }

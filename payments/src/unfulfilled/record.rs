@@ -9,7 +9,7 @@ use domain::{
         pay::{PaidCycle, Payment},
     },
 };
-use port::{NoOrderReason, ObjectRef, PaymentWithoutOrder, ProviderCharge};
+use port::{NoOrderReason, ObjectRef, PartPayment, PaymentWithoutOrder, Provider, ProviderCharge};
 use serde::{Deserialize, Serialize};
 
 /// How long a settled payment stays on the list: longer than any cycle, since a subscription's report names the paid
@@ -22,9 +22,12 @@ const KEPT_SECONDS: i64 = 400 * 24 * 3600;
 pub struct UnfulfilledPayment {
     /// The provider's id of the payment, also the key of this record.
     pub payment: PaymentId,
+    /// The other payments of its bill, if that was paid in parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<PaymentId>,
     /// The checkout page on which it was paid, if there was one.
     pub checkout: Option<CheckoutId>,
-    /// The payment as it will be given to the order that it is assigned to.
+    /// The payment as it will be given to the order that it is assigned to, with the amount of all parts.
     pub paid: Payment,
     /// The subscription and cycle that it paid; `None`: it was not for a subscription.
     pub billing: Option<PaidCycle>,
@@ -41,9 +44,10 @@ pub struct UnfulfilledPayment {
     /// When that was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decided_at: Option<Timestamp>,
-    /// How often a refund of it came back, since the buyer's bank did not take it.
+    /// How often it is to be refunded anew: a refund came back, since the buyer's bank did not take it, or was refused.
+    /// What was made before keeps its name at the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) came_back: Option<u32>,
+    pub(super) round: Option<u32>,
 }
 
 /// The decision about an unfulfilled payment.
@@ -96,6 +100,7 @@ impl UnfulfilledPayment {
         paid.receipt.provider = paid.receipt.provider.or(Some(ProviderKind::Stripe));
         Self {
             payment,
+            others: Vec::new(),
             checkout,
             paid,
             billing,
@@ -105,7 +110,69 @@ impl UnfulfilledPayment {
             seen_at,
             state: State::Open,
             decided_at: None,
-            came_back: None,
+            round: None,
+        }
+    }
+
+    /// What was taken by its payment, or by each of its bill, with what was refunded; empty where it took no money.
+    ///
+    /// # Errors
+    ///
+    /// See [`port::Error`].
+    pub(super) async fn parts(
+        &self,
+        provider: &dyn Provider,
+    ) -> Result<Vec<PartPayment>, port::Error> {
+        if let Some(parts) = self.parts_of_bill(provider).await? {
+            return Ok(parts);
+        }
+        let charge = provider.charge(&self.payment).await?;
+        let part = charge.map(|charge| PartPayment {
+            payment: self.payment.clone(),
+            amount_cents: charge.amount_cents,
+            refunded_cents: charge.refunded_cents,
+            disputed_cents: 0,
+        });
+        Ok(part.into_iter().collect())
+    }
+
+    /// The payments of its bill, the oldest first; `None` where there is one alone, or the key may not see them.
+    ///
+    /// # Errors
+    ///
+    /// See [`port::Error`].
+    pub(super) async fn parts_of_bill(
+        &self,
+        provider: &dyn Provider,
+    ) -> Result<Option<Vec<PartPayment>>, port::Error> {
+        let Some(invoice) = &self.paid.invoice else {
+            return Ok(None);
+        };
+        match provider.payments_of(invoice).await {
+            Ok(parts) => {
+                let is_one_of_several =
+                    parts.len() > 1 && parts.iter().any(|part| part.payment == self.payment);
+                Ok(Some(parts).filter(|_| is_one_of_several))
+            }
+            Err(port::Error::Permission { .. } | port::Error::Missing(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes over the payments of its bill: what they took, and which others there are.
+    pub(super) fn is_paid_by(&mut self, parts: Vec<PartPayment>) {
+        let taken = parts.iter().map(|part| part.amount_cents);
+        self.paid.amount_cents = taken.fold(0, i64::saturating_add);
+        let all = parts.into_iter().map(|part| part.payment);
+        self.others = all.filter(|part| *part != self.payment).collect();
+    }
+
+    /// The same payment, whose next refund has names of its own.
+    pub(super) fn anew(self) -> Self {
+        let round = self.round.unwrap_or_default().saturating_add(1);
+        Self {
+            round: Some(round),
+            ..self
         }
     }
 

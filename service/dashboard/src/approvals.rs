@@ -33,6 +33,7 @@ use super::{
     order, orders,
     page_request::{FormPost, PageFor, PageRequest},
     prices::price_words,
+    unfulfilled,
     verbatim::verbatim,
     wallets,
 };
@@ -353,11 +354,7 @@ async fn given(
             order::give_back(app, request, project, &known, *cents, key).await
         }
         Gift::Payment { payment, .. } => {
-            let refund = app
-                .payments
-                .refund_unfulfilled(project.clone(), payment.clone())
-                .await;
-            refund.map_err(|error| Error::from_instruction(error, project))?;
+            unfulfilled::give_back(app, request, project, payment).await?;
             Ok(false)
         }
         Gift::Assignment {

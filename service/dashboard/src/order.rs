@@ -341,21 +341,41 @@ pub(super) async fn give_back(
         Ok(refund) => return Ok(refund.replayed),
         Err(error) => error,
     };
-    if let payments::Error::RefundRefused {
-        given_cents: given @ 1..,
-        ..
-    } = error
-    {
-        let currency = &order.order.terms.currency;
-        let what = format!(
-            "Refunded {} of order {}; the provider refused the rest of {}",
-            money(given, currency),
-            order.id,
-            money(cents, currency),
-        );
-        request.note(app, project.project.id, "orders", &what).await;
-    }
-    Err(Error::from_instruction(error, project))
+    let (of, currency) = (format!("order {}", order.id), &order.order.terms.currency);
+    Err(refused(app, request, ("orders", &of), (cents, currency), error).await)
+}
+
+/// The refusal of a refund. Where something was given back before the provider refused the rest, it says so, and so does
+/// the audit log.
+pub(super) async fn refused(
+    app: &App,
+    request: &PageRequest,
+    (kind, of): (&str, &str),
+    (cents, currency): (i64, &str),
+    error: payments::Error,
+) -> Error {
+    let project = match request.project(app) {
+        Ok(project) => project,
+        Err(error) => return error,
+    };
+    let given = match &error {
+        payments::Error::RefundRefused {
+            reason,
+            given_cents: given @ 1..,
+            ..
+        } => Some((money(*given, currency), reason.clone())),
+        _ => None,
+    };
+    let refusal = Error::from_instruction(error, &project);
+    let Some((given, reason)) = given else {
+        return refusal;
+    };
+    let all = money(cents, currency);
+    let what = format!("Refunded {given} of {of}; the provider refused the rest of {all}");
+    request.note(app, project.project.id, kind, &what).await;
+    refusal.saying(format!(
+        "{given} was refunded, and the rest was not: {reason}."
+    ))
 }
 
 fn refund_facts(project: &ProjectCatalog, answer: &OrderAnswer, loss: &Loss) -> Markup {

@@ -1,6 +1,8 @@
 //! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's books
 //! with the orders.
 
+use std::sync::Arc;
+
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{Timestamp, catalog::Price, id::PriceId, text::PaymentId};
@@ -17,6 +19,7 @@ use super::{
     form::{self, FieldLabel, Form},
     layout::{self, Tab, base},
     money::money,
+    order,
     page_request::{FormPost, PageRequest},
     prices::is_on_sale,
     verbatim::verbatim,
@@ -191,6 +194,10 @@ pub(super) fn page(
     error: Option<&Error>,
 ) -> Response {
     let form = Form::new(fields, error);
+    let others = known
+        .others
+        .iter()
+        .map(|other| ("Other part", Some(other.as_str())));
     let names = [
         ("Payment", Some(known.payment.as_str())),
         ("Invoice", known.paid.invoice.as_ref().map(|id| id.as_str())),
@@ -211,7 +218,7 @@ pub(super) fn page(
                 div { dt { "Why it has no order" } dd { (why(known.reason)) } }
                 div { dt { "Paid" } dd { (layout::when(known.paid_at)) } }
                 @if let Some(email) = &known.paid.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
-                @for (name, id) in names { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
+                @for (name, id) in names.into_iter().chain(others) { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
             }
         }
         @if known.is_open() && !request.may(Privilege::Support) {
@@ -303,7 +310,7 @@ pub(super) async fn refund(
     let done: Result<Response, Error> = async {
         undecided(&known)?;
         fields.confirmed()?;
-        let (payments, id) = (&app.payments, &known.payment);
+        let id = &known.payment;
         let gift = Gift::Payment {
             payment: id.clone(),
             cents: known.paid.amount_cents,
@@ -318,15 +325,36 @@ pub(super) async fn refund(
             payment: id.clone(),
         };
         request.announce(&app, &words, Some(proof)).await?;
-        let refund = payments.refund_unfulfilled(project.clone(), id.clone());
-        let refund = refund.await;
-        refund.map_err(|error| Error::from_instruction(error, &project))?;
+        give_back(&app, &request, &project, id).await?;
         let what = format!("Refunded unfulfilled payment {id} of {amount}");
         Ok(request.done(&page_path(&project), "refunded", what))
     }
     .await;
     let again = |error| page(&request, &project, &known, &fields, Some(&error));
     Ok(done.unwrap_or_else(again))
+}
+
+/// Refunds a payment. Where the provider refuses one of its bill after it gave back another, the audit log says what was
+/// given.
+pub(super) async fn give_back(
+    app: &App,
+    request: &PageRequest,
+    project: &Arc<ProjectCatalog>,
+    payment: &PaymentId,
+) -> Result<(), Error> {
+    let known = app.payments.unfulfilled().get(project.project.id, payment);
+    let refund = app
+        .payments
+        .refund_unfulfilled(project.clone(), payment.clone());
+    let Err(error) = refund.await else {
+        return Ok(());
+    };
+    let Some(known) = known else {
+        return Err(Error::from_instruction(error, project));
+    };
+    let of = format!("unfulfilled payment {payment}");
+    let all = (known.paid.amount_cents, &*known.currency);
+    Err(order::refused(app, request, ("payments", &of), all, error).await)
 }
 
 /// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.

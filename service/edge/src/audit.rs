@@ -50,6 +50,8 @@ enum Statement {
     Nothing,
     /// It was done, in these words.
     Did(String),
+    /// A part of it was done, in these words, and the rest refused.
+    DidInPart(String),
     /// It had been done before.
     DoneBefore,
     /// There was nothing to do.
@@ -60,6 +62,11 @@ impl PendingAction {
     /// Says in words what was done, without secrets.
     pub(crate) fn say(&self, what: String) {
         *self.said.lock() = Statement::Did(what);
+    }
+
+    /// Says in words what was done of something that is refused, without secrets.
+    pub(crate) fn say_in_part(&self, what: String) {
+        *self.said.lock() = Statement::DidInPart(what);
     }
 
     /// Says that the same had been done before, and nothing now.
@@ -245,6 +252,7 @@ pub async fn audit_admin_api(
     let what = request_line(request.method(), request.uri().path());
     middleware(edge, request, next, move |response, said| {
         let said = match (response.status().is_success(), said) {
+            (false, said @ Statement::DidInPart(_)) => said,
             (false, _) => Statement::DidNothing,
             (true, Statement::Nothing) => Statement::Did(what),
             (true, said) => said,
@@ -286,7 +294,7 @@ async fn middleware(
         let (who, said) = audited(&mut response, said);
         let intent = at_work.entry.lock().take();
         let noted = match (intent, said) {
-            (Some(intent), Statement::Did(what)) => {
+            (Some(intent), Statement::Did(what) | Statement::DidInPart(what)) => {
                 log.audit.end(intent, ChangeOutcome::Done(&what)).await
             }
             (Some(intent), Statement::DoneBefore) => {
@@ -300,7 +308,7 @@ async fn middleware(
                 log.audit.end(intent, outcome).await
             }
             // The caller was not signed in before this request: it is a sign-in.
-            (None, Statement::Did(what)) => {
+            (None, Statement::Did(what) | Statement::DidInPart(what)) => {
                 let from = context.client.to_string();
                 let entry = AuditEntry::done(log.clock.now(), who, &what, from);
                 log.audit.add(entry.about(project, kind)).await

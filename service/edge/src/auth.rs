@@ -47,6 +47,13 @@ impl<P> Authorized<P> {
         }
     }
 
+    /// Says for the audit log in words what was done of something that is refused, without secrets.
+    pub fn did_in_part(&self, what: impl Into<String>) {
+        if let Some(pending) = &self.pending {
+            pending.say_in_part(what.into());
+        }
+    }
+
     /// Says for the audit log that the same had been done before, and nothing now.
     pub fn was_done_before(&self) {
         if let Some(pending) = &self.pending {

@@ -3,6 +3,7 @@
 
 mod first_debit;
 mod switches;
+mod unclear;
 
 use domain::catalog::Interval;
 use serde_json::{Value, json};

@@ -71,7 +71,7 @@ pub(super) struct UnfulfilledPayment {
     subscription_id: Option<String>,
     customer_id: Option<String>,
     customer_email: Option<String>,
-    /// What was charged, in the currency's minor unit.
+    /// What was charged, by all payments of its bill, in the currency's minor unit.
     amount_cents: i64,
     /// ISO 4217, upper case.
     currency: String,
@@ -202,7 +202,8 @@ pub(super) async fn assign(
     respond::json(&Order::of(&order, KeyKind::Secret))
 }
 
-/// Refund a payment, all that is left of it. Done once: a repeat answers the same.
+/// Refund a payment, all that is left of it and of the other payments of its bill. Done once: a repeat answers the same.
+/// Where one of several is refused, what others gave back stays given, and the rest stays listed.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/refund",
@@ -214,7 +215,8 @@ pub(super) async fn assign(
     ),
     responses((status = 200, description = "It is on its way back.", body = UnfulfilledPayment)),
     extensions(("x-errors" = json!([
-        "project_not_found", "payment_not_found", "payment_settled", "provider_not_configured", "provider_error"
+        "project_not_found", "payment_not_found", "payment_settled", "already_refunded", "provider_not_configured",
+        "provider_error"
     ])))
 )]
 pub(super) async fn refund(
@@ -230,8 +232,21 @@ pub(super) async fn refund(
     };
     let words = format!("Refund unfulfilled payment {id}");
     caller.announce(&app.edge, &words, Some(proof)).await?;
-    let kept = payments.refund_unfulfilled(project.clone(), id).await;
-    let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
+    let refund = payments.refund_unfulfilled(project.clone(), id);
+    let kept = match refund.await {
+        Ok(kept) => kept,
+        Err(error) => {
+            if let (payments::Error::RefundRefused { given_cents, .. }, Some(kept)) =
+                (&error, &before)
+            {
+                caller.did_in_part(format!(
+                    "Refunded {given_cents} (minor unit) of unfulfilled payment {}; the provider refused the rest",
+                    cost(kept)
+                ));
+            }
+            return Err(Error::from_instruction(error, &project));
+        }
+    };
     match before.is_some_and(|before| before.state == kept.state) {
         true => caller.was_done_before(),
         false => caller.did(format!("Refunded unfulfilled payment {}", cost(&kept))),
