@@ -90,6 +90,7 @@ impl Payments {
         loop {
             let record = self.ask_refund(account, order, &refund).await?;
             if record.is_done() {
+                self.refresh_pending(account, order).await?;
                 return self.refund_answer(project, order, true).await;
             }
             let Instruction::Refund { cents, .. } = record.instruction else {
@@ -203,17 +204,29 @@ impl Payments {
         let Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) = decided else {
             return Ok(decided?);
         };
-        let stored = handle.order(scope, order).await?.order;
-        match stored.payment.filter(|_| stored.pending_refunds.is_some()) {
-            Some(payment) => {
-                self.refresh_quietly(account, &ObjectRef::Payment(payment))
-                    .await;
-                Ok(handle
-                    .ask_refund(scope, order, refund.clone(), true)
-                    .await?)
-            }
-            None => Ok(decided?),
+        match self.refresh_pending(account, order).await? {
+            true => Ok(handle
+                .ask_refund(scope, order, refund.clone(), true)
+                .await?),
+            false => Ok(decided?),
         }
+    }
+
+    /// Fetches the payment of an order that has requested refunds which it does not show yet; returns whether it has. A
+    /// crash may have come before they were seen.
+    async fn refresh_pending(
+        &self,
+        account: ProjectAccount<'_>,
+        order: OrderId,
+    ) -> Result<bool, Error> {
+        let (handle, scope) = (&self.0.context.handle, &account.project.scope);
+        let stored = handle.order(scope, order).await?.order;
+        let Some(payment) = stored.payment.filter(|_| stored.pending_refunds.is_some()) else {
+            return Ok(false);
+        };
+        self.refresh_quietly(account, &ObjectRef::Payment(payment))
+            .await;
+        Ok(true)
     }
 
     async fn refund_answer(
