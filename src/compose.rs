@@ -199,6 +199,7 @@ impl Service {
             catalog: Arc::clone(&catalog),
             limits: Arc::new(Limits::new(config.into())),
             bodies: (&config.http).into(),
+            parameters: web::query_parameters(),
             metrics,
             people,
             saving: tokio::sync::Mutex::default(),

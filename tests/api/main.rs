@@ -49,6 +49,7 @@ mod orders_refund;
 mod portal;
 mod products;
 mod provider;
+mod query_parameters;
 mod rust_client;
 mod sandbox;
 mod sandbox_shop;

@@ -128,6 +128,7 @@ impl<S: BehindEdge, P: Needs> FromRequestParts<S> for Authorized<P> {
         open(TokenScope::Administration, parts, edge, &expected).await?;
         let authority = Authority::administrator();
         allow::<P>(&authority, project(parts).await)?;
+        edge.parameters.check(parts)?;
         audit::begin_entry(parts, edge, &authority.name(), None).await?;
         Ok(Self {
             authority,

@@ -13,6 +13,7 @@ use domain::{
 use wire::{code::ErrorCode, error::Error};
 
 use super::context::{Anonymous, Context};
+use crate::BehindEdge;
 
 /// The holder of the key or session that a request carries.
 #[derive(Debug, Clone)]
@@ -169,10 +170,14 @@ impl<const PUBLISHABLE: bool, P> Deref for Allowed<PUBLISHABLE, P> {
     }
 }
 
-impl<S: Sync, const PUBLISHABLE: bool, P: Permits> FromRequestParts<S> for Allowed<PUBLISHABLE, P> {
+impl<S: BehindEdge, const PUBLISHABLE: bool, P: Permits> FromRequestParts<S>
+    for Allowed<PUBLISHABLE, P>
+{
     type Rejection = Error;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        Self::of(Context::of(parts)?.caller.clone())
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let allowed = Self::of(Context::of(parts)?.caller.clone())?;
+        state.edge().parameters.check(parts)?;
+        Ok(allowed)
     }
 }

@@ -9,6 +9,7 @@ pub mod context;
 pub mod csv;
 pub mod gate;
 pub mod layer;
+mod parameters;
 pub mod permission;
 mod state;
 
@@ -16,5 +17,6 @@ pub use auth::{Authorized, Watcher};
 pub use body::Body;
 pub use caller::{AnyKey, AnyKeyOr, Caller, SecretKey, SecretKeyOr};
 pub use context::Context;
+pub use parameters::QueryParameters;
 pub use permission::{Manage, Own, Read, Support, refused};
 pub use state::{BehindEdge, EdgeState};

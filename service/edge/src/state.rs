@@ -9,7 +9,7 @@ use operations::{audit::AuditLog, metrics::Metrics};
 use people::People;
 use tokio::sync::Mutex;
 
-use crate::body::BodyLimits;
+use crate::{body::BodyLimits, parameters::QueryParameters};
 
 /// What the edge needs to let a request in.
 #[allow(missing_debug_implementations, reason = "a clock has nothing to show")]
@@ -24,6 +24,8 @@ pub struct EdgeState {
     pub limits: Arc<Limits>,
     /// How large a body may be, and how long it may take.
     pub bodies: BodyLimits,
+    /// Which query parameters each route has.
+    pub parameters: QueryParameters,
     /// Metrics for Prometheus.
     pub metrics: Metrics,
     /// Who works with the dashboard.

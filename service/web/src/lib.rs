@@ -8,4 +8,4 @@ pub mod health;
 mod http;
 pub mod pages;
 
-pub use http::cors::CorsForBrowsers;
+pub use http::{cors::CorsForBrowsers, openapi::query_parameters};

@@ -1,6 +1,6 @@
 //! The OpenAPI document of the administration.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{PREFIX, routes};
 use crate::http::openapi::Interface;
@@ -17,5 +17,28 @@ const INTERFACE: Interface = Interface {
 /// The document that is served at `openapi.json` beside the routes.
 #[must_use]
 pub fn document() -> Value {
-    INTERFACE.document(&routes().into_openapi())
+    let mut document = INTERFACE.document(&routes().into_openapi());
+    let paths = document.get_mut("paths").and_then(Value::as_object_mut);
+    for (path, item) in paths.into_iter().flatten() {
+        // A project's requests go to its own cell.
+        if !path.contains("{projectId}") {
+            let operations = item.as_object_mut().into_iter().flatten();
+            operations.for_each(|(_, operation)| take_cell(operation));
+        }
+    }
+    document
+}
+
+/// Adds the parameter by which the processes of several cells know whose request it is.
+fn take_cell(operation: &mut Value) {
+    let cell = json!({
+        "name": "cell", "in": "query", "required": false, "schema": { "type": "integer", "minimum": 0 },
+        "description": "Where the processes have several cells: the one that answers. Without it, the lowest.",
+    });
+    let operation = operation.as_object_mut();
+    let parameters =
+        operation.map(|operation| operation.entry("parameters").or_insert_with(|| json!([])));
+    if let Some(parameters) = parameters.and_then(Value::as_array_mut) {
+        parameters.push(cell);
+    }
 }

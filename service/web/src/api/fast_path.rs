@@ -131,7 +131,9 @@ impl<'a> ShortRoute<'a> {
     /// The request's route; `None` if the router has to handle it.
     fn of<B>(request: &'a Request<B>) -> Option<Self> {
         let from_a_page = request.headers().contains_key(header::ORIGIN);
-        if from_a_page || request.method() != Method::POST {
+        // None of them has a query: the router refuses one.
+        let has_query = request.uri().query().is_some();
+        if from_a_page || has_query || request.method() != Method::POST {
             return None;
         }
         Self::by_path(request.uri().path())

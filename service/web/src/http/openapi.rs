@@ -5,12 +5,15 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::Method;
+use edge::QueryParameters;
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema, openapi::OpenApi};
 use wire::{code::ErrorCode, error::ErrorBody, view::Price};
 
 /// Codes that every operation may answer with.
 const COMMON_CODES: &[ErrorCode] = &[
+    ErrorCode::InvalidRequest,
     ErrorCode::MissingApiKey,
     ErrorCode::InvalidApiKey,
     ErrorCode::InternalError,
@@ -18,11 +21,7 @@ const COMMON_CODES: &[ErrorCode] = &[
     ErrorCode::Unavailable,
 ];
 /// Codes of operations with a body.
-const BODY_CODES: &[ErrorCode] = &[
-    ErrorCode::InvalidRequest,
-    ErrorCode::BodyTooLarge,
-    ErrorCode::UnsupportedMediaType,
-];
+const BODY_CODES: &[ErrorCode] = &[ErrorCode::BodyTooLarge, ErrorCode::UnsupportedMediaType];
 
 /// Headers that say how much of a rate limit is left.
 const RATE_LIMIT: [&str; 3] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
@@ -147,6 +146,40 @@ impl Interface {
     }
 }
 
+/// The query parameters of all operations that are described.
+#[must_use]
+pub fn query_parameters() -> QueryParameters {
+    let mut known = QueryParameters::default();
+    for document in [
+        crate::api::description::document(),
+        crate::admin::description::document(),
+    ] {
+        let base = document.pointer("/servers/0/url").and_then(Value::as_str);
+        let paths = document.get("paths").and_then(Value::as_object);
+        for (path, item) in paths.into_iter().flatten() {
+            for (method, operation) in item.as_object().into_iter().flatten() {
+                let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes());
+                let path = format!("{}{path}", base.unwrap_or_default());
+                if let Ok(method) = method {
+                    known.add(method, path, query_of(operation));
+                }
+            }
+        }
+    }
+    known
+}
+
+/// The names of an operation's query parameters.
+fn query_of(operation: &Value) -> Vec<String> {
+    let all = operation.get("parameters").and_then(Value::as_array);
+    let of_query = all.into_iter().flatten().filter(|one| {
+        let place = one.get("in");
+        place.is_some_and(|place| place == "query")
+    });
+    let names = of_query.filter_map(|one| one.get("name")?.as_str());
+    names.map(ToOwned::to_owned).collect()
+}
+
 /// A type's schema as JSON.
 fn written<T: PartialSchema>() -> Value {
     serde_json::to_value(T::schema()).unwrap_or_default()
@@ -165,19 +198,11 @@ fn codes(operation: &Value) -> Vec<ErrorCode> {
         let keys = operation.get("security").and_then(Value::as_array);
         keys.is_some_and(|all| all.iter().any(|one| one.get(key).is_some()))
     };
-    let has_query = operation
-        .get("parameters")
-        .and_then(Value::as_array)
-        .is_some_and(|all| {
-            all.iter()
-                .any(|one| one.get("in").is_some_and(|place| place == "query"))
-        });
     let applies = |code: &ErrorCode| {
         own.contains(&code.as_str())
             || COMMON_CODES.contains(code)
             || (has_body && BODY_CODES.contains(code))
             || match code {
-                ErrorCode::InvalidRequest => has_query,
                 ErrorCode::RateLimited => {
                     takes("publishable") || takes("session") || takes("administrator")
                 }

@@ -1,0 +1,41 @@
+//! The query parameters of the routes that a caller's key or token opens. One that a route does not have is refused: it
+//! asks for something that would silently not be done.
+
+use std::collections::HashMap;
+
+use axum::{
+    extract::MatchedPath,
+    http::{Method, request::Parts},
+};
+use wire::Error;
+
+/// The names of each route's query parameters.
+#[derive(Debug, Default)]
+pub struct QueryParameters(HashMap<(Method, String), Vec<String>>);
+
+impl QueryParameters {
+    /// Adds a route, by its method and its path as the router has it.
+    pub fn add(&mut self, method: Method, path: String, names: Vec<String>) {
+        self.0.insert((method, path), names);
+    }
+
+    /// Refuses a parameter that the route of a request does not have.
+    pub(crate) fn check(&self, parts: &Parts) -> Result<(), Error> {
+        let Some(query) = parts.uri.query() else {
+            return Ok(());
+        };
+        let method = match parts.method {
+            Method::HEAD => Method::GET,
+            ref method => method.clone(),
+        };
+        let path = parts.extensions.get::<MatchedPath>();
+        let route = path.map(|path| (method, path.as_str().to_owned()));
+        let known = route.and_then(|route| self.0.get(&route));
+        let known = known.map(Vec::as_slice).unwrap_or_default();
+        let mut sent = url::form_urlencoded::parse(query.as_bytes());
+        match sent.find(|(name, _)| known.iter().all(|known| known != name)) {
+            Some((name, _)) => Err(Error::invalid(name, "There is no such parameter here.")),
+            None => Ok(()),
+        }
+    }
+}
