@@ -44,7 +44,7 @@ struct Create {
 #[derive(Deserialize, ToSchema)]
 #[schema(as = WebhookChange)]
 struct Update {
-    /// Where to send events to.
+    /// Where to send events to: `https`, and a public address unless the operator allows others.
     #[schema(value_type = Option<String>, nullable = false, pattern = "^https?://[!-~]+$", max_length = 2048, example = "https://shop.example/hooks")]
     #[serde(default)]
     url: Field<String>,

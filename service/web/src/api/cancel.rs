@@ -23,7 +23,7 @@ use crate::{
     api::App,
     http::{
         idempotency::KeyHeader,
-        subject::{NamedWallet, WalletChoice, subscription},
+        subject::{NamedWallet, SubscriptionChoice, WalletChoice, subscription},
     },
 };
 
@@ -51,8 +51,8 @@ struct CancelSubscription {
     idempotency_key: Option<KeyText>,
 }
 
-/// The schema of the request: one of two fields names the wallet.
-type RequestSchema = WalletChoice<CancelSubscription>;
+/// The schema of the request: one of two fields names the wallet, and another the subscription.
+type RequestSchema = SubscriptionChoice<WalletChoice<CancelSubscription>>;
 
 /// Cancel a subscription
 ///

@@ -20,7 +20,7 @@ use crate::{
     api::App,
     http::{
         idempotency::KeyHeader,
-        subject::{NamedWallet, WalletChoice, subscription},
+        subject::{NamedWallet, SubscriptionChoice, WalletChoice, subscription},
     },
 };
 
@@ -45,8 +45,8 @@ struct ResumeSubscription {
     idempotency_key: Option<KeyText>,
 }
 
-/// The schema of the request: one of two fields names the wallet.
-type RequestSchema = WalletChoice<ResumeSubscription>;
+/// The schema of the request: one of two fields names the wallet, and another the subscription.
+type RequestSchema = SubscriptionChoice<WalletChoice<ResumeSubscription>>;
 
 /// Resume a subscription
 ///

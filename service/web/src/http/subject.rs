@@ -22,7 +22,7 @@ use wire::{
 
 use super::code_path::CodePath;
 
-pub(crate) use choice::WalletChoice;
+pub(crate) use choice::{SubscriptionChoice, WalletChoice};
 
 /// A wallet as a body names it. The code may be malformed: that is a 404, which is reported only
 /// when the rest of the body is valid.

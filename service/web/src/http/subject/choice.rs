@@ -1,4 +1,4 @@
-//! The schema of a request that names its wallet by one of two fields.
+//! The schema of a request that names its wallet by one of two fields, and its subscription likewise.
 
 use std::{borrow::Cow, marker::PhantomData};
 
@@ -6,10 +6,10 @@ use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
         ObjectBuilder, Ref, RefOr,
-        schema::{AllOfBuilder, OneOfBuilder, Schema, Type},
+        schema::{AllOfBuilder, AnyOfBuilder, OneOfBuilder, Schema, Type},
     },
 };
-use wire::field::{CodeText, UserText, WalletName};
+use wire::field::{CodeText, ProductName, SubscriptionName, UserText, WalletName};
 
 const USER: &str = "externalUserId";
 const CODE: &str = "code";
@@ -71,6 +71,37 @@ impl<T: ToSchema, const NEEDED: bool, const BY_ID: bool> ToSchema
         if BY_ID {
             components.push((WalletName::name().into_owned(), WalletName::schema()));
         }
+        T::schemas(components);
+    }
+}
+
+/// Adds to the schema of the request `T` that `productId` or `subscriptionId` has to be sent.
+pub(crate) struct SubscriptionChoice<T>(PhantomData<T>);
+
+impl<T: ToSchema> PartialSchema for SubscriptionChoice<T> {
+    fn schema() -> RefOr<Schema> {
+        let one = |named: &str, by: RefOr<Schema>| {
+            ObjectBuilder::new().property(named, by).required(named)
+        };
+        let ways = AnyOfBuilder::new()
+            .item(one("productId", refer::<ProductName>()))
+            .item(one("subscriptionId", refer::<SubscriptionName>()));
+        match T::schema() {
+            RefOr::T(Schema::AllOf(mut request)) => {
+                request.items.push(ways.into());
+                RefOr::T(Schema::AllOf(request))
+            }
+            request => AllOfBuilder::new().item(request).item(ways).into(),
+        }
+    }
+}
+
+impl<T: ToSchema> ToSchema for SubscriptionChoice<T> {
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn schemas(components: &mut Vec<(String, RefOr<Schema>)>) {
         T::schemas(components);
     }
 }
