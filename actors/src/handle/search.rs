@@ -4,7 +4,7 @@
 use domain::{
     Rejection,
     code::RecoveryCode,
-    id::{HoldId, OrderId, WalletId, WalletKey},
+    id::{HoldId, OrderId, PublicSubscriptionId, WalletId, WalletKey},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
 };
 use persistence::{Books, OrderFilter, ProviderId, folded};
@@ -188,7 +188,7 @@ impl SearchResult {
     }
 }
 
-/// The orders that the provider has a name for which begins so.
+/// The orders of what the provider calls so, or of the subscription that callers call so.
 fn named_by_provider(
     books: &dyn Books,
     scope: &Scope,
@@ -200,6 +200,14 @@ fn named_by_provider(
     let invoice = InvoiceId::new(text).ok();
     let subscription = SubscriptionId::new(text).ok();
     let customer = CustomerId::new(text).ok();
+    let own = text.parse::<PublicSubscriptionId>();
+    if let Ok(own) = own {
+        let own = ProviderId::PublicSubscription(own);
+        let orders = books.orders_by_provider_id(scope.project, own, limit)?;
+        if !orders.is_empty() {
+            return Ok(orders);
+        }
+    }
     let name = match text.split_once('_').map(|(prefix, _)| prefix) {
         Some("cs") => checkout.as_ref().map(ProviderId::Checkout),
         Some("pi") => payment.as_ref().map(ProviderId::Payment),

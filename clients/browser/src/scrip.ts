@@ -295,7 +295,7 @@ export class Scrip {
 
   async #rotate(old: string, idempotencyKey: string, options?: CallOptions): Promise<string> {
     await this.#rotation.set(JSON.stringify([old, idempotencyKey]));
-    const { code } = await this.#http.call<{ code: string }>('POST', `/wallets/${old}/rotate`, { ...options, body: { idempotencyKey } });
+    const { code } = await this.#http.call<{ code: string }>('POST', `/wallets/${segment(old, 'code')}/rotate`, { ...options, body: { idempotencyKey } });
     await this.#keep(code);
     await this.#rotation.set(null);
     return code;

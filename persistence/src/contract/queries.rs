@@ -14,7 +14,6 @@ use crate::{
         orders::{
             buyer_key, first_after, number, read_place, read_wallet_order, wallet, wallet_order_key,
         },
-        provider_ids::billed,
     },
 };
 
@@ -63,11 +62,9 @@ impl dyn Books + '_ {
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
         let orders = self.under(name.hash(project), limit)?;
-        match name {
-            ProviderId::Subscription(subscription) if orders.is_empty() => {
-                self.under(billed(project, subscription), limit)
-            }
-            _ => Ok(orders),
+        match name.billed(project).filter(|_| orders.is_empty()) {
+            Some(billed) => self.under(billed, limit),
+            None => Ok(orders),
         }
     }
 

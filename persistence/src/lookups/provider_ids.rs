@@ -2,7 +2,7 @@
 //! subscription is, whatever was written on it at the provider since.
 
 use domain::{
-    id::{OrderSerial, ProjectId, WalletKey},
+    id::{OrderSerial, ProjectId, PublicSubscriptionId, WalletKey},
     text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::{Change, Event, OrderKind, event::OrderPaid},
 };
@@ -33,6 +33,8 @@ pub enum ProviderId<'a> {
     Invoice(&'a InvoiceId),
     /// A subscription: the checkout that began it; if none did or none is known, the last order that it paid.
     Subscription(&'a SubscriptionId),
+    /// A subscription by what callers call it: the same.
+    PublicSubscription(PublicSubscriptionId),
     /// A customer: the last order that they paid.
     Customer(&'a CustomerId),
 }
@@ -77,10 +79,19 @@ fn names(paid: &OrderPaid, put: &mut dyn FnMut([u8; 16])) {
         put(name.hash(*project));
     }
     if let Some(subscription) = subscription {
-        put(match kind {
-            OrderKind::Checkout => ProviderId::Subscription(subscription).hash(*project),
-            OrderKind::Renewal | OrderKind::Switch => billed(*project, subscription),
-        });
+        let public = PublicSubscriptionId::of(*project, subscription);
+        for name in [
+            ProviderId::Subscription(subscription),
+            ProviderId::PublicSubscription(public),
+        ] {
+            let name = match kind {
+                OrderKind::Checkout => Some(name.hash(*project)),
+                OrderKind::Renewal | OrderKind::Switch => name.billed(*project),
+            };
+            if let Some(name) = name {
+                put(name);
+            }
+        }
     }
 }
 
@@ -92,12 +103,21 @@ impl ProviderId<'_> {
             Self::Invoice(name) => (b"invoice", name.as_str()),
             Self::Subscription(name) => (b"subscription", name.as_str()),
             Self::Customer(name) => (b"customer", name.as_str()),
+            Self::PublicSubscription(name) => {
+                return hash(b"public subscription", project, &name.to_string());
+            }
         };
         hash(label, project, name)
     }
-}
 
-/// A subscription's later orders, apart from the one that began it.
-pub(crate) fn billed(project: ProjectId, subscription: &SubscriptionId) -> [u8; 16] {
-    hash(b"billed", project, subscription.as_str())
+    /// A subscription's later orders, apart from the one that began it; `None`: it is no subscription.
+    pub(crate) fn billed(self, project: ProjectId) -> Option<[u8; 16]> {
+        match self {
+            Self::Subscription(name) => Some(hash(b"billed", project, name.as_str())),
+            Self::PublicSubscription(name) => {
+                Some(hash(b"public billed", project, &name.to_string()))
+            }
+            Self::Checkout(_) | Self::Payment(_) | Self::Invoice(_) | Self::Customer(_) => None,
+        }
+    }
 }

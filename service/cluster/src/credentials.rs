@@ -101,6 +101,7 @@ impl Credentials {
         // Any one: whose it is, its next request finds out.
         let surplus = known.keys().next().copied();
         if known.len() >= REMEMBERED
+            && !known.contains_key(&credential)
             && let Some(surplus) = surplus
         {
             known.remove(&surplus);
@@ -147,6 +148,10 @@ mod tests {
             credentials.hear(&headers, &owner.header().unwrap());
             assert!(!credentials.is_new(&headers));
         }
-        assert_eq!(credentials.known.lock().len(), REMEMBERED);
+        let remembered = || credentials.known.lock().len();
+        assert_eq!(remembered(), REMEMBERED);
+        // What is known already takes no other's place.
+        credentials.hear(&headers, &owner.header().unwrap());
+        assert_eq!(remembered(), REMEMBERED);
     }
 }

@@ -201,3 +201,29 @@ async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
         lines(&[(500, "purchase"), (-500, "expiry"), (500, "purchase")])
     );
 }
+
+#[tokio::test]
+async fn an_operator_finds_a_subscription_by_either_name_of_it() {
+    let shop = StripeShop::open().await;
+    let tier = shop.add_tier(500).await;
+    let begun = shop.begun_with("ann", &tier).await;
+    shop.subscribe(&begun, "sub_1").await;
+    let wallet = shop.wallet("ann").await;
+    let own = wallet["subscriptions"][0]["id"].as_str().unwrap();
+    for folded in [false, true] {
+        for name in [own, "sub_1"] {
+            let project = shop.service.project.id;
+            let path = format!("/api/admin/v1/search?projectId={project}&query={name}");
+            let found = shop.admin().get(&path).await.expect(200);
+            assert_eq!(
+                found["wallets"][0]["externalUserId"], "ann",
+                "{name}, {folded}"
+            );
+            assert_eq!(
+                found["orders"][0]["id"], begun["orderId"],
+                "{name}, {folded}"
+            );
+        }
+        shop.service.handle.fold_all().await.unwrap();
+    }
+}

@@ -50,11 +50,7 @@ struct Lost {
 
 impl Reader {
     /// Continues where an earlier process stopped.
-    pub(super) fn new(
-        progress: &Progress,
-        behind: HashMap<WalletKey, EventNumber>,
-        known: HashSet<EventId>,
-    ) -> Self {
+    pub(super) fn new(progress: &Progress, behind: HashMap<WalletKey, EventNumber>) -> Self {
         let from = behind.values().copied().min();
         let lost = from.filter(|from| *from < progress.cursor);
         Self {
@@ -62,13 +58,18 @@ impl Reader {
             at_end: false,
             replay: progress.replay,
             replaying: progress.replay,
-            known,
+            known: HashSet::new(),
             lost: lost.map(|from| Lost {
                 from,
                 to: progress.cursor,
                 behind,
             }),
         }
+    }
+
+    /// Names events that an earlier process has noted, from where this one reads.
+    pub(super) fn knows(&mut self, events: impl Iterator<Item = EventId>) {
+        self.known.extend(events);
     }
 
     /// Says that events were logged since.

@@ -360,12 +360,12 @@ pub(super) fn resumed(
         queue.push(delivery.wallet, QueuedDelivery::of(delivery), at);
     }
     let parked = queue.parked();
-    let cursor = progress.cursor;
-    let from = parked.values().fold(cursor, |from, it| from.min(*it));
+    let mut reader = Reader::new(progress, parked);
+    let from = reader.progress().cursor;
     let known = deliveries.values();
     let known = known.filter(|it| it.origin == Origin::Live && it.number() > from);
-    let known = known.map(|delivery| delivery.event).collect();
-    (queue, Reader::new(progress, parked, known))
+    reader.knows(known.map(|delivery| delivery.event));
+    (queue, reader)
 }
 
 impl QueuedDelivery {

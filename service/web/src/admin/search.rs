@@ -24,7 +24,7 @@ pub(super) struct SearchQuery {
     #[param(inline)]
     project_id: NameText,
     /// A user's id or how it begins, in any case; a recovery code, in any spelling, also one that was replaced; a `wal_…`,
-    /// `ref`, order, checkout or hold; what the provider calls a payment, invoice, subscription or customer; or the e-mail
+    /// `ref`, order, subscription, checkout or hold; what the provider calls a payment, invoice, subscription or customer; or the e-mail
     /// address of an order. With `walletId`: the key of a request.
     #[param(inline)]
     query: SearchText,
