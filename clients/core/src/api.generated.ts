@@ -77,6 +77,10 @@ export interface components {
         } | {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
+        }) & ({
+            productId: components["schemas"]["ProductId"];
+        } | {
+            subscriptionId: components["schemas"]["SubscriptionId"];
         });
         /**
          * @description What to buy, and for whom: the user (with a secret key only; a wallet is made if there is none) or
@@ -1062,6 +1066,10 @@ export interface components {
         } | {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
+        }) & ({
+            productId: components["schemas"]["ProductId"];
+        } | {
+            subscriptionId: components["schemas"]["SubscriptionId"];
         });
         /** @description The result of a reversal. */
         Reversed: {
