@@ -19,6 +19,7 @@ use super::{
 mod billing;
 mod changes;
 mod checkout;
+mod cycles;
 mod events;
 mod kept;
 mod money_back;
