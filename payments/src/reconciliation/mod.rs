@@ -314,7 +314,7 @@ impl Reconciliations {
             project,
         };
         let reports = account.provider.fetch(&subject, &owners).await?;
-        let mut paid_order = None;
+        let (mut paid_order, mut bill) = (None, None);
         for report in reports {
             let Report::Reversed(reversal) = report else {
                 continue;
@@ -335,6 +335,7 @@ impl Reconciliations {
                     let placed = handle.order_of_invoice(scope, &invoice.id)?;
                     let assigned = placed.filter(|placed| !orders.contains(placed));
                     paid_order = assigned.or(orders.first().copied());
+                    bill = Some(invoice.id.clone());
                     Some(ObjectRef::Invoice(invoice.id))
                 }
             };
@@ -360,7 +361,7 @@ impl Reconciliations {
             payment: Payment {
                 amount_cents: charge.amount_cents,
                 payment: Some(payment.clone()),
-                invoice: None,
+                invoice: bill,
                 customer: charge.customer.clone(),
                 email: None,
                 receipt: Receipt::default(),

@@ -160,6 +160,14 @@ impl List {
             return Ok(());
         };
         let id = project.project.id;
+        // The payments of one bill make one entry, also where they are found at once.
+        let _turn = match &unplaced.payment.invoice {
+            Some(bill) => {
+                let name = format!("{id}/bill/{}", bill.as_str());
+                Some(self.0.named_locks.take(&name).await)
+            }
+            None => None,
+        };
         let entry = self.get(id, &payment);
         if entry
             .as_ref()
@@ -174,9 +182,6 @@ impl List {
             return Ok(());
         };
         let was_refunded = charge.refunded_cents >= charge.amount_cents;
-        if self.count(Some(id)) >= MOST_OPEN {
-            return Err(Error::TooManyUnfulfilled);
-        }
         // The bank may have returned the money of a refund.
         let round = entry.and_then(|entry| entry.anew().round);
         let seen_at = self.0.handle.now_in(&project.scope);
@@ -187,6 +192,9 @@ impl List {
             Some(parts) => entry.is_paid_by(parts),
             None if was_refunded => return Ok(()),
             None => {}
+        }
+        if self.count(Some(id)) >= MOST_OPEN {
+            return Err(Error::TooManyUnfulfilled);
         }
         tracing::error!(payment = %entry.payment, reason = ?entry.reason, "A payment leads to no order; it waits among the unfulfilled payments for a decision");
         self.put(id, entry).await

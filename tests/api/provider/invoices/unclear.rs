@@ -6,15 +6,21 @@ use super::{RenewedSubscriber, other};
 use crate::service::assert_refused;
 
 impl RenewedSubscriber {
-    /// Reports a paid bill of 19.00 that says nothing, of which 7.00 and then 12.00 were paid.
-    async fn unclear(&self) -> Value {
-        let bill = self.bill("in_2", "subscription_cycle", &[other(1)]);
+    /// A paid bill of 19.00 that says nothing, of which 7.00 and then 12.00 were paid.
+    fn paid_in_parts(&self, reason: &str) -> Value {
+        let bill = self.bill("in_2", reason, &[other(1)]);
         self.paid_by("in_2", "pi_of_in_2", 700);
         self.paid_by("in_2", "pi_rest", 1200);
         for (payment, created) in [("pi_of_in_2", 1), ("pi_rest", 2)] {
             let path = format!("/v1/invoice_payments/inpay_{payment}");
             self.shop.stripe.set(&path, json!({"created": created}));
         }
+        bill
+    }
+
+    /// Reports such a bill.
+    async fn unclear(&self) -> Value {
+        let bill = self.paid_in_parts("subscription_cycle");
         self.shop.report("invoice.paid", &bill).await.expect(200);
         let listed = self.shop.unfulfilled().await;
         let [kept] = &*listed else {
@@ -42,6 +48,17 @@ impl RenewedSubscriber {
                 )
             })
             .collect()
+    }
+
+    /// Has the charges of the bill's payments found in the provider's list.
+    async fn reconciled(&self) -> Value {
+        let shop = &self.shop;
+        let created = json!({"created": shop.seconds() - 60, "customer": "cus_1"});
+        for payment in ["pi_of_in_2", "pi_rest"] {
+            let charge = format!("/v1/charges/ch_of_{payment}");
+            shop.stripe.set(&charge, created.clone());
+        }
+        shop.reconciled().await
     }
 
     /// So much of a payment was refunded at the provider, which reports it.
@@ -148,12 +165,7 @@ async fn an_order_that_a_person_made_of_it_is_found_by_each_payment() {
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
     billed.gave_back("pi_of_in_2", 200, 700).await;
     assert_eq!(shop.order(&order["id"]).await["refundedCents"], 200);
-    let created = json!({"created": shop.seconds() - 60, "customer": "cus_1"});
-    for payment in ["pi_of_in_2", "pi_rest"] {
-        let charge = format!("/v1/charges/ch_of_{payment}");
-        shop.stripe.set(&charge, created.clone());
-    }
-    let made = shop.reconciled().await;
+    let made = billed.reconciled().await;
     assert_eq!(made["found"], json!([]));
     assert_eq!(made["sums"][0]["ordersCents"], 1900, "{made}");
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
@@ -162,4 +174,20 @@ async fn an_order_that_a_person_made_of_it_is_found_by_each_payment() {
     shop.service.secret.post(&path, &body).await.expect(200);
     let both = [("pi_of_in_2", "500"), ("pi_rest", "1200")];
     assert_eq!(billed.asked(), refunds(&both));
+}
+
+/// A bill by hand for something else, by a subscriber.
+#[tokio::test]
+async fn a_bill_that_only_its_charges_tell_of_waits_once() {
+    let billed = RenewedSubscriber::open().await;
+    billed.paid_in_parts("manual");
+    let made = billed.reconciled().await;
+    assert_eq!(made["sums"][0]["unfulfilledCents"], 1900, "{made}");
+    let listed = billed.shop.unfulfilled().await;
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!(listed[0]["amountCents"], 1900);
+    // What one payment gave back closes nothing.
+    billed.gave_back("pi_rest", 1200, 1200).await;
+    billed.gave_back("pi_of_in_2", 0, 700).await;
+    assert_eq!(billed.shop.unfulfilled().await.len(), 1);
 }
