@@ -11,6 +11,7 @@
     reason = "a test that cannot go on must panic, and say why"
 )]
 
+mod at_once;
 mod body;
 mod checkout;
 mod checkout_limits;
