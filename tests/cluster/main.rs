@@ -15,6 +15,7 @@
 
 mod cells;
 mod checker;
+mod codes;
 mod crowds;
 mod database;
 mod members;
