@@ -126,6 +126,12 @@ impl State {
         }
     }
 
+    /// Whether an event that is not processed yet outlives a crash.
+    fn has_stored(&self, key: EventKey) -> bool {
+        let current = self.current.get(&key);
+        current.is_some_and(|event| *event.stored.borrow())
+    }
+
     fn end(&mut self, key: EventKey) {
         let ended = self.current.remove(&key);
         if ended.is_some_and(|event| event.may_be_purchase)
@@ -181,10 +187,10 @@ impl Inbox {
         self.0.state.lock().heard_from.contains(&project)
     }
 
-    /// Whether this event was processed or is being processed.
+    /// Whether this event was processed, or is stored until it is: whoever reads the provider's list may go on behind it.
     pub(crate) fn knows(&self, key: EventKey) -> bool {
         let state = self.0.state.lock();
-        state.processed.contains(&key) || state.current.contains_key(&key)
+        state.processed.contains(&key) || state.has_stored(key)
     }
 
     /// Remembers an event that was processed elsewhere.
@@ -332,20 +338,31 @@ impl Inbox {
     /// The journal's; [`actors::Error::Overloaded`] when too many events wait.
     pub(crate) async fn keep(&self, event: StoredEvent, error: &Error) -> Result<(), Error> {
         let key = event.key;
-        {
+        let (mark_stored, stored) = watch::channel(false);
+        let is_taken = {
             let mut state = self.0.state.lock();
-            if state.current.contains_key(&key) {
+            if state.has_stored(key) {
                 return Ok(());
             }
             if state.current.len() >= WAITING {
                 return Err(actors::Error::Overloaded.into());
             }
-            state.begin(&event, watch::channel(true).1);
+            let is_taken = state.current.contains_key(&key);
+            if !is_taken {
+                state.begin(&event, stored);
+            }
+            is_taken
+        };
+        let outcome = self.0.context.handle.put_notes(vec![event.put()]).await;
+        if is_taken {
+            // Whoever is storing it works on it, too.
+            return Ok(outcome?);
         }
-        if let Err(error) = self.0.context.handle.put_notes(vec![event.put()]).await {
+        if let Err(error) = outcome {
             self.0.state.lock().end(key);
             return Err(error.into());
         }
+        mark_stored.send_replace(true);
         self.postpone(BacklogEntry::new(event), error);
         Ok(())
     }
@@ -518,5 +535,35 @@ impl Source for Inbox {
 
     async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.forget(project).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Timestamp, text::PaymentId};
+
+    use super::*;
+
+    #[test]
+    fn what_is_being_stored_is_not_known_yet_as_a_crash_would_lose_it() {
+        let event = ProviderEvent {
+            id: "evt_1".into(),
+            kind: "checkout.session.completed".into(),
+            at: Timestamp(0),
+            about: ObjectRef::Payment(PaymentId::new("pi_1").unwrap()),
+            origin: Origin::Ours,
+        };
+        let event = StoredEvent::new(ProjectId(1), event);
+        let (mark_stored, stored) = watch::channel(false);
+        let mut state = State::default();
+        state.begin(&event, stored);
+        assert!(!state.has_stored(event.key));
+        mark_stored.send_replace(true);
+        assert!(state.has_stored(event.key));
+        // Whoever stored it may be gone.
+        drop(mark_stored);
+        assert!(state.has_stored(event.key));
+        state.end(event.key);
+        assert!(!state.has_stored(event.key));
     }
 }
