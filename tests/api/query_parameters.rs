@@ -120,6 +120,12 @@ async fn nothing_is_done_where_a_parameter_is_refused() {
     let admin = Client::new(&service.base, "wrong");
     let stranger = admin.get("/api/admin/v1/projects?trace=1").await;
     assert_eq!(stranger.status, 401);
+    let admin = Client::new(&service.base, ADMIN_TOKEN);
+    for cell in ["", "null", "-1", "%2B1", "1&cell=1", "32768"] {
+        let path = format!("/api/admin/v1/projects?cell={cell}");
+        assert_invalid(&admin.get(&path).await, "cell");
+    }
+    admin.get("/api/admin/v1/projects?cell=0").await.expect(200);
     let unknown = service.secret.get("/api/v1/nothing?x=1").await;
     assert_refused(&unknown, 404, "route_not_found");
     // Pages and what others send are none of it.

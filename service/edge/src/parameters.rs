@@ -7,7 +7,11 @@ use axum::{
     extract::MatchedPath,
     http::{Method, request::Parts},
 };
+use operations::cells;
 use wire::Error;
+
+/// The parameter that names a cell.
+const CELL: &str = "cell";
 
 /// The names of each route's query parameters.
 #[derive(Debug, Default)]
@@ -32,10 +36,19 @@ impl QueryParameters {
         let route = path.map(|path| (method, path.as_str().to_owned()));
         let known = route.and_then(|route| self.0.get(&route));
         let known = known.map(Vec::as_slice).unwrap_or_default();
-        let mut sent = url::form_urlencoded::parse(query.as_bytes());
-        match sent.find(|(name, _)| known.iter().all(|known| known != name)) {
-            Some((name, _)) => Err(Error::invalid(name, "There is no such parameter here.")),
-            None => Ok(()),
+        let sent = url::form_urlencoded::parse(query.as_bytes());
+        let mut cells = 0_usize;
+        for (name, _) in sent {
+            if known.iter().all(|known| *known != name) {
+                return Err(Error::invalid(name, "There is no such parameter here."));
+            }
+            cells = cells.saturating_add(usize::from(name == CELL));
+        }
+        // The process that the request came to has read it, as it stands.
+        match cells {
+            0 => Ok(()),
+            1 if cells::named(&parts.uri).is_some() => Ok(()),
+            _ => Err(Error::invalid(CELL, "One cell's number is expected.")),
         }
     }
 }

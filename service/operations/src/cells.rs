@@ -35,5 +35,6 @@ pub struct Question {
 pub fn named(uri: &Uri) -> Option<i16> {
     let pairs = uri.query()?.split('&');
     let value = pairs.filter_map(|pair| pair.strip_prefix("cell=")).next()?;
-    value.parse().ok().filter(|cell| *cell >= 0)
+    let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
+    value.parse().ok().filter(|_| is_number)
 }

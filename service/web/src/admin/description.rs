@@ -32,7 +32,7 @@ pub fn document() -> Value {
 /// Adds the parameter by which the processes of several cells know whose request it is.
 fn take_cell(operation: &mut Value) {
     let cell = json!({
-        "name": "cell", "in": "query", "required": false, "schema": { "type": "integer", "minimum": 0 },
+        "name": "cell", "in": "query", "required": false, "schema": { "type": "integer", "minimum": 0, "maximum": i16::MAX },
         "description": "Where the processes have several cells: the one that answers. Without it, the lowest.",
     });
     let operation = operation.as_object_mut();
