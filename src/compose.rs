@@ -183,8 +183,7 @@ impl Service {
         let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
         let accounts = Arc::new(accounts);
         let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
-        let providers = Arc::clone(&accounts);
-        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), providers)?;
+        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), accounts.clone())?;
         let audit = AuditLog::load(handle.clone())?;
         let people = Arc::new(People::load(handle.clone(), &server_keys, clock.now())?);
         let mailer = Mailer::start(&config.mail, &config.data_dir)?;
