@@ -13,24 +13,25 @@ use domain::{
     id::{OrderId, OrderSerial, PriceId},
     metadata::Metadata,
     terms::Terms,
-    text::{CheckoutId, InvoiceId},
+    text::{CheckoutId, PaymentId},
     wallet::{
         Currency, Reversal, SubscriptionStatus,
-        bill::{Bill, Pays},
-        pay::{PaidCycle, Pay},
+        bill::Bill,
+        pay::{PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
         purchase::Purchase,
         update_subscription::UpdateSubscription,
     },
 };
 use port::{
-    InvoiceName, NoOrderReason, ObjectRef, Owners, PaidInvoice, PaidOrder, PaymentReversal,
-    PaymentTarget, PaymentWithoutOrder, Report, SubscriptionState,
+    InvoiceName, InvoicePart, NoOrderReason, ObjectRef, Owners, PaidInvoice, PaidOrder, PaidPart,
+    PaymentReversal, PaymentTarget, PaymentWithoutOrder, Report, SubscriptionState,
 };
 
 use super::{
     Error,
     context::ProjectAccount,
+    divided_reversal::{OrderShare, divide},
     doubled_subscriptions::DoubledSubscriptions,
     failpoint,
     named_locks::{NamedLock, NamedLocks},
@@ -163,12 +164,21 @@ impl Fulfilment {
     }
 }
 
-/// The two orders that one invoice of a subscription may make: one for the cycle that it bills, and one for the
-/// switches of the cycle before, if it settles any.
-pub(crate) fn orders_of(handle: &Handle, scope: &Scope, invoice: &InvoiceName) -> [OrderSerial; 2] {
-    let switches = InvoiceId::new(format!("{}/switches", invoice.id.as_str()))
-        .unwrap_or_else(|_| invoice.id.clone());
-    [&invoice.id, &switches].map(|id| handle.renewal_order(scope, id, invoice.created))
+/// The order that a part of a subscription's invoice makes.
+pub(crate) fn order_of_part(
+    handle: &Handle,
+    scope: &Scope,
+    invoice: &InvoiceName,
+    part: &InvoicePart,
+) -> OrderSerial {
+    let mut name = invoice.id.as_str().to_owned();
+    if let Some(item) = &part.item {
+        name.extend(["/", item]);
+    }
+    if part.prior_switches {
+        name.push_str("/switches");
+    }
+    handle.renewal_order(scope, &name, invoice.created)
 }
 
 /// The order that an object belongs to, as the look-ups know it.
@@ -306,7 +316,10 @@ impl ReportApplier<'_> {
             payment: pay.payment.clone(),
             billing: pay.billing.clone(),
         };
-        let PaymentLock::Free(_lock) = self.lock(&unplaced, order).await? else {
+        let PaymentLock::Free(_lock) = self
+            .lock(unplaced.payment.payment.as_ref(), &[order])
+            .await?
+        else {
             return Ok(());
         };
         if in_other_currency {
@@ -335,72 +348,83 @@ impl ReportApplier<'_> {
         }
     }
 
-    /// Makes an order of a subscription's paid invoice, in the wallet of the subscription's first order.
+    /// Makes the orders of a subscription's paid invoice, in the wallet of the subscription's first order.
     async fn paid_invoice(&self, first_order: OrderId, paid: PaidInvoice) -> Result<(), Error> {
         let PaidInvoice {
             invoice,
-            pays,
-            price,
-            quantity,
             payment,
-            mut billing,
+            parts,
         } = paid;
-        // The provider's clock may be ahead of ours, and everything else is dated by ours.
-        billing.reported_at = billing.reported_at.min(self.at);
-        let is_of_prior_switches = matches!(pays, Some(Pays::PriorSwitches(_)));
-        let [of_cycle, of_switches] = orders_of(self.handle, &self.project.scope, &invoice);
-        let order = match is_of_prior_switches {
-            true => of_switches,
-            false => of_cycle,
-        };
-        // What is kept for a person's decision if no order can be made of it.
-        let mut unplaced = PaymentWithoutOrder {
-            reason: NoOrderReason::UnknownOrder,
-            payment: payment.clone(),
-            billing: Some(billing.clone()),
-        };
-        let order_id = OrderId {
-            serial: order,
-            wallet: first_order.wallet,
-        };
-        // The look-ups name the order of the cycle for this payment: to the order of the switches it would seem to
-        // belong to another order.
-        let _lock = match is_of_prior_switches {
-            true => None,
-            false => match self.lock(&unplaced, order_id).await? {
-                PaymentLock::Free(lock) => lock,
-                PaymentLock::Taken => return Ok(()),
-            },
-        };
-        let terms = price.and_then(|price| terms_of(self.project, price));
-        if terms.is_none() {
-            tracing::warn!(order = %first_order, "A subscription was billed under a price that is not ours");
-        }
-        // A switch from a tier that is not ours has no price to compute a proration from.
-        let Some(pays) = pays else {
-            unplaced.reason = NoOrderReason::UnknownPrice;
-            return self.keep_unfulfilled(unplaced).await;
-        };
-        let bill = Purchase::Bill(Box::new(Bill {
-            order,
-            pays,
-            terms,
-            quantity,
-            payment,
-            billing,
-        }));
         let scope = &self.project.scope;
-        let outcome = self.handle.report(scope, first_order.wallet, bill).await;
-        self.settle(first_order, outcome, unplaced).await
+        let serials: Vec<OrderSerial> = parts
+            .iter()
+            .map(|part| order_of_part(self.handle, scope, &invoice, &part.part))
+            .collect();
+        let orders: Vec<OrderId> = serials
+            .iter()
+            .map(|&serial| OrderId {
+                serial,
+                ..first_order
+            })
+            .collect();
+        // What is kept for a person's decision if an order cannot be made of it.
+        let unplaced = |reason, part: &PaidPart| PaymentWithoutOrder {
+            reason,
+            payment: payment.clone(),
+            billing: Some(part.billing.clone()),
+        };
+        let PaymentLock::Free(_lock) = self.lock(payment.payment.as_ref(), &orders).await? else {
+            return Ok(());
+        };
+        for (order, part) in serials.into_iter().zip(parts) {
+            let PaidPart {
+                pays,
+                price,
+                amount_cents,
+                quantity,
+                is_add_on,
+                ..
+            } = part.clone();
+            let terms = price.and_then(|price| terms_of(self.project, price));
+            if terms.is_none() {
+                tracing::warn!(order = %first_order, "A subscription was billed under a price that is not ours");
+            }
+            // A switch from a tier that is not ours has no price to compute a proration from.
+            let Some(pays) = pays else {
+                let unplaced = unplaced(NoOrderReason::UnknownPrice, &part);
+                return self.keep_unfulfilled(unplaced).await;
+            };
+            let mut billing = part.billing.clone();
+            // The provider's clock may be ahead of ours, and everything else is dated by ours.
+            billing.reported_at = billing.reported_at.min(self.at);
+            let bill = Purchase::Bill(Box::new(Bill {
+                order,
+                pays,
+                is_add_on,
+                terms,
+                quantity,
+                payment: Payment {
+                    amount_cents,
+                    ..payment.clone()
+                },
+                billing,
+            }));
+            failpoint::reached("cycle.asked");
+            let outcome = self.handle.report(scope, first_order.wallet, bill).await;
+            let unplaced = unplaced(NoOrderReason::UnknownOrder, &part);
+            self.settle(first_order, outcome, unplaced).await?;
+            failpoint::reached("cycle.told");
+        }
+        Ok(())
     }
 
-    /// Waits for the lock of a payment that is to pay this order.
+    /// Waits for the lock of a payment that is to pay these orders.
     async fn lock(
         &self,
-        unplaced: &PaymentWithoutOrder,
-        order: OrderId,
+        payment: Option<&PaymentId>,
+        orders: &[OrderId],
     ) -> Result<PaymentLock, Error> {
-        let Some(payment) = &unplaced.payment.payment else {
+        let Some(payment) = payment else {
             return Ok(PaymentLock::Free(None));
         };
         let lock = self
@@ -409,7 +433,7 @@ impl ReportApplier<'_> {
             .await;
         let is_taken = self
             .unfulfilled
-            .belongs_to_other_order(self.project, payment, order)?;
+            .belongs_to_other_order(self.project, payment, orders)?;
         Ok(match is_taken {
             true => PaymentLock::Taken,
             false => PaymentLock::Free(Some(lock)),
@@ -468,9 +492,7 @@ impl ReportApplier<'_> {
     /// An invoice that the wallet rejects does not hold up the others.
     async fn subscription(&self, state: SubscriptionState) -> Result<(), Error> {
         for paid in state.paid_invoices {
-            failpoint::reached("cycle.asked");
             self.paid_invoice(state.first_order, paid).await?;
-            failpoint::reached("cycle.told");
         }
         let Some(status) = state.status else {
             return Ok(());
@@ -501,7 +523,8 @@ impl ReportApplier<'_> {
         let PaymentReversal {
             target,
             reversal,
-            prior_switches,
+            parts,
+            refunds,
         } = report;
         let reversal = Reversal {
             as_of: self.at,
@@ -535,11 +558,10 @@ impl ReportApplier<'_> {
             }
             PaymentTarget::Invoice(first_order, invoice) => (first_order, invoice),
         };
-        let orders = orders_of(self.handle, &self.project.scope, &invoice).map(|serial| OrderId {
-            serial,
+        let order_of = |part: &InvoicePart| OrderId {
+            serial: order_of_part(self.handle, &self.project.scope, &invoice, part),
             ..first_order
-        });
-        let [cycle_order, switch_order] = orders;
+        };
         // Of a bill that was paid in parts, the look-up knows one payment.
         let known_order = match known_order {
             Some(order) => Some(order),
@@ -547,27 +569,33 @@ impl ReportApplier<'_> {
                 .handle
                 .order_of_invoice(&self.project.scope, &invoice.id)?,
         };
-        match (known_order, prior_switches) {
-            // A person assigned the whole payment to an order of their choice.
-            (Some(order), _) if !orders.contains(&order) => self.reverse(order, reversal).await,
-            (_, None) => self.reverse(cycle_order, reversal).await,
-            // Each of the invoice's two orders gives back its share.
-            (_, Some(switches)) => {
-                let of_switches = Reversal {
-                    refunded_cents: switches.share(reversal.refunded_cents),
-                    disputed_cents: switches.share(reversal.disputed_cents),
-                    ..reversal
-                };
-                let rest = |whole: i64, part: i64| whole.saturating_sub(part);
-                let of_cycle = Reversal {
-                    refunded_cents: rest(reversal.refunded_cents, of_switches.refunded_cents),
-                    disputed_cents: rest(reversal.disputed_cents, of_switches.disputed_cents),
-                    ..reversal
-                };
-                self.reverse(cycle_order, of_cycle).await?;
-                self.reverse(switch_order, of_switches).await
-            }
+        if parts.is_empty() {
+            // A person may have assigned the whole payment to an order of their choice.
+            let order = known_order.unwrap_or_else(|| order_of(&InvoicePart::default()));
+            return self.reverse(order, reversal).await;
         }
+        let refunds = |order| {
+            let own = refunds.iter().filter(|(of, _)| *of == order);
+            own.fold(0, |sum: i64, (_, cents)| sum.saturating_add(*cents))
+        };
+        let parts = parts.iter().map(|part| {
+            let order = order_of(&part.part);
+            OrderShare {
+                order,
+                amount_cents: part.amount_cents,
+                refunded_cents: refunds(order),
+            }
+        });
+        let parts: Vec<OrderShare> = parts.collect();
+        if let Some(order) = known_order
+            && parts.iter().all(|part| part.order != order)
+        {
+            return self.reverse(order, reversal).await;
+        }
+        for (order, share) in divide(reversal, &parts) {
+            self.reverse(order, share).await?;
+        }
+        Ok(())
     }
 
     async fn reverse(&self, order: OrderId, reversal: Reversal) -> Result<(), Error> {

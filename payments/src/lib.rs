@@ -13,6 +13,7 @@
 mod backlog;
 mod checkout;
 mod context;
+mod divided_reversal;
 mod doubled_subscriptions;
 mod error;
 mod event_poller;

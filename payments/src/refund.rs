@@ -147,6 +147,7 @@ impl Payments {
             let about = format!("{order}/{}/{round}", part.payment.as_str());
             let request = RefundRequest {
                 payment: part.payment.clone(),
+                order: Some(order),
                 amount_cents: part.cents,
                 operation: operation("refund", account.project, &about, &record.key)?,
             };

@@ -10,7 +10,7 @@ use domain::{
     catalog::Price,
     id::{OrderId, PriceId},
     terms::Terms,
-    text::{ExternalUserId, InvoiceId, SubscriptionId},
+    text::{ExternalUserId, SubscriptionId},
 };
 use port::{BillingTerms, ListPage, ObjectRef, OrderReference, RunningSubscription};
 
@@ -101,11 +101,8 @@ impl Payments {
             .await?;
         // Derived from its newest invoice, as events about it derive it: it stays one order.
         let (name, made) = match running.newest_invoice {
-            Some(newest) => (newest.id, newest.created),
-            None => {
-                let name = InvoiceId::new(format!("adopt/{}", subscription.as_str()));
-                (name.map_err(|_| missing())?, running.created)
-            }
+            Some(newest) => (newest.id.as_str().to_owned(), newest.created),
+            None => (format!("adopt/{}", subscription.as_str()), running.created),
         };
         let order = OrderId {
             serial: handle.renewal_order(scope, &name, made),

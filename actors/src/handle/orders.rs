@@ -121,16 +121,11 @@ impl Handle {
         self.report_to(scope, wallet, None, report).await
     }
 
-    /// The serial of a subscription's paid invoice's order: the same for the same invoice.
+    /// The serial of the order of a subscription's paid invoice, or of a part of it: the same for the same name.
     #[must_use]
-    pub fn renewal_order(
-        &self,
-        scope: &Scope,
-        invoice: &InvoiceId,
-        created: Timestamp,
-    ) -> OrderSerial {
+    pub fn renewal_order(&self, scope: &Scope, paid: &str, created: Timestamp) -> OrderSerial {
         let keyring = &self.inner.keyring;
-        keyring.renewal_order(scope.project, invoice.as_str(), created)
+        keyring.renewal_order(scope.project, paid, created)
     }
 
     /// The id of the order that a payment becomes when a person assigns it: the same for the same payment and

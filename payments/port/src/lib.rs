@@ -24,9 +24,9 @@ pub use self::{
     error::{Error, WebhookError},
     lists::{Movement, PartPayment, ProviderCharge, ProviderList, ProviderListItem},
     report::{
-        BillingTerms, InvoiceName, NoOrderReason, ObjectRef, Origin, PaidInvoice, PaidOrder,
-        PaymentReversal, PaymentTarget, PaymentWithoutOrder, ProviderEvent, Report,
-        RunningSubscription, Share, SubscriptionState,
+        BillingTerms, InvoiceName, InvoicePart, NoOrderReason, ObjectRef, Origin, PaidInvoice,
+        PaidOrder, PaidPart, PartAmount, PaymentReversal, PaymentTarget, PaymentWithoutOrder,
+        ProviderEvent, Report, RunningSubscription, Share, SubscriptionState,
     },
     request::{
         CheckoutPage, CheckoutRequest, Discount, Operation, OrderReference, PortalRequest,

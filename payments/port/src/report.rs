@@ -186,20 +186,42 @@ pub struct InvoiceName {
     pub created: Timestamp,
 }
 
+/// A part of an invoice that makes an order of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InvoicePart {
+    /// The provider's name for the subscription's item that it bills; `None`: the invoice bills one item only.
+    pub item: Option<Box<str>>,
+    /// Whether it settles switches of the cycle before, which the invoice of this cycle bills, too.
+    pub prior_switches: bool,
+}
+
 /// A paid invoice of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidInvoice {
     /// The invoice's id and creation time.
     pub invoice: InvoiceName,
+    /// The provider's payment, with its whole amount and receipt.
+    pub payment: Payment,
+    /// The orders that it makes, that of the tier first.
+    pub parts: Vec<PaidPart>,
+}
+
+/// What one order of a paid invoice is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaidPart {
+    /// Which part of the invoice it is: the same whenever the invoice is read.
+    pub part: InvoicePart,
+    /// Its part of the amount that was paid, in the currency's minor unit.
+    pub amount_cents: i64,
     /// What it pays for; `None`: a switch from a tier that is not one of ours.
     pub pays: Option<Pays>,
+    /// Whether it is for an item beside the one that the subscription's tier is.
+    pub is_add_on: bool,
     /// Our price that it was computed with; `None`: the provider's price is not one of ours.
     pub price: Option<PriceId>,
     /// How many of the price it bills.
     pub quantity: Quantity,
-    /// The provider's payment, with its amount and receipt.
-    pub payment: Payment,
-    /// The subscription, and the cycle that the invoice belongs to.
+    /// The subscription, and the cycle that the part belongs to.
     pub billing: PaidCycle,
 }
 
@@ -219,9 +241,19 @@ pub struct PaymentReversal {
     pub target: PaymentTarget,
     /// The reversed amounts, dated by the request to the provider.
     pub reversal: Reversal,
-    /// The part of the payment that is for switches of the cycle before, if its invoice settles any: those
-    /// switches have an order of their own.
-    pub prior_switches: Option<Share>,
+    /// The parts of the invoice's amount that make orders of their own; empty: it makes one order.
+    pub parts: Vec<PartAmount>,
+    /// Where there are several, the refunds that name an order of theirs, in the currency's minor unit.
+    pub refunds: Vec<(OrderId, i64)>,
+}
+
+/// The amount of a part of an invoice, in the currency's minor unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartAmount {
+    /// Which part.
+    pub part: InvoicePart,
+    /// Its amount.
+    pub amount_cents: i64,
 }
 
 /// A part of a sum, in the currency's minor unit.

@@ -108,6 +108,8 @@ pub struct PortalRequest<'a> {
 pub struct RefundRequest {
     /// The payment to refund.
     pub payment: PaymentId,
+    /// The order that is refunded, kept in the refund's metadata; `None`: a payment that leads to none.
+    pub order: Option<OrderId>,
     /// The amount to refund, in the currency's minor unit.
     pub amount_cents: i64,
     /// The operation's name, kept in the refund's metadata: a refund that exists under this name is not made

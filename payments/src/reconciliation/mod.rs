@@ -10,18 +10,19 @@ mod result;
 
 use std::sync::Arc;
 
-use actors::Handle;
+use actors::{Address, Handle};
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{
     Rejection, Timestamp,
-    id::{OrderId, ProjectId},
+    id::{OrderId, OrderSerial, ProjectId},
+    text::InvoiceId,
     wallet::{Order, Receipt, pay::Payment},
 };
 use futures_util::{StreamExt as _, stream};
 use parking_lot::Mutex;
 use port::{
-    InvoiceName, NoOrderReason, ObjectRef, PaymentTarget, PaymentWithoutOrder, ProviderCharge,
+    InvoicePart, NoOrderReason, ObjectRef, PaymentTarget, PaymentWithoutOrder, ProviderCharge,
     ProviderList, ProviderListItem, Report,
 };
 
@@ -30,7 +31,7 @@ pub use self::result::{CurrencySum, Difference, DifferenceKind, Reconciliation};
 use crate::{
     Error, Payments,
     context::{Context, ProjectAccount},
-    fulfilment::orders_of,
+    fulfilment::order_of_part,
     note_kinds::ReconciliationNote,
 };
 
@@ -43,6 +44,8 @@ const AGAIN_SECONDS: i64 = 3600;
 const FIRST_SECONDS: i64 = 3600;
 /// How often open unfulfilled payments are checked again.
 const LOOK_AGAIN_SECONDS: i64 = 3600;
+/// Orders of a wallet that are looked through for the others of an invoice.
+const MAX_ORDERS_NEAR: usize = 100;
 /// Items of a page that are compared at once: each may wake a wallet.
 const AT_ONCE: usize = 16;
 
@@ -326,11 +329,17 @@ impl Reconciliations {
                     stored.and_then(|stored| stored.checkout.map(ObjectRef::Checkout))
                 }
                 PaymentTarget::Invoice(first, invoice) => {
+                    let mut parts: Vec<InvoicePart> =
+                        reversal.parts.into_iter().map(|it| it.part).collect();
+                    if parts.is_empty() {
+                        parts.push(InvoicePart::default());
+                    }
                     let handle = &context.handle;
-                    let orders = orders_of(handle, scope, &invoice).map(|serial| OrderId {
-                        serial,
+                    let orders = parts.iter().map(|part| OrderId {
+                        serial: order_of_part(handle, scope, &invoice, part),
                         wallet: first.wallet,
                     });
+                    let orders: Vec<OrderId> = orders.collect();
                     // A person may have assigned the bill to an order of their choice.
                     let placed = handle.order_of_invoice(scope, &invoice.id)?;
                     let assigned = placed.filter(|placed| !orders.contains(placed));
@@ -439,26 +448,39 @@ async fn facts(
         refunded_cents: stored.reversal.refunded_cents,
         disputed_cents: stored.reversal.disputed_cents,
     };
-    let Some(id) = stored.invoice else {
+    let Some(id) = &stored.invoice else {
         return Ok(Some(facts));
     };
     if facts.amount_cents != charge.amount_cents {
-        // An invoice that also settles switches makes two orders.
-        let created = order.serial.made_at();
-        let name = InvoiceName { id, created };
-        let serials = orders_of(handle, &project.scope, &name);
-        for serial in serials.into_iter().filter(|serial| *serial != order.serial) {
-            if let Some(other) = order_of(handle, project, OrderId { serial, ..order }).await? {
-                let add = |sum: &mut i64, cents: i64| *sum = sum.saturating_add(cents);
-                add(&mut facts.amount_cents, other.amount_cents);
-                add(&mut facts.refunded_cents, other.reversal.refunded_cents);
-                add(&mut facts.disputed_cents, other.reversal.disputed_cents);
-            }
+        // An invoice for several items, or that also settles switches, makes several orders.
+        let others = other_orders(handle, project, order, stored.created_at, id).await?;
+        for other in others {
+            let add = |sum: &mut i64, cents: i64| *sum = sum.saturating_add(cents);
+            add(&mut facts.amount_cents, other.amount_cents);
+            add(&mut facts.refunded_cents, other.reversal.refunded_cents);
+            add(&mut facts.disputed_cents, other.reversal.disputed_cents);
         }
         // An invoice may be paid by several payments, and from the customer's balance.
         facts.whole &= facts.amount_cents == charge.amount_cents;
     }
     Ok(Some(facts))
+}
+
+/// The other orders of an invoice, which are made one after the other.
+async fn other_orders(
+    handle: &Handle,
+    project: &ProjectCatalog,
+    order: OrderId,
+    created_at: Timestamp,
+    invoice: &InvoiceId,
+) -> Result<Vec<Order>, Error> {
+    let wallet = Address::Stored(order.wallet);
+    let before = (created_at.plus_seconds(DAY_SECONDS), OrderSerial(0));
+    let near = handle.wallet_orders(&project.scope, &wallet, Some(before), MAX_ORDERS_NEAR);
+    let orders = near.await?.orders.into_iter();
+    let others =
+        orders.filter(|other| other.id != order && other.order.invoice.as_ref() == Some(invoice));
+    Ok(others.map(|other| other.order).collect())
 }
 
 /// An order's present state; `None`: it does not exist.

@@ -132,20 +132,20 @@ impl List {
             .count()
     }
 
-    /// Whether a payment does not belong to this order: because a person has decided about it, or because it paid
+    /// Whether a payment does not belong to these orders: because a person has decided about it, or because it paid
     /// another order before its metadata was changed. The caller holds the payment's turn.
     pub(crate) fn belongs_to_other_order(
         &self,
         project: &ProjectCatalog,
         payment: &PaymentId,
-        order: OrderId,
+        orders: &[OrderId],
     ) -> Result<bool, Error> {
         let entry = self.get(project.project.id, payment);
         if entry.is_some_and(|entry| entry.state != State::Open) {
             return Ok(true);
         }
         let placed = self.0.handle.order_of_payment(&project.scope, payment)?;
-        Ok(placed.is_some_and(|placed| placed != order))
+        Ok(placed.is_some_and(|placed| !orders.contains(&placed)))
     }
 
     /// Adds a payment that leads to no order, unless all of it was refunded or it is on the list already.

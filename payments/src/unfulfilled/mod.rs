@@ -274,6 +274,7 @@ fn refund_of(
     let key = IdempotencyKey::new(name);
     let key = key.map_err(|_| Error::Defect("a refund's key is invalid"))?;
     Ok(RefundRequest {
+        order: None,
         payment: payment.clone(),
         amount_cents,
         operation: operation("refund", project, payment.as_str(), &key)?,

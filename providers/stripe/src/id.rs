@@ -47,6 +47,8 @@ id!(/// A dispute, `dp_` or `du_`.
     DisputeId);
 id!(/// A subscription's schedule, `sub_sched_`.
     ScheduleId);
+id!(/// An item of a subscription, `si_`.
+    ItemId);
 id!(/// A line of an invoice, `il_`.
     LineId);
 id!(/// A product of Stripe's catalog, `prod_`; not one of ours.

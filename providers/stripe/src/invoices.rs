@@ -11,7 +11,7 @@ use super::{
     client::Client,
     error::Error,
     form::Form,
-    id::{CustomerId, InvoiceId, LineId, PaymentId, StripePriceId, SubscriptionId},
+    id::{CustomerId, InvoiceId, ItemId, LineId, PaymentId, StripePriceId, SubscriptionId},
     invoice_payments::InvoicePayment,
     metadata::Metadata,
     object::{Expandable, Page, object, quantity, words},
@@ -106,6 +106,7 @@ struct ItemDetails {
     #[serde(default)]
     proration: bool,
     proration_details: Option<ProrationDetails>,
+    subscription_item: Option<ItemId>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -132,6 +133,11 @@ impl InvoiceLine {
     pub(super) fn price(&self) -> Option<&StripePriceId> {
         let details = self.pricing.as_ref()?.price_details.as_ref();
         details.map(|details| &details.price)
+    }
+
+    /// The subscription's item that it bills; `None`: it does not say, or bills none.
+    pub(super) fn item(&self) -> Option<&ItemId> {
+        self.details()?.subscription_item.as_ref()
     }
 
     /// Its quantity, clamped to what Scrip can sell.
@@ -201,12 +207,15 @@ impl Invoice {
         }
     }
 
-    /// Whether it may settle switches of the previous cycle, too.
-    pub(super) fn may_settle_prior_switches(&self) -> bool {
+    /// Whether it may make several orders: for several items, or for switches of the cycle before, too.
+    pub(super) fn may_make_several_orders(&self) -> bool {
         let lines = &self.lines;
-        self.begins_a_cycle()
-            && self.billing_reason != Some(BillingReason::SubscriptionCreate)
-            && (lines.has_more || lines.data.iter().any(InvoiceLine::is_proration))
+        let settles = self.begins_a_cycle() && lines.data.iter().any(InvoiceLine::is_proration);
+        let mut items = lines.data.iter().map(InvoiceLine::item);
+        let first = items.next().flatten();
+        let several = items.any(|item| item != first);
+        self.billing_reason != Some(BillingReason::SubscriptionCreate)
+            && (lines.has_more || settles || several)
     }
 
     /// The payment intent that pays it, or did.

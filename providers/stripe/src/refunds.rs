@@ -21,6 +21,10 @@ pub struct Refund {
     pub id: RefundId,
     /// Refunded amount, in the minor unit.
     pub amount: i64,
+    /// ISO 4217 code, in lower case.
+    pub currency: Option<String>,
+    /// Its status, as Stripe names it.
+    status: Option<String>,
     /// The refunded charge.
     pub charge: Option<Expandable<ChargeId>>,
     /// Scrip's metadata on the refund.
@@ -30,23 +34,37 @@ pub struct Refund {
 
 object!(RefundId => Refund, "refunds", []);
 
+impl Refund {
+    /// Whether the money went back, or is about to.
+    pub(super) fn counts(&self) -> bool {
+        let status = self.status.as_deref();
+        !matches!(status, Some("failed" | "canceled"))
+    }
+}
+
 impl Client {
     /// Whether a payment has a refund, in any status, whose metadata names this operation.
     pub(super) async fn has_refund(&self, intent: &PaymentId, name: &str) -> Result<bool, Error> {
-        let mut after: Option<String> = None;
+        let refunds = self.refunds(intent).await?;
+        let mut names = refunds
+            .iter()
+            .map(|refund| refund.metadata.operation.as_deref());
+        Ok(names.any(|operation| operation == Some(name)))
+    }
+
+    /// All refunds of a payment, in any status.
+    pub(super) async fn refunds(&self, intent: &PaymentId) -> Result<Vec<Refund>, Error> {
+        let (mut refunds, mut after) = (Vec::new(), None::<String>);
         loop {
             let query = Form::new()
                 .with("payment_intent", intent)
                 .with("limit", PAGE)
                 .with_some("starting_after", after);
             let page = self.list::<RefundId>(&query, &[]).await?;
-            let named = |refund: &Refund| refund.metadata.operation.as_deref() == Some(name);
-            if page.data.iter().any(named) {
-                return Ok(true);
-            }
+            refunds.extend(page.data);
             match page.next {
                 Some(next) => after = Some(next),
-                None => return Ok(false),
+                None => return Ok(refunds),
             }
         }
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{
     form::Form,
-    id::{CustomerId, InvoiceId, ScheduleId, SubscriptionId},
+    id::{CustomerId, InvoiceId, ItemId, ScheduleId, SubscriptionId},
     invoices::InvoiceLine,
     metadata::Metadata,
     object::{Expandable, Page, object, quantity, words},
@@ -63,6 +63,8 @@ struct PauseCollection {}
 /// An item of a subscription: one of the prices that it is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SubscriptionItem {
+    /// Item id, `si_`.
+    pub id: Option<ItemId>,
     /// The price that the item is billed by.
     pub price: StoredPrice,
     quantity: Option<u32>,

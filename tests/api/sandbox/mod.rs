@@ -1,5 +1,6 @@
 //! The sandbox through the same interfaces as Stripe: buttons and clocks, and their effect in a shop.
 
+mod add_ons;
 mod bills;
 mod events;
 mod lives;

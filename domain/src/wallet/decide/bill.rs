@@ -30,6 +30,8 @@ pub struct Bill {
     pub order: OrderSerial,
     /// What it pays for.
     pub pays: Pays,
+    /// Whether it is for an item beside the tier, which brings credits and changes no tier.
+    pub is_add_on: bool,
     /// The tier that it pays; `None`: it is not in the catalog, and the tier in force counts.
     pub terms: Option<Terms>,
     /// The quantity of that tier, such as seats.
@@ -86,21 +88,26 @@ impl Bill {
         };
         let mut steps = switches.steps(self.order, terms.fills);
         if steps.is_empty() {
-            steps.push(Step {
-                order: self.order,
-                product: terms.fills,
-                from: terms.credits,
-                to: terms.credits,
-                at,
-                until: at,
-                reversed: false,
-            });
+            steps.push(self.no_step(terms, at));
         }
         Some(Switched {
             switches,
             steps,
             at,
         })
+    }
+
+    /// A switch that changes nothing: it only says that something of the cycle was paid.
+    const fn no_step(&self, tier: &Terms, at: Timestamp) -> Step {
+        Step {
+            order: self.order,
+            product: tier.fills,
+            from: tier.credits,
+            to: tier.credits,
+            at,
+            until: at,
+            reversed: false,
+        }
     }
 
     fn credits(
@@ -146,10 +153,11 @@ impl Wallet {
         // The tier in force has its quantity multiplied in already.
         let (sold, quantity) = match bill.terms.clone() {
             Some(terms) => (terms, bill.quantity),
-            None => (
-                in_force.ok_or(Rejection::SubscriptionNotFound)?,
-                Quantity::ONE,
-            ),
+            None => {
+                let in_force = in_force.filter(|_| !bill.is_add_on);
+                let in_force = in_force.ok_or(Rejection::SubscriptionNotFound)?;
+                (in_force, Quantity::ONE)
+            }
         };
         let terms = sold.clone().many(quantity);
         let mut decision = DecisionBuilder::on(self, Some(order), Some(id), archived, now);
@@ -159,12 +167,20 @@ impl Wallet {
         }
         let has_ended = late || archived.subscription_over;
         let subscription = decision.wallet.subscription(id);
-        let switched = bill.switched(&terms);
+        let mut switched = bill.switched(&terms);
         let at = switched.as_ref().map(|switched| switched.at);
+        // The tier's payment alone says when a cycle begins: an item beside it has time of the tier's.
+        let at = at.or_else(|| bill.is_add_on.then_some(bill.billing.cycle_start));
         let position =
             subscription.map(|subscription| subscription.position_of(at, bill.billing.cycle()));
-        let cycle = subscription.filter(|_| position == Some(CyclePosition::Current));
+        let is_of_cycle = position == Some(CyclePosition::Current) && !bill.is_add_on;
+        let cycle = subscription.filter(|_| is_of_cycle);
         let credits = bill.credits(&terms, switched.as_ref(), cycle);
+        if let Some(switched) = switched.as_mut().filter(|_| credits >= 0) {
+            let down = switched.switches.steps_down(order, terms.fills);
+            switched.steps.extend(down);
+        }
+        let credits = credits.max(0);
         if position == Some(CyclePosition::Next) {
             decision.end_cycle(id);
         }
@@ -179,8 +195,10 @@ impl Wallet {
         decision.place(bill.pays.kind(), UNKNOWN_CODE, placed);
         let grant = CycleGrant { credits, ends };
         decision.fulfil(order, bill.payment.clone(), Some(&bill.billing), grant);
-        if ends.is_none() {
-            decision.update_by(&bill, terms, switched, position);
+        match (ends, bill.is_add_on) {
+            (Some(_), _) => {}
+            (None, true) => decision.begin_cycle_of_add_on(&bill, position),
+            (None, false) => decision.update_by(&bill, terms, switched, position),
         }
         Ok(decision.finish())
     }
@@ -237,6 +255,19 @@ impl DecisionBuilder {
             Some(before) => (before != *next.tier()).then_some(SubscriptionEvent::Updated),
         };
         self.push_subscription(subscription_event, next);
+    }
+
+    /// Begins the cycle of an item beside the tier, with the tier in force, if the tier's own payment is yet to be
+    /// reported.
+    fn begin_cycle_of_add_on(&mut self, bill: &Bill, position: Option<CyclePosition>) {
+        let known = self.wallet.subscription(&bill.billing.subscription);
+        let Some(known) = known.filter(|_| position == Some(CyclePosition::Next)) else {
+            return;
+        };
+        let (tier, cycle) = (known.tier().clone(), bill.billing.cycle());
+        let mut next = known.clone().next_cycle(tier.clone(), cycle);
+        next.add_step(bill.no_step(&tier, cycle.start));
+        self.push_subscription(Some(SubscriptionEvent::Renewed), next);
     }
 
     /// Ends a subscription that the provider gave up, and the credits left of its cycle.

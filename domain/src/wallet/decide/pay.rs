@@ -123,6 +123,7 @@ impl Wallet {
         if let Some((billing, terms)) = billing.zip(terms).filter(|_| ends.is_none()) {
             let first = Bill {
                 order,
+                is_add_on: false,
                 pays: Pays::Cycle,
                 terms: None,
                 quantity: Quantity::ONE,

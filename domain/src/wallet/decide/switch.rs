@@ -230,7 +230,25 @@ impl Switches {
         steps.collect()
     }
 
-    /// Credits that the switches bring in a cycle with other paid switches.
+    /// What is given back for the rest of the cycle, as it is remembered: what is charged after it is charged anew.
+    pub(super) fn steps_down(
+        &self,
+        order: OrderSerial,
+        product: ProductId,
+    ) -> impl Iterator<Item = Step> {
+        let lasting = |levels: &&Levels| levels.until == Timestamp::NEVER;
+        self.below.iter().filter(lasting).map(move |levels| Step {
+            order,
+            product,
+            from: levels.to,
+            to: levels.from,
+            at: levels.at,
+            until: levels.until,
+            reversed: false,
+        })
+    }
+
+    /// Credits that the switches bring in a cycle with other paid switches; below zero: more is given back.
     pub(super) fn credits(
         &self,
         steps: &[Step],
@@ -241,17 +259,22 @@ impl Switches {
         let new = new.fold(0, i128::saturating_add);
         let given_back = self.below.iter().map(|levels| levels.time(cycle));
         let time = given_back.fold(new, i128::saturating_sub);
-        cycle.credits(time).saturating_add(self.others).max(0)
+        cycle.credits(time).saturating_add(self.others)
     }
 }
 
 impl Step {
-    fn covers(&self, product: ProductId, from: i64, to: i64) -> bool {
-        !self.reversed && self.product == product && self.from <= from && to <= self.to
+    fn covers(&self, low: i64, high: i64) -> bool {
+        !self.reversed && self.from <= low && high <= self.to
+    }
+
+    /// Whether it gave back these credits.
+    fn gave_back(&self, low: i64, high: i64) -> bool {
+        !self.reversed && self.to <= low && high <= self.from
     }
 
     /// Credits times milliseconds that this switch adds to a cycle with other paid switches. Credits that another switch
-    /// brings as well count only for the other time.
+    /// brings as well count only for the other time, unless they were given back between the two.
     fn new_time(&self, cycle: Cycle, known: Option<&Subscription>) -> i128 {
         // Before the cycle's own payment is reported, the tier that it began with is not known.
         let base = known
@@ -262,15 +285,22 @@ impl Step {
         if from >= self.to {
             return 0;
         }
-        let steps = known.map_or(&[][..], |known| &known.steps);
-        let inner = steps.iter().filter(|other| other.product == self.product);
-        let mut cuts: Vec<i64> = inner.flat_map(|other| [other.from, other.to]).collect();
+        let steps = known.map_or(&[][..], |known| &known.steps).iter();
+        let steps: Vec<&Self> = steps.filter(|it| it.product == self.product).collect();
+        let mut cuts: Vec<i64> = steps.iter().flat_map(|it| [it.from, it.to]).collect();
         cuts.retain(|&cut| from < cut && cut < self.to);
         cuts.extend([from, self.to]);
         cuts.sort_unstable();
         let parts = cuts.array_windows().filter(|[low, high]| low < high);
         parts.fold(0, |sum, &[low, high]| {
-            let covered = steps.iter().filter(|s| s.covers(self.product, low, high));
+            let given_back_by = |at: Timestamp| {
+                let earlier = steps.iter().filter(|it| it.at <= at);
+                earlier.filter(|it| it.gave_back(low, high)).count()
+            };
+            let turn = given_back_by(self.at);
+            let covered = steps
+                .iter()
+                .filter(|it| it.covers(low, high) && given_back_by(it.at) == turn);
             // Steps are kept by when they begin.
             let (mut since, mut time) = (cycle.clamp(self.at), 0_i128);
             let until = cycle.clamp(self.until);

@@ -45,7 +45,8 @@ pub struct TierSwitch {
 /// The most switches of one cycle that are remembered. Each one was paid for; with more, the oldest are forgotten.
 pub const MAX_STEPS: usize = 32;
 
-/// A paid switch: the credits between two tiers, for some of the cycle's time.
+/// A paid switch: the credits between two tiers, for some of the cycle's time. A switch down is kept where an invoice took
+/// what it gave back off what others cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// The order that paid it.

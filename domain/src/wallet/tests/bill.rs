@@ -200,6 +200,56 @@ fn what_waits_for_the_next_bill_never_brings_less_than_nothing() {
     );
 }
 
+#[test]
+fn an_item_beside_the_tier_brings_credits_and_changes_no_tier() {
+    for add_on_first in [false, true] {
+        let mut teller = subscribed();
+        teller.pass_seconds(MONTH);
+        let renewal = teller.renewal(2, 1, basic());
+        let add_on = Bill {
+            order: OrderSerial(3),
+            is_add_on: true,
+            terms: Some(plus()),
+            payment: payment(3, 2500),
+            ..renewal.clone()
+        };
+        let mut bills = [renewal, add_on.clone()];
+        if add_on_first {
+            bills.reverse();
+        }
+        for bill in bills {
+            assert!(teller.renew_with(bill.clone()));
+            assert!(!teller.renew_with(bill));
+        }
+        assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 100, 250]);
+        assert_eq!(unlocked(&teller), ["basic"]);
+        teller.refund(3, 2500);
+        assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
+        // Its credits end with the cycle, as those of the tier do.
+        let again = Bill {
+            order: OrderSerial(4),
+            ..add_on
+        };
+        assert!(teller.renew_with(again));
+        teller.pass_seconds(MONTH);
+        assert!(teller.renew(5, 1, basic()));
+        assert_eq!(teller.gold(), 100);
+        check::replays(&teller);
+    }
+}
+
+#[test]
+fn an_item_of_a_price_that_is_gone_is_not_paid_as_the_tier() {
+    let mut teller = subscribed();
+    let bill = Bill {
+        is_add_on: true,
+        terms: None,
+        ..teller.renewal(2, 1, basic())
+    };
+    let told = crate::wallet::purchase::Purchase::Bill(Box::new(bill));
+    assert_eq!(teller.purchase(told), Err(Rejection::SubscriptionNotFound));
+}
+
 /// The provider's report of a subscription whose first payment is missing.
 fn unpaid(teller: &Teller, status: SubscriptionStatus) -> UpdateSubscription {
     UpdateSubscription {

@@ -146,6 +146,7 @@ impl Story {
                 days,
             } => Purchase::Bill(Box::new(Bill {
                 order: OrderSerial(serial(order)),
+                is_add_on: false,
                 pays: Pays::Cycle,
                 payment: payment(serial(order), terms.amount_cents),
                 terms: Some(terms),
@@ -159,6 +160,7 @@ impl Story {
                 cycle,
             } => Purchase::Bill(Box::new(Bill {
                 order: OrderSerial(serial(order)),
+                is_add_on: false,
                 pays: switch(
                     old,
                     terms.clone(),

@@ -167,6 +167,7 @@ impl Teller {
     pub(super) fn renewal(&self, serial: u128, number: u128, terms: Terms) -> Bill {
         Bill {
             order: OrderSerial(serial),
+            is_add_on: false,
             pays: Pays::Cycle,
             payment: payment(serial, terms.amount_cents),
             terms: Some(terms),
@@ -235,6 +236,7 @@ impl Teller {
         };
         Bill {
             order: OrderSerial(serial),
+            is_add_on: false,
             pays: switch(old, terms.clone(), self.now, &billing),
             payment: payment(serial, 700),
             terms: Some(terms),

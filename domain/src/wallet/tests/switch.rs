@@ -315,6 +315,7 @@ fn a_switch_heard_of_before_the_first_payment_comes_to_the_same() {
     billing.current_period_end = first.current_period_end;
     let switch = Bill {
         order: OrderSerial(2),
+        is_add_on: false,
         pays: two_lines(basic(), plus(), teller.now, &billing),
         terms: Some(plus()),
         quantity: crate::Quantity::ONE,

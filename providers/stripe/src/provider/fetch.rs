@@ -210,7 +210,7 @@ impl Stripe {
                 continue;
             }
             let placed = owners.order_of(&ObjectRef::Invoice(invoice.id.clone()))?;
-            if placed.is_some() && !invoice.may_settle_prior_switches() {
+            if placed.is_some() && !invoice.may_make_several_orders() {
                 continue;
             }
             if is_first {

@@ -13,7 +13,7 @@ use crate::{
     id::{DisputeId, InvoiceId, PaymentId},
     invoices::{BillingReason, Invoice},
     key,
-    metadata::OPERATION,
+    metadata::{OPERATION, ORDER, PROJECT},
     object::Expandable,
     payment_intents::PaymentIntent,
     refunds::Refund,
@@ -69,7 +69,8 @@ impl Stripe {
                 Report::Reversed(PaymentReversal {
                     target: PaymentTarget::Order(order),
                     reversal,
-                    prior_switches: None,
+                    parts: Vec::new(),
+                    refunds: Vec::new(),
                 })
             });
             return Ok(report.into_iter().collect());
@@ -96,11 +97,13 @@ impl Stripe {
                 PaymentTarget::Invoice(first, name_of(&invoice))
             }
         };
-        let billed_in = Some(invoice.currency.as_str());
+        let currency = invoice.currency.clone();
+        let billed_in = Some(currency.as_str());
         let mut reversal = self.reversal(&intent, billed_in).await?;
         let payments = invoice.payments().into_iter().flatten();
         let intents = payments.filter_map(|payment| payment.intent().map(Expandable::id));
-        for other in intents.filter(|other| *other != id) {
+        let others: Vec<PaymentId> = intents.filter(|other| *other != id).cloned().collect();
+        for other in &others {
             let other = self.client.read(other).await?;
             let more = self.reversal(&other, billed_in).await?;
             reversal = reversal.into_iter().chain(more).reduce(sum);
@@ -108,18 +111,39 @@ impl Stripe {
         let Some(reversal) = reversal else {
             return Ok(Vec::new());
         };
-        let mut prior_switches = None;
-        if invoice.may_settle_prior_switches() {
+        let mut parts = Vec::new();
+        let is_invoice = matches!(target, PaymentTarget::Invoice(..));
+        if is_invoice && invoice.may_make_several_orders() {
             let invoice = self.client.complete(invoice).await?;
-            let of_cents = invoice.amount_paid;
-            let cents = self.prior_share(&invoice).await?;
-            prior_switches = cents.map(|cents| Share { cents, of_cents });
+            parts = self.amounts_of_parts(&invoice, owners).await?;
+        }
+        let mut refunds = Vec::new();
+        if parts.len() > 1 {
+            for intent in others.iter().chain([id]) {
+                refunds.extend(self.refunds_of_orders(intent, &currency).await?);
+            }
         }
         Ok(vec![Report::Reversed(PaymentReversal {
             target,
             reversal,
-            prior_switches,
+            parts,
+            refunds,
         })])
+    }
+
+    /// The refunds of a payment that name an order of ours.
+    async fn refunds_of_orders(
+        &self,
+        intent: &PaymentId,
+        currency: &str,
+    ) -> Result<Vec<(OrderId, i64)>, Error> {
+        let refunds = readable(self.client.refunds(intent).await)?.unwrap_or_default();
+        let counted = refunds
+            .iter()
+            .filter(|refund| refund.counts() && refund.currency.as_deref() == Some(currency));
+        let named =
+            counted.filter_map(|refund| Some((self.ours(&refund.metadata)?, refund.amount)));
+        Ok(named.collect())
     }
 
     /// The successful payments of an invoice, the oldest first, with what was refunded or disputed of each.
@@ -203,7 +227,12 @@ impl Stripe {
         let form = Form::new()
             .with("payment_intent", intent)
             .with("amount", request.amount_cents)
-            .with(format!("metadata[{OPERATION}]"), name);
+            .with(format!("metadata[{OPERATION}]"), name)
+            .with_some(
+                format!("metadata[{PROJECT}]"),
+                request.order.map(|_| self.project),
+            )
+            .with_some(format!("metadata[{ORDER}]"), request.order);
         let mut turn: u32 = 0;
         let mut broke = false;
         let mut looked = false;

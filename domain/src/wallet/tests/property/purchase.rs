@@ -246,6 +246,7 @@ impl Run {
                 let cents = if free { 0 } else { ware.coins };
                 let cycle = Bill {
                     order: OrderSerial(order),
+                    is_add_on: false,
                     pays: Pays::Cycle,
                     terms: Some(self.terms(&ware)),
                     quantity: crate::Quantity::ONE,
@@ -279,6 +280,7 @@ impl Run {
                 let old_terms = self.terms(&self.tier(subscription, old));
                 let switch = Bill {
                     order: OrderSerial(order),
+                    is_add_on: false,
                     pays: switch(old_terms, terms.clone(), Timestamp(at), &billing),
                     terms: Some(terms),
                     quantity: crate::Quantity::ONE,

@@ -1,0 +1,502 @@
+//! Divides a subscription's paid invoice into the orders that it makes: one for each of the subscription's items that
+//! our prices bill, and another one for an item's switches of the cycle before. The lines may be in any order, and a
+//! merchant may have added others. Which parts an invoice has, and their amounts, follow from the invoice alone, so that
+//! an order is made once however the subscription changes later.
+
+#[cfg(test)]
+mod tests;
+
+use domain::{
+    Quantity,
+    id::{PriceId, ProductId},
+    terms::Terms,
+    wallet::{SubscriptionStatus, bill::Pays, pay::PaidCycle, switch::Proration},
+};
+use port::{InvoicePart, Owners, PaidPart, PartAmount, Share};
+
+use super::fetch::{Tier, instant, is_after_end, status};
+use crate::{
+    id::ItemId,
+    invoices::{BillingReason, Invoice, InvoiceLine},
+    subscriptions::Subscription,
+};
+
+/// A line of ours.
+#[derive(Clone, Copy)]
+pub(super) struct OwnLine<'a> {
+    pub(super) line: &'a InvoiceLine,
+    pub(super) price: PriceId,
+}
+
+/// An invoice took money, and does not say what for.
+#[derive(Debug)]
+pub(super) struct Unclear;
+
+/// An invoice with all of its lines.
+pub(super) struct Reading<'a> {
+    subscription: &'a Subscription,
+    invoice: &'a Invoice,
+    /// Our lines that are neither for a cycle nor for a switch, or begin a trial.
+    others: Vec<OwnLine<'a>>,
+    /// The lines of each of the subscription's items.
+    items: Vec<Item<'a>>,
+    owners: &'a dyn Owners,
+}
+
+/// Our lines of one of the subscription's items.
+struct Item<'a> {
+    name: ItemName<'a>,
+    /// The line of a whole cycle.
+    cycle: Option<OwnLine<'a>>,
+    /// The lines of switches within a cycle.
+    switches: Vec<OwnLine<'a>>,
+}
+
+/// What tells the items of an invoice apart. Lines of switches need not say which item they are of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ItemName<'a> {
+    Id(&'a ItemId),
+    Product(ProductId),
+    Price(PriceId),
+}
+
+/// A part of an invoice, and the item that it is of.
+struct Part {
+    item: usize,
+    prior_switches: bool,
+    amount_cents: i64,
+}
+
+impl Item<'_> {
+    /// The sum of its switches.
+    fn due(&self) -> i64 {
+        let amounts = self.switches.iter().map(|own| own.line.amount);
+        amounts.fold(0, i64::saturating_add)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &OwnLine<'_>> {
+        self.cycle.iter().chain(&self.switches)
+    }
+
+    /// Whether all of its switches of an instant give back, or all charge; `None`: it has none, or some of both.
+    fn gives_back(&self, at: i64) -> Option<bool> {
+        let at = self
+            .switches
+            .iter()
+            .filter(|own| own.line.period.start == at);
+        let mut sides = at.map(|own| own.line.is_given_back());
+        let first = sides.next()?;
+        sides.all(|side| side == first).then_some(first)
+    }
+
+    /// Whether this item was replaced by the other one, or the other by this: one gives back at an instant at which the
+    /// other is charged.
+    fn replaces(&self, other: &Self) -> bool {
+        let both_go_on = self.cycle.is_some() && other.cycle.is_some();
+        let mut instants = self.switches.iter().map(|own| own.line.period.start);
+        !both_go_on
+            && instants.any(|at| {
+                let sides = self.gives_back(at).zip(other.gives_back(at));
+                sides.is_some_and(|(one, other)| one != other)
+            })
+    }
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(
+        subscription: &'a Subscription,
+        invoice: &'a Invoice,
+        own: Vec<OwnLine<'a>>,
+        owners: &'a dyn Owners,
+    ) -> Self {
+        let mut reading = Self {
+            subscription,
+            invoice,
+            others: Vec::new(),
+            items: Vec::new(),
+            owners,
+        };
+        for line in own {
+            reading.add(line);
+        }
+        reading.join();
+        reading
+    }
+
+    fn product(&self, price: PriceId) -> Option<ProductId> {
+        self.owners.terms(price).map(|terms| terms.product)
+    }
+
+    fn add(&mut self, own: OwnLine<'a>) {
+        let is_cycle = own.line.is_cycle();
+        let is_trial = is_cycle && self.is_trial(own);
+        if is_trial || !is_cycle && !own.line.is_proration() {
+            return self.others.push(own);
+        }
+        let by_price = || ItemName::Price(own.price);
+        let name = match (own.line.item(), is_cycle) {
+            (Some(id), _) => ItemName::Id(id),
+            (None, true) => by_price(),
+            (None, false) => self
+                .product(own.price)
+                .map_or_else(by_price, ItemName::Product),
+        };
+        // An item has one cycle line.
+        let known = self.items.iter_mut().find(|item| item.name == name);
+        match known.filter(|item| !is_cycle || item.cycle.is_none()) {
+            Some(item) if is_cycle => item.cycle = Some(own),
+            Some(item) => item.switches.push(own),
+            None => self.items.push(Item {
+                name: if is_cycle && own.line.item().is_none() {
+                    by_price()
+                } else {
+                    name
+                },
+                cycle: is_cycle.then_some(own),
+                switches: if is_cycle { Vec::new() } else { vec![own] },
+            }),
+        }
+    }
+
+    /// Whether a cycle's line is for a trial, which is free though its price is not; the subscription need not have
+    /// that trial any more. A discount is not taken off its line.
+    fn is_trial(&self, own: OwnLine<'_>) -> bool {
+        let costs = |terms: Terms| terms.amount_cents > 0;
+        own.line.amount == 0 && self.owners.terms(own.price).is_some_and(costs)
+            || self.subscription.is_trial(own.line)
+    }
+
+    /// Joins the lines that say no item with those of an item of their product, and an item with one that replaced it.
+    fn join(&mut self) {
+        loop {
+            let pairs =
+                (0..self.items.len()).flat_map(|one| (0..one).map(move |other| (other, one)));
+            let joined = pairs.into_iter().find(|&(first, second)| {
+                let (Some(one), Some(other)) = (self.items.get(first), self.items.get(second))
+                else {
+                    return false;
+                };
+                self.is_product_of(one, other)
+                    || self.is_product_of(other, one)
+                    || one.replaces(other)
+            });
+            let Some((first, second)) = joined else {
+                return;
+            };
+            let joined = self.items.remove(second);
+            if let Some(item) = self.items.get_mut(first) {
+                item.name = item.name.min(joined.name);
+                item.cycle = item.cycle.or(joined.cycle);
+                item.switches.extend(joined.switches);
+            }
+        }
+    }
+
+    /// Whether an item's lines say no more than a product, which is that of another one.
+    fn is_product_of(&self, item: &Item<'_>, other: &Item<'_>) -> bool {
+        let ItemName::Product(product) = item.name else {
+            return false;
+        };
+        let mut prices = other.lines().map(|own| own.price);
+        prices.any(|price| self.product(price) == Some(product))
+    }
+
+    /// Whether it bills a new cycle, whatever its lines are.
+    fn is_cycle(&self) -> bool {
+        self.invoice.billing_reason == Some(BillingReason::SubscriptionCycle)
+    }
+
+    /// The item's line of a whole cycle, where the invoice begins one.
+    fn cycle_of(&self, item: &Item<'a>) -> Option<OwnLine<'a>> {
+        let begins = self.is_cycle()
+            || self.invoice.billing_reason == Some(BillingReason::SubscriptionUpdate);
+        item.cycle.filter(|_| begins)
+    }
+
+    /// The parts, whose amounts add up to what was paid: discounts and taxes are shared, and the first part has what is
+    /// for no item of ours.
+    fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(self.items.len());
+        for (index, item) in self.items.iter().enumerate() {
+            let part = |prior_switches, amount_cents| Part {
+                item: index,
+                prior_switches,
+                amount_cents,
+            };
+            let due = item.due();
+            match self.cycle_of(item) {
+                Some(own) => parts.push(part(false, own.line.amount)),
+                None if self.is_cycle() => parts.push(part(false, 0)),
+                None => {
+                    parts.push(part(false, due));
+                    continue;
+                }
+            }
+            if due > 0 {
+                parts.push(part(true, due));
+            }
+        }
+        if parts.is_empty() {
+            // The tier's price was changed by hand in Stripe.
+            parts.push(Part {
+                item: 0,
+                prior_switches: false,
+                amount_cents: 0,
+            });
+        }
+        let amounts = self.invoice.lines().iter().map(|line| line.amount);
+        let subtotal = amounts.fold(0, i64::saturating_add);
+        let paid = self.invoice.amount_paid.max(0);
+        let mut left = paid;
+        for part in parts.iter_mut().skip(1) {
+            let share = Share {
+                cents: part.amount_cents,
+                of_cents: subtotal,
+            };
+            part.amount_cents = share.share(paid).clamp(0, left);
+            left = left.saturating_sub(part.amount_cents);
+        }
+        if let Some(first) = parts.first_mut() {
+            first.amount_cents = left;
+        }
+        parts
+    }
+
+    fn name(&self, part: &Part) -> InvoicePart {
+        let item = self.items.get(part.item).filter(|_| self.items.len() > 1);
+        InvoicePart {
+            item: item.map(|item| match item.name {
+                ItemName::Id(id) => id.as_str().into(),
+                ItemName::Product(id) => id.to_string().into(),
+                ItemName::Price(id) => id.to_string().into(),
+            }),
+            prior_switches: part.prior_switches,
+        }
+    }
+
+    /// What each part has of the amount that was paid; empty where there is one part.
+    pub(super) fn part_amounts(&self) -> Vec<PartAmount> {
+        let parts = self.parts();
+        let has = |part: &&Part| part.amount_cents > 0;
+        let amounts = parts.iter().filter(has).map(|part| PartAmount {
+            part: self.name(part),
+            amount_cents: part.amount_cents,
+        });
+        amounts.collect()
+    }
+
+    /// What the parts pay for, that of the tier first.
+    pub(super) fn paid_parts(&self, tier: &Tier<'_>) -> Result<Vec<PaidPart>, Unclear> {
+        let of_tier = self.tier_index(tier);
+        let mut paid = Vec::new();
+        for part in self.parts() {
+            let is_add_on = of_tier != Some(part.item);
+            let item = self.items.get(part.item);
+            let cycle = item.and_then(|item| self.cycle_of(item));
+            let about = match (item, cycle) {
+                (Some(item), _) if part.prior_switches => self.prior_switches(item, cycle, tier),
+                (_, Some(own)) => Some(About {
+                    pays: Some(if self.is_cycle() {
+                        Pays::Cycle
+                    } else {
+                        Pays::Anew
+                    }),
+                    price: Some(own.price),
+                    ..About::of(own.line)
+                }),
+                (_, None) if self.is_cycle() && is_add_on => None,
+                (_, None) if self.is_cycle() => Some(self.foreign_cycle().ok_or(Unclear)?),
+                (Some(item), None) => self.switches(item, tier)?,
+                (None, None) if self.takes_money_for_ours() => return Err(Unclear),
+                (None, None) => None,
+            };
+            paid.extend(about.map(|about| PaidPart {
+                part: self.name(&part),
+                amount_cents: part.amount_cents,
+                pays: about.pays,
+                is_add_on,
+                price: about.price,
+                quantity: about.quantity,
+                billing: billing_of(self.subscription, self.invoice, about.cycle),
+            }));
+        }
+        paid.sort_by_key(|part| part.is_add_on);
+        Ok(paid)
+    }
+
+    /// The item that is the subscription's tier, if it is on the invoice. A bill before the tier's item was added is for
+    /// one that it replaced, and lines need not say which item they are of.
+    fn tier_index(&self, tier: &Tier<'_>) -> Option<usize> {
+        let position = |is: &dyn Fn(&OwnLine<'_>) -> bool| {
+            let mut items = self.items.iter();
+            items.position(|item| item.lines().any(is))
+        };
+        let item = tier.item.filter(|_| tier.price.is_some());
+        if let Some((id, created)) = item.and_then(|item| Some((item.id.as_ref()?, item.created))) {
+            let named = position(&|own| own.line.item() == Some(id));
+            let all_named = position(&|own| own.line.item().is_none()).is_none();
+            if named.is_some() || all_named && created <= self.invoice.created {
+                return named.or(self.items.is_empty().then_some(0));
+            }
+        }
+        let product = tier.price.and_then(|price| self.product(price));
+        let same_price = position(&|own| Some(own.price) == tier.price);
+        let same_product =
+            || position(&|own| product.is_some() && self.product(own.price) == product);
+        same_price.or_else(same_product).or(Some(0))
+    }
+
+    /// The cycle of a tier whose price was changed by hand in Stripe: it is paid all the same.
+    fn foreign_cycle(&self) -> Option<About> {
+        let is_ours = |line: &InvoiceLine| {
+            let mut ours = self.items.iter().filter_map(|item| item.cycle);
+            ours.any(|own| own.line == line)
+        };
+        let line = self.invoice.cycle_lines().find(|line| !is_ours(line))?;
+        Some(About {
+            pays: Some(Pays::Cycle),
+            ..About::of(line)
+        })
+    }
+
+    /// An item's switches of the cycle before, which cost something together.
+    fn prior_switches(
+        &self,
+        item: &Item<'_>,
+        cycle: Option<OwnLine<'_>>,
+        tier: &Tier<'_>,
+    ) -> Option<About> {
+        let own = cycle.or_else(|| item.switches.first().copied())?;
+        let line = cycle.map(|own| own.line);
+        // Where the item is gone, the cycle that the invoice begins is that of the others.
+        let line = line.or_else(|| self.invoice.cycle_lines().next())?;
+        let lines = self.prorations(item, tier);
+        Some(About {
+            pays: Some(Pays::PriorSwitches(lines)),
+            price: Some(own.price),
+            quantity: own.line.quantity(),
+            cycle: (line.period.start, line.period.end),
+        })
+    }
+
+    /// An item's switches within its cycle; `None`: they bring nothing.
+    fn switches(&self, item: &Item<'_>, tier: &Tier<'_>) -> Result<Option<About>, Unclear> {
+        let mut cycles = self.invoice.cycle_lines();
+        let mut others = self.others.iter();
+        if item.due() <= 0
+            && (others.any(|own| own.line.is_cycle())
+                || cycles.any(|line| self.subscription.is_trial(line)))
+        {
+            // A trial postponed the next cycle, which brings and takes nothing.
+            return Ok(None);
+        }
+        let lines = self.prorations(item, tier);
+        let last = Proration::last(&lines).and_then(|last| {
+            let mut of_last = item
+                .switches
+                .iter()
+                .filter(|own| own.price == last.terms.price);
+            of_last.find(|own| {
+                instant(own.line.period.start) == last.at && own.line.quantity() == last.quantity
+            })
+        });
+        let Some(last) = last else {
+            return match self.takes_money_for_ours() && item.lines().any(|own| own.line.amount > 0)
+            {
+                true => Err(Unclear),
+                false => Ok(None),
+            };
+        };
+        let end = last.line.period.end;
+        Ok(Some(About {
+            pays: self.is_complete(item).then_some(Pays::Switches(lines)),
+            price: Some(last.price),
+            // The lines of a switch do not say when its cycle began.
+            cycle: (self.start_of(item, tier, end), end),
+            ..About::of(last.line)
+        }))
+    }
+
+    fn takes_money_for_ours(&self) -> bool {
+        let items = self.items.iter().flat_map(Item::lines);
+        self.invoice.amount_paid > 0 && items.chain(&self.others).any(|own| own.line.amount > 0)
+    }
+
+    fn prorations(&self, item: &Item<'_>, tier: &Tier<'_>) -> Vec<Proration> {
+        let lines = item.switches.iter().filter_map(|OwnLine { line, price }| {
+            Some(Proration {
+                terms: self.owners.terms(*price)?,
+                quantity: line.quantity(),
+                given_back: line.is_given_back(),
+                at: instant(line.period.start),
+                cycle_start: instant(self.start_of(item, tier, line.period.end)),
+                cycle_end: instant(line.period.end),
+            })
+        });
+        lines.collect()
+    }
+
+    /// When the item's cycle that ends at `end` began, in seconds since the Unix epoch.
+    fn start_of(&self, item: &Item<'_>, tier: &Tier<'_>, end: i64) -> i64 {
+        let mut there = self.subscription.items().iter();
+        let there = there.find(|there| {
+            let mut lines = item.lines();
+            there.id.is_some() && lines.any(|own| own.line.item() == there.id.as_ref())
+        });
+        self.subscription.start_of(there.or(tier.item), end)
+    }
+
+    /// Whether an item's lines say what was switched from: the price that is given back may be none of ours.
+    fn is_complete(&self, item: &Item<'_>) -> bool {
+        item.switches.iter().all(|own| {
+            let at = |line: &InvoiceLine| {
+                line.is_given_back() && line.period.start == own.line.period.start
+            };
+            let mut known = item.switches.iter();
+            let is_of_item = |line: &&InvoiceLine| {
+                line.item().is_none() || own.line.item().is_none() || line.item() == own.line.item()
+            };
+            let mut all = self.invoice.lines().iter().filter(is_of_item);
+            known.any(|own| at(own.line)) || !all.any(|line| line.is_proration() && at(line))
+        })
+    }
+}
+
+/// What a part of an invoice is about.
+struct About {
+    pays: Option<Pays>,
+    price: Option<PriceId>,
+    quantity: Quantity,
+    /// Start and end of the cycle, in seconds since the Unix epoch.
+    cycle: (i64, i64),
+}
+
+impl About {
+    fn of(line: &InvoiceLine) -> Self {
+        Self {
+            pays: None,
+            price: None,
+            quantity: line.quantity(),
+            cycle: (line.period.start, line.period.end),
+        }
+    }
+}
+
+/// The subscription of an invoice, and a cycle of it.
+pub(super) fn billing_of(
+    subscription: &Subscription,
+    invoice: &Invoice,
+    (start, end): (i64, i64),
+) -> PaidCycle {
+    PaidCycle {
+        subscription: subscription.id.clone(),
+        invoice: Some(invoice.id.clone()),
+        cycle_start: instant(start),
+        current_period_end: instant(end),
+        trial: false,
+        after_end: is_after_end(subscription, invoice),
+        paused: subscription.is_paused()
+            || status(subscription) == Some(SubscriptionStatus::Paused),
+        reported_at: instant(invoice.created),
+    }
+}
