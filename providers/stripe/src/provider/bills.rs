@@ -6,7 +6,8 @@ use port::{InvoiceName, NoOrderReason, Owners, PaidInvoice, PartAmount, PaymentW
 use super::{
     Stripe,
     fetch::{Tier, instant},
-    invoice_parts::{OwnLine, Reading, Unclear, billing_of},
+    invoice_items::OwnLine,
+    invoice_parts::{Reading, Unclear, billing_of},
 };
 use crate::{Error, invoices::Invoice, subscriptions::Subscription};
 

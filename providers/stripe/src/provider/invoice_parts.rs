@@ -8,25 +8,19 @@ mod tests;
 
 use domain::{
     Quantity,
-    id::{PriceId, ProductId},
-    terms::Terms,
+    id::PriceId,
     wallet::{SubscriptionStatus, bill::Pays, pay::PaidCycle, switch::Proration},
 };
 use port::{InvoicePart, Owners, PaidPart, PartAmount, Share};
 
-use super::fetch::{Tier, instant, is_after_end, status};
+use super::{
+    fetch::{Tier, instant, is_after_end, status},
+    invoice_items::{InvoiceItems, Item, ItemName, OwnLine},
+};
 use crate::{
-    id::ItemId,
     invoices::{BillingReason, Invoice, InvoiceLine},
     subscriptions::Subscription,
 };
-
-/// A line of ours.
-#[derive(Clone, Copy)]
-pub(super) struct OwnLine<'a> {
-    pub(super) line: &'a InvoiceLine,
-    pub(super) price: PriceId,
-}
 
 /// An invoice took money, and does not say what for.
 #[derive(Debug)]
@@ -34,30 +28,8 @@ pub(super) struct Unclear;
 
 /// An invoice with all of its lines.
 pub(super) struct Reading<'a> {
-    subscription: &'a Subscription,
     invoice: &'a Invoice,
-    /// Our lines that are neither for a cycle nor for a switch, or begin a trial.
-    others: Vec<OwnLine<'a>>,
-    /// The lines of each of the subscription's items.
-    items: Vec<Item<'a>>,
-    owners: &'a dyn Owners,
-}
-
-/// Our lines of one of the subscription's items.
-struct Item<'a> {
-    name: ItemName<'a>,
-    /// The line of a whole cycle.
-    cycle: Option<OwnLine<'a>>,
-    /// The lines of switches within a cycle.
-    switches: Vec<OwnLine<'a>>,
-}
-
-/// What tells the items of an invoice apart. Lines of switches need not say which item they are of.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum ItemName<'a> {
-    Id(&'a ItemId),
-    Product(ProductId),
-    Price(PriceId),
+    of: InvoiceItems<'a>,
 }
 
 /// A part of an invoice, and the item that it is of.
@@ -67,41 +39,6 @@ struct Part {
     amount_cents: i64,
 }
 
-impl Item<'_> {
-    /// The sum of its switches.
-    fn due(&self) -> i64 {
-        let amounts = self.switches.iter().map(|own| own.line.amount);
-        amounts.fold(0, i64::saturating_add)
-    }
-
-    fn lines(&self) -> impl Iterator<Item = &OwnLine<'_>> {
-        self.cycle.iter().chain(&self.switches)
-    }
-
-    /// Whether all of its switches of an instant give back, or all charge; `None`: it has none, or some of both.
-    fn gives_back(&self, at: i64) -> Option<bool> {
-        let at = self
-            .switches
-            .iter()
-            .filter(|own| own.line.period.start == at);
-        let mut sides = at.map(|own| own.line.is_given_back());
-        let first = sides.next()?;
-        sides.all(|side| side == first).then_some(first)
-    }
-
-    /// Whether this item was replaced by the other one, or the other by this: one gives back at an instant at which the
-    /// other is charged.
-    fn replaces(&self, other: &Self) -> bool {
-        let both_go_on = self.cycle.is_some() && other.cycle.is_some();
-        let mut instants = self.switches.iter().map(|own| own.line.period.start);
-        !both_go_on
-            && instants.any(|at| {
-                let sides = self.gives_back(at).zip(other.gives_back(at));
-                sides.is_some_and(|(one, other)| one != other)
-            })
-    }
-}
-
 impl<'a> Reading<'a> {
     pub(super) fn new(
         subscription: &'a Subscription,
@@ -109,96 +46,8 @@ impl<'a> Reading<'a> {
         own: Vec<OwnLine<'a>>,
         owners: &'a dyn Owners,
     ) -> Self {
-        let mut reading = Self {
-            subscription,
-            invoice,
-            others: Vec::new(),
-            items: Vec::new(),
-            owners,
-        };
-        for line in own {
-            reading.add(line);
-        }
-        reading.join();
-        reading
-    }
-
-    fn product(&self, price: PriceId) -> Option<ProductId> {
-        self.owners.terms(price).map(|terms| terms.product)
-    }
-
-    fn add(&mut self, own: OwnLine<'a>) {
-        let is_cycle = own.line.is_cycle();
-        let is_trial = is_cycle && self.is_trial(own);
-        if is_trial || !is_cycle && !own.line.is_proration() {
-            return self.others.push(own);
-        }
-        let by_price = || ItemName::Price(own.price);
-        let name = match (own.line.item(), is_cycle) {
-            (Some(id), _) => ItemName::Id(id),
-            (None, true) => by_price(),
-            (None, false) => self
-                .product(own.price)
-                .map_or_else(by_price, ItemName::Product),
-        };
-        // An item has one cycle line.
-        let known = self.items.iter_mut().find(|item| item.name == name);
-        match known.filter(|item| !is_cycle || item.cycle.is_none()) {
-            Some(item) if is_cycle => item.cycle = Some(own),
-            Some(item) => item.switches.push(own),
-            None => self.items.push(Item {
-                name: if is_cycle && own.line.item().is_none() {
-                    by_price()
-                } else {
-                    name
-                },
-                cycle: is_cycle.then_some(own),
-                switches: if is_cycle { Vec::new() } else { vec![own] },
-            }),
-        }
-    }
-
-    /// Whether a cycle's line is for a trial, which is free though its price is not; the subscription need not have
-    /// that trial any more. A discount is not taken off its line.
-    fn is_trial(&self, own: OwnLine<'_>) -> bool {
-        let costs = |terms: Terms| terms.amount_cents > 0;
-        own.line.amount == 0 && self.owners.terms(own.price).is_some_and(costs)
-            || self.subscription.is_trial(own.line)
-    }
-
-    /// Joins the lines that say no item with those of an item of their product, and an item with one that replaced it.
-    fn join(&mut self) {
-        loop {
-            let pairs =
-                (0..self.items.len()).flat_map(|one| (0..one).map(move |other| (other, one)));
-            let joined = pairs.into_iter().find(|&(first, second)| {
-                let (Some(one), Some(other)) = (self.items.get(first), self.items.get(second))
-                else {
-                    return false;
-                };
-                self.is_product_of(one, other)
-                    || self.is_product_of(other, one)
-                    || one.replaces(other)
-            });
-            let Some((first, second)) = joined else {
-                return;
-            };
-            let joined = self.items.remove(second);
-            if let Some(item) = self.items.get_mut(first) {
-                item.name = item.name.min(joined.name);
-                item.cycle = item.cycle.or(joined.cycle);
-                item.switches.extend(joined.switches);
-            }
-        }
-    }
-
-    /// Whether an item's lines say no more than a product, which is that of another one.
-    fn is_product_of(&self, item: &Item<'_>, other: &Item<'_>) -> bool {
-        let ItemName::Product(product) = item.name else {
-            return false;
-        };
-        let mut prices = other.lines().map(|own| own.price);
-        prices.any(|price| self.product(price) == Some(product))
+        let of = InvoiceItems::new(subscription, own, owners);
+        Self { invoice, of }
     }
 
     /// Whether it bills a new cycle, whatever its lines are.
@@ -216,8 +65,8 @@ impl<'a> Reading<'a> {
     /// The parts, whose amounts add up to what was paid: discounts and taxes are shared, and the first part has what is
     /// for no item of ours.
     fn parts(&self) -> Vec<Part> {
-        let mut parts = Vec::with_capacity(self.items.len());
-        for (index, item) in self.items.iter().enumerate() {
+        let mut parts = Vec::with_capacity(self.of.items.len());
+        for (index, item) in self.of.items.iter().enumerate() {
             let part = |prior_switches, amount_cents| Part {
                 item: index,
                 prior_switches,
@@ -263,7 +112,11 @@ impl<'a> Reading<'a> {
     }
 
     fn name(&self, part: &Part) -> InvoicePart {
-        let item = self.items.get(part.item).filter(|_| self.items.len() > 1);
+        let item = self
+            .of
+            .items
+            .get(part.item)
+            .filter(|_| self.of.items.len() > 1);
         InvoicePart {
             item: item.map(|item| match item.name {
                 ItemName::Id(id) => id.as_str().into(),
@@ -291,7 +144,7 @@ impl<'a> Reading<'a> {
         let mut paid = Vec::new();
         for part in self.parts() {
             let is_add_on = of_tier != Some(part.item);
-            let item = self.items.get(part.item);
+            let item = self.of.items.get(part.item);
             let cycle = item.and_then(|item| self.cycle_of(item));
             let about = match (item, cycle) {
                 (Some(item), _) if part.prior_switches => self.prior_switches(item, cycle, tier),
@@ -317,7 +170,7 @@ impl<'a> Reading<'a> {
                 is_add_on,
                 price: about.price,
                 quantity: about.quantity,
-                billing: billing_of(self.subscription, self.invoice, about.cycle),
+                billing: billing_of(self.of.subscription, self.invoice, about.cycle),
             }));
         }
         paid.sort_by_key(|part| part.is_add_on);
@@ -328,7 +181,7 @@ impl<'a> Reading<'a> {
     /// one that it replaced, and lines need not say which item they are of.
     fn tier_index(&self, tier: &Tier<'_>) -> Option<usize> {
         let position = |is: &dyn Fn(&OwnLine<'_>) -> bool| {
-            let mut items = self.items.iter();
+            let mut items = self.of.items.iter();
             items.position(|item| item.lines().any(is))
         };
         let item = tier.item.filter(|_| tier.price.is_some());
@@ -336,20 +189,20 @@ impl<'a> Reading<'a> {
             let named = position(&|own| own.line.item() == Some(id));
             let all_named = position(&|own| own.line.item().is_none()).is_none();
             if named.is_some() || all_named && created <= self.invoice.created {
-                return named.or(self.items.is_empty().then_some(0));
+                return named.or(self.of.items.is_empty().then_some(0));
             }
         }
-        let product = tier.price.and_then(|price| self.product(price));
+        let product = tier.price.and_then(|price| self.of.product(price));
         let same_price = position(&|own| Some(own.price) == tier.price);
         let same_product =
-            || position(&|own| product.is_some() && self.product(own.price) == product);
+            || position(&|own| product.is_some() && self.of.product(own.price) == product);
         same_price.or_else(same_product).or(Some(0))
     }
 
     /// The cycle of a tier whose price was changed by hand in Stripe: it is paid all the same.
     fn foreign_cycle(&self) -> Option<About> {
         let is_ours = |line: &InvoiceLine| {
-            let mut ours = self.items.iter().filter_map(|item| item.cycle);
+            let mut ours = self.of.items.iter().filter_map(|item| item.cycle);
             ours.any(|own| own.line == line)
         };
         let line = self.invoice.cycle_lines().find(|line| !is_ours(line))?;
@@ -382,10 +235,10 @@ impl<'a> Reading<'a> {
     /// An item's switches within its cycle; `None`: they bring nothing.
     fn switches(&self, item: &Item<'_>, tier: &Tier<'_>) -> Result<Option<About>, Unclear> {
         let mut cycles = self.invoice.cycle_lines();
-        let mut others = self.others.iter();
+        let mut others = self.of.others.iter();
         if item.due() <= 0
             && (others.any(|own| own.line.is_cycle())
-                || cycles.any(|line| self.subscription.is_trial(line)))
+                || cycles.any(|line| self.of.subscription.is_trial(line)))
         {
             // A trial postponed the next cycle, which brings and takes nothing.
             return Ok(None);
@@ -418,14 +271,14 @@ impl<'a> Reading<'a> {
     }
 
     fn takes_money_for_ours(&self) -> bool {
-        let items = self.items.iter().flat_map(Item::lines);
-        self.invoice.amount_paid > 0 && items.chain(&self.others).any(|own| own.line.amount > 0)
+        let items = self.of.items.iter().flat_map(Item::lines);
+        self.invoice.amount_paid > 0 && items.chain(&self.of.others).any(|own| own.line.amount > 0)
     }
 
     fn prorations(&self, item: &Item<'_>, tier: &Tier<'_>) -> Vec<Proration> {
         let lines = item.switches.iter().filter_map(|OwnLine { line, price }| {
             Some(Proration {
-                terms: self.owners.terms(*price)?,
+                terms: self.of.owners.terms(*price)?,
                 quantity: line.quantity(),
                 given_back: line.is_given_back(),
                 at: instant(line.period.start),
@@ -438,12 +291,12 @@ impl<'a> Reading<'a> {
 
     /// When the item's cycle that ends at `end` began, in seconds since the Unix epoch.
     fn start_of(&self, item: &Item<'_>, tier: &Tier<'_>, end: i64) -> i64 {
-        let mut there = self.subscription.items().iter();
+        let mut there = self.of.subscription.items().iter();
         let there = there.find(|there| {
             let mut lines = item.lines();
             there.id.is_some() && lines.any(|own| own.line.item() == there.id.as_ref())
         });
-        self.subscription.start_of(there.or(tier.item), end)
+        self.of.subscription.start_of(there.or(tier.item), end)
     }
 
     /// Whether an item's lines say what was switched from: the price that is given back may be none of ours.

@@ -5,6 +5,7 @@ mod adopt;
 mod bills;
 mod checkout;
 mod fetch;
+mod invoice_items;
 mod invoice_parts;
 mod lists;
 mod money;
