@@ -199,6 +199,11 @@ fn what_is_changed_so_that_a_caller_fails_is_noticed() {
             "body|0.pin is required now",
         ),
         (
+            "/Order/allOf/0/anyOf",
+            json!([{ "required": ["size"] }, { "required": ["note"] }]),
+            "has a choice to make now",
+        ),
+        (
             "@/parameters/1/required",
             json!(true),
             "\"limit\" is required now",
@@ -258,6 +263,11 @@ fn what_is_added_breaks_nothing() {
         ),
         ("/Order/allOf/0/properties/amount", "minimum", json!(0)),
         ("/Order/allOf/0", "required", json!([])),
+        (
+            "/Order/allOf/0",
+            "anyOf",
+            json!([{ "required": ["amount"] }, { "required": ["size"] }]),
+        ),
         ("@/responses", "201", json!({ "description": "Made" })),
         (
             "@/responses/404",

@@ -250,9 +250,9 @@ pub struct PaymentReversal {
 /// The amount of a part of an invoice, in the currency's minor unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartAmount {
-    /// Which part.
+    /// The part, the same whenever the invoice is read.
     pub part: InvoicePart,
-    /// Its amount.
+    /// What was paid for it, after discounts and with taxes.
     pub amount_cents: i64,
 }
 

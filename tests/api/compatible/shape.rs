@@ -162,7 +162,10 @@ fn compare(old: At<'_>, new: At<'_>, way: Way, place: &str, seen: &mut Seen) -> 
             found.extend(compare(before, after, way, &format!("{place}{kind}"), seen));
         }
     }
-    if way == Way::In && new.choices.len() > old.choices.len() {
+    // A new choice asks nothing new if what was asked for before is one of its alternatives.
+    let is_made = |alternative: &At<'_>| alternative.shape().required.is_subset(&old.required);
+    let mut new_choices = new.choices.iter().skip(old.choices.len());
+    if way == Way::In && new_choices.any(|choice| !choice.iter().any(is_made)) {
         found.push(format!("{place} has a choice to make now"));
     }
     for (before, after) in old.choices.iter().zip(&new.choices) {

@@ -10,11 +10,7 @@ use domain::{
 };
 use port::{BillingTerms, ListPage, OrderReference, PaidOrder, RunningSubscription};
 
-use super::{
-    Stripe,
-    bills::name_of,
-    fetch::{first_billing, instant},
-};
+use super::{Stripe, bills::name_of, fetch::first_billing, tier::instant};
 use crate::{
     Error, Form, key, metadata,
     object::{Customer, Expandable},

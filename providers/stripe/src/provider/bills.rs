@@ -5,9 +5,9 @@ use port::{InvoiceName, NoOrderReason, Owners, PaidInvoice, PartAmount, PaymentW
 
 use super::{
     Stripe,
-    fetch::{Tier, instant},
     invoice_items::OwnLine,
     invoice_parts::{Reading, Unclear, billing_of},
+    tier::{Tier, instant},
 };
 use crate::{Error, invoices::Invoice, subscriptions::Subscription};
 

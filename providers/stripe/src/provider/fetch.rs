@@ -11,7 +11,11 @@ use domain::{
 };
 use port::{ObjectRef, Owners, PaidOrder, Report, SubscriptionState};
 
-use super::{Stripe, money::readable};
+use super::{
+    Stripe,
+    money::readable,
+    tier::{Tier, instant, is_after_end, status},
+};
 use crate::{
     Error,
     checkout_sessions::{Session, SessionStatus},
@@ -21,14 +25,6 @@ use crate::{
     prices::StoredPrice,
     subscriptions::{Subscription, SubscriptionItem, SubscriptionStatus},
 };
-
-/// The item of a subscription that is billed by one of our prices.
-pub(super) struct Tier<'a> {
-    /// The item; where none is ours, the first one.
-    pub(super) item: Option<&'a SubscriptionItem>,
-    /// Our price of that item.
-    pub(super) price: Option<PriceId>,
-}
 
 impl Stripe {
     pub(super) async fn reports(
@@ -458,12 +454,6 @@ pub(super) fn first_billing(
     })
 }
 
-/// Whether an invoice was paid only after its subscription had ended.
-pub(super) fn is_after_end(subscription: &Subscription, invoice: &Invoice) -> bool {
-    let ended = subscription.ended_at;
-    ended.is_some_and(|ended| invoice.paid_at() > ended)
-}
-
 fn email(text: &str) -> Option<domain::text::Email> {
     domain::text::Email::new(text).ok()
 }
@@ -475,22 +465,4 @@ fn page(url: Option<&str>) -> Option<PageUrl> {
 
 fn page_of(invoice: &Invoice) -> Option<PageUrl> {
     page(invoice.hosted_invoice_url.as_deref())
-}
-
-/// A subscription's status for its wallet. One whose first payment never came is canceled.
-pub(super) fn status(subscription: &Subscription) -> Option<Status> {
-    match subscription.status {
-        SubscriptionStatus::Active | SubscriptionStatus::Trialing => Some(Status::Active),
-        SubscriptionStatus::PastDue | SubscriptionStatus::Unpaid => Some(Status::PastDue),
-        SubscriptionStatus::Paused => Some(Status::Paused),
-        SubscriptionStatus::Canceled | SubscriptionStatus::IncompleteExpired => {
-            Some(Status::Canceled)
-        }
-        SubscriptionStatus::Other => None,
-    }
-}
-
-/// Converts Stripe's seconds since the Unix epoch.
-pub(super) fn instant(seconds: i64) -> Timestamp {
-    Timestamp(seconds.saturating_mul(1000))
 }

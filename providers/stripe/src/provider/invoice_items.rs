@@ -17,7 +17,7 @@ pub(super) struct OwnLine<'a> {
 }
 
 /// Our lines of one of the subscription's items.
-pub(super) struct Item<'a> {
+pub(super) struct BilledItem<'a> {
     pub(super) name: ItemName<'a>,
     /// The line of a whole cycle.
     pub(super) cycle: Option<OwnLine<'a>>,
@@ -38,12 +38,12 @@ pub(super) struct InvoiceItems<'a> {
     pub(super) subscription: &'a Subscription,
     pub(super) owners: &'a dyn Owners,
     /// The lines of each item.
-    pub(super) items: Vec<Item<'a>>,
+    pub(super) items: Vec<BilledItem<'a>>,
     /// Our lines that are neither for a cycle nor for a switch, or begin a trial.
     pub(super) others: Vec<OwnLine<'a>>,
 }
 
-impl Item<'_> {
+impl BilledItem<'_> {
     /// The sum of its switches.
     pub(super) fn due(&self) -> i64 {
         let amounts = self.switches.iter().map(|own| own.line.amount);
@@ -120,7 +120,7 @@ impl<'a> InvoiceItems<'a> {
         match known.filter(|item| !is_cycle || item.cycle.is_none()) {
             Some(item) if is_cycle => item.cycle = Some(own),
             Some(item) => item.switches.push(own),
-            None => self.items.push(Item {
+            None => self.items.push(BilledItem {
                 name: if is_cycle && own.line.item().is_none() {
                     by_price()
                 } else {
@@ -167,7 +167,7 @@ impl<'a> InvoiceItems<'a> {
     }
 
     /// Whether an item's lines say no more than a product, which is that of another one.
-    fn is_product_of(&self, item: &Item<'_>, other: &Item<'_>) -> bool {
+    fn is_product_of(&self, item: &BilledItem<'_>, other: &BilledItem<'_>) -> bool {
         let ItemName::Product(product) = item.name else {
             return false;
         };

@@ -14,8 +14,8 @@ use domain::{
 use port::{InvoicePart, Owners, PaidPart, PartAmount, Share};
 
 use super::{
-    fetch::{Tier, instant, is_after_end, status},
-    invoice_items::{InvoiceItems, Item, ItemName, OwnLine},
+    invoice_items::{BilledItem, InvoiceItems, ItemName, OwnLine},
+    tier::{Tier, instant, is_after_end, status},
 };
 use crate::{
     invoices::{BillingReason, Invoice, InvoiceLine},
@@ -56,7 +56,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The item's line of a whole cycle, where the invoice begins one.
-    fn cycle_of(&self, item: &Item<'a>) -> Option<OwnLine<'a>> {
+    fn cycle_of(&self, item: &BilledItem<'a>) -> Option<OwnLine<'a>> {
         let begins = self.is_cycle()
             || self.invoice.billing_reason == Some(BillingReason::SubscriptionUpdate);
         item.cycle.filter(|_| begins)
@@ -215,7 +215,7 @@ impl<'a> Reading<'a> {
     /// An item's switches of the cycle before, which cost something together.
     fn prior_switches(
         &self,
-        item: &Item<'_>,
+        item: &BilledItem<'_>,
         cycle: Option<OwnLine<'_>>,
         tier: &Tier<'_>,
     ) -> Option<About> {
@@ -233,7 +233,7 @@ impl<'a> Reading<'a> {
     }
 
     /// An item's switches within its cycle; `None`: they bring nothing.
-    fn switches(&self, item: &Item<'_>, tier: &Tier<'_>) -> Result<Option<About>, Unclear> {
+    fn switches(&self, item: &BilledItem<'_>, tier: &Tier<'_>) -> Result<Option<About>, Unclear> {
         let mut cycles = self.invoice.cycle_lines();
         let mut others = self.of.others.iter();
         if item.due() <= 0
@@ -271,11 +271,11 @@ impl<'a> Reading<'a> {
     }
 
     fn takes_money_for_ours(&self) -> bool {
-        let items = self.of.items.iter().flat_map(Item::lines);
+        let items = self.of.items.iter().flat_map(BilledItem::lines);
         self.invoice.amount_paid > 0 && items.chain(&self.of.others).any(|own| own.line.amount > 0)
     }
 
-    fn prorations(&self, item: &Item<'_>, tier: &Tier<'_>) -> Vec<Proration> {
+    fn prorations(&self, item: &BilledItem<'_>, tier: &Tier<'_>) -> Vec<Proration> {
         let lines = item.switches.iter().filter_map(|OwnLine { line, price }| {
             Some(Proration {
                 terms: self.of.owners.terms(*price)?,
@@ -290,7 +290,7 @@ impl<'a> Reading<'a> {
     }
 
     /// When the item's cycle that ends at `end` began, in seconds since the Unix epoch.
-    fn start_of(&self, item: &Item<'_>, tier: &Tier<'_>, end: i64) -> i64 {
+    fn start_of(&self, item: &BilledItem<'_>, tier: &Tier<'_>, end: i64) -> i64 {
         let mut there = self.of.subscription.items().iter();
         let there = there.find(|there| {
             let mut lines = item.lines();
@@ -300,7 +300,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whether an item's lines say what was switched from: the price that is given back may be none of ours.
-    fn is_complete(&self, item: &Item<'_>) -> bool {
+    fn is_complete(&self, item: &BilledItem<'_>) -> bool {
         item.switches.iter().all(|own| {
             let at = |line: &InvoiceLine| {
                 line.is_given_back() && line.period.start == own.line.period.start

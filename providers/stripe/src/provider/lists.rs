@@ -3,7 +3,7 @@
 use domain::{text::PaymentId, time::Timestamp};
 use port::{ListPage, Movement, ProviderList, ProviderListItem};
 
-use super::{Stripe, fetch::instant};
+use super::{Stripe, tier::instant};
 use crate::{
     Error, Form,
     charges::Charge,

@@ -11,6 +11,7 @@ mod lists;
 mod money;
 mod portal;
 mod prices;
+mod tier;
 
 use std::{future::Future, sync::Arc, time::Duration};
 
