@@ -64,7 +64,7 @@ proptest! {
         for step in steps {
             // What is impossible just now is refused.
             match step {
-                Step::Wait { hours } => shop.until(shop.books.now + hours * HOUR),
+                Step::Wait { hours } => shop.until(shop.books.now.saturating_add(hours.saturating_mul(HOUR))),
                 Step::Switch { large } => {
                     let running = shop.subscription(&subscription);
                     drop(running.switch(&mut shop.books, &offer, &prices[usize::from(large)]));

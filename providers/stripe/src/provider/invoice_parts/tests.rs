@@ -1,6 +1,12 @@
 //! Bills of any sequence of changes to a subscription, as Stripe writes them: credits are in proportion to the money,
 //! in whatever order lines and reports are.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
+    reason = "small numbers in a test"
+)]
+
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
