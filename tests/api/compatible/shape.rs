@@ -162,13 +162,15 @@ fn compare(old: At<'_>, new: At<'_>, way: Way, place: &str, seen: &mut Seen) -> 
             found.extend(compare(before, after, way, &format!("{place}{kind}"), seen));
         }
     }
-    // A new choice asks nothing new if what was asked for before is one of its alternatives.
+    // A choice is no choice if what was asked for anyway is one of its alternatives.
     let is_made = |alternative: &At<'_>| alternative.shape().required.is_subset(&old.required);
-    let mut new_choices = new.choices.iter().skip(old.choices.len());
-    if way == Way::In && new_choices.any(|choice| !choice.iter().any(is_made)) {
+    let is_open = |choice: &&Vec<At<'_>>| way == Way::Out || !choice.iter().any(is_made);
+    let before: Vec<_> = old.choices.iter().filter(is_open).collect();
+    let after: Vec<_> = new.choices.iter().filter(is_open).collect();
+    if way == Way::In && after.len() > before.len() {
         found.push(format!("{place} has a choice to make now"));
     }
-    for (before, after) in old.choices.iter().zip(&new.choices) {
+    for (before, after) in before.iter().zip(&after) {
         for (number, choice) in before.iter().enumerate() {
             let place = format!("{place}|{number}");
             let against = |now: &At<'_>| compare(*choice, *now, way, &place, &mut seen.clone());
@@ -176,7 +178,7 @@ fn compare(old: At<'_>, new: At<'_>, way: Way, place: &str, seen: &mut Seen) -> 
             found.extend(nearest.unwrap_or_default());
         }
     }
-    if old.choices.len() > new.choices.len() {
+    if before.len() > after.len() {
         found.push(format!("{place} has no choice any more"));
     }
     found
