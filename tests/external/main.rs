@@ -1,6 +1,6 @@
 //! Tests with external tools: Stripe's own library speaks to the sandbox, its types check the forms that the
-//! client sends, a real browser buys in the demo shop, and the libraries of Standard Webhooks verify
-//! deliveries. Their packages are in `tests/external`; `scripts/test` installs them.
+//! client sends, a real browser buys in the demo shop, the libraries of Standard Webhooks verify deliveries, and a
+//! shell runs what the documentation and `scrip dev` print. Their packages are in `tests/external`; `scripts/setup` installs them.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,11 +11,13 @@
 )]
 
 mod dashboard;
+mod dev;
 mod docs;
 mod forms;
 mod https;
 mod node;
 mod oidc;
+mod pages;
 mod redocly;
 mod sandbox;
 mod webhooks;

@@ -61,7 +61,7 @@ async fn the_standards_own_libraries_verify_what_is_sent() {
     let python = folder().join("venv/bin/python");
     assert!(
         python.exists(),
-        "the Python packages of the external tests are not there: scripts/test sets it up"
+        "the Python packages of the external tests are not there: scripts/setup sets it up"
     );
     // Before the rotation one secret signs, after it both do.
     for (part, secrets) in [

@@ -81,8 +81,17 @@ fn record(folded: &FoldedState, key: &WalletKey) -> WalletRecord {
     WalletRecord::read(folded.store(), key).unwrap().unwrap()
 }
 
+/// How many random histories a test tries: so many in the fast tier of the tests, a multiple of them elsewhere.
+fn histories(few: u32) -> u32 {
+    let times = std::env::var("SCRIP_RANDOM_HISTORIES").ok();
+    let times = times.map_or(1, |times| {
+        times.parse().expect("SCRIP_RANDOM_HISTORIES is a number")
+    });
+    few.saturating_mul(times)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: histories(6), failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
     fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
@@ -174,7 +183,7 @@ fn totals_are_fresh_between_any_two_writes_of_a_fold() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: histories(6), failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
     fn what_is_appended_is_found_before_it_is_folded(seed: u64) {

@@ -121,7 +121,7 @@ fn change(map: &mut Map, changes: &Changes) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: super::histories(12), failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
     fn it_is_what_a_map_would_be(seed: u64) {
