@@ -9,7 +9,7 @@ pub const CODE_ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Letters of the three groups behind the word.
 const GROUPS: usize = 12;
 /// Most bytes of a code as it is typed, with what stands between its letters.
-const LONGEST: usize = 128;
+const MAX_BYTES: usize = 128;
 
 /// A well-formed recovery code in its normal form: upper case, I and L read as 1, O as 0 in the
 /// groups after the word. It opens a wallet: never logged, so `Debug` hides it.
@@ -22,7 +22,7 @@ impl RecoveryCode {
     /// unknown one simply opens nothing.
     #[must_use]
     pub fn parse(typed: &str) -> Option<Self> {
-        if typed.len() > LONGEST {
+        if typed.len() > MAX_BYTES {
             return None;
         }
         let letters = folded(typed);

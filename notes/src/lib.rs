@@ -173,12 +173,12 @@ pub async fn put_all(
 ) -> Result<(), actors::Error> {
     /// Limits of one append, which takes 56 KiB.
     const MAX_NOTES: usize = 256;
-    const MOST_BYTES: usize = 24_000;
+    const MAX_BYTES: usize = 24_000;
     let (mut some, mut bytes) = (Vec::new(), 0_usize);
     for note in notes {
         let body = note.body.as_ref().map_or(0, |body| body.len());
         let size = note.key.len().saturating_add(body);
-        if some.len() >= MAX_NOTES || bytes.saturating_add(size) > MOST_BYTES {
+        if some.len() >= MAX_NOTES || bytes.saturating_add(size) > MAX_BYTES {
             handle.put_notes(std::mem::take(&mut some)).await?;
             bytes = 0;
         }

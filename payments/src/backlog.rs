@@ -15,13 +15,13 @@ use super::{
 const PAUSES: [i64; 6] = [1, 5, 30, 120, 600, 3600];
 /// The longest pause while the provider does not answer, in seconds: buyers who paid meanwhile wait for its return,
 /// and a sweep sends it only a few requests before it stops.
-const LONGEST_IN_OUTAGE: i64 = 120;
+const MAX_IN_OUTAGE: i64 = 120;
 /// Attempts for an object that the provider does not have, which take a day: an event may come before its
 /// object can be fetched.
-const MOST_UNKNOWN: usize = 29;
+const MAX_UNKNOWN: usize = 29;
 /// How often, and for how long, a payment is checked that has not settled yet.
 const SETTLEMENT_SECONDS: i64 = 3600;
-const LONGEST_SETTLEMENT_SECONDS: i64 = 30 * 24 * 3600;
+const MAX_SETTLEMENT_SECONDS: i64 = 30 * 24 * 3600;
 /// How often a missing permission of the key is probed.
 const PROBE_SECONDS: i64 = 30;
 /// Events that [`Backlog::due`] returns at most.
@@ -66,16 +66,12 @@ impl BacklogEntry {
 
     /// Whether the provider has answered for a day that it has no such object.
     pub(crate) const fn is_hopeless(&self, error: &Error) -> bool {
-        self.attempts >= MOST_UNKNOWN && matches!(error, Error::Provider(port::Error::Missing(_)))
+        self.attempts >= MAX_UNKNOWN && matches!(error, Error::Provider(port::Error::Missing(_)))
     }
 
     /// Whether its payment has not settled for 30 days.
     pub(crate) fn never_settled(&self, now: Timestamp, error: &Error) -> bool {
-        let end = self
-            .event
-            .content
-            .at
-            .plus_seconds(LONGEST_SETTLEMENT_SECONDS);
+        let end = self.event.content.at.plus_seconds(MAX_SETTLEMENT_SECONDS);
         matches!(error, Error::NotSettled) && end <= now
     }
 
@@ -94,7 +90,7 @@ impl Backlog {
             false => PAUSES.get(waiting.attempts).copied().unwrap_or(last),
         };
         if error.is_silence() {
-            pause = pause.min(LONGEST_IN_OUTAGE);
+            pause = pause.min(MAX_IN_OUTAGE);
         }
         waiting.attempts = waiting.attempts.saturating_add(1);
         let Error::Provider(port::Error::Permission { permission, .. }) = error else {
@@ -229,7 +225,7 @@ mod tests {
             backlog.remove(&it);
             assert!(!it.is_hopeless(&missing) && !backlog.has(PROJECT));
         }
-        it.attempts = MOST_UNKNOWN;
+        it.attempts = MAX_UNKNOWN;
         assert!(it.is_hopeless(&missing) && !it.is_hopeless(&Error::TooEarly));
     }
 

@@ -30,7 +30,7 @@ const OUTAGE_SECONDS: i64 = 3600;
 const PASSED_OVER_SECONDS: i64 = 3600;
 /// How long a sweep rests after it stopped; longer where the provider asks for it.
 const REST_SECONDS: i64 = 30;
-const LONGEST_REST_SECONDS: i64 = 600;
+const MAX_REST_SECONDS: i64 = 600;
 
 /// Where candidates come from, and how one is refreshed.
 pub(crate) trait Source: Send + Sync {
@@ -271,9 +271,8 @@ fn retry_after(error: &Error) -> i64 {
         Error::Provider(port::Error::Unavailable {
             retry_after_seconds: Some(seconds),
             ..
-        }) => i64::try_from(*seconds).map_or(LONGEST_REST_SECONDS, |seconds| {
-            seconds.min(LONGEST_REST_SECONDS)
-        }),
+        }) => i64::try_from(*seconds)
+            .map_or(MAX_REST_SECONDS, |seconds| seconds.min(MAX_REST_SECONDS)),
         _ => 0,
     }
 }

@@ -25,7 +25,7 @@ use std::{
 };
 
 use common::{
-    PATIENCE, Teller, append,
+    TIMEOUT, Teller, append,
     cluster::{database, lead, member},
     commit, version, waiter,
 };
@@ -97,7 +97,7 @@ struct Following {
 
 impl Following {
     fn leads(&self) -> Arc<SledJournal> {
-        match self.comes_to.recv_timeout(PATIENCE).unwrap().unwrap() {
+        match self.comes_to.recv_timeout(TIMEOUT).unwrap().unwrap() {
             Followed::Leads { journal, .. } => journal,
             other => panic!("{other:?}"),
         }
@@ -105,7 +105,7 @@ impl Following {
 
     fn stop(self) {
         self.stop.store(true, Ordering::Release);
-        let ended = self.comes_to.recv_timeout(PATIENCE).unwrap();
+        let ended = self.comes_to.recv_timeout(TIMEOUT).unwrap();
         assert!(matches!(ended, Ok(Followed::Stopped)), "{ended:?}");
     }
 }
@@ -113,7 +113,7 @@ impl Following {
 fn wait_until(what: &str, condition: impl Fn() -> bool) {
     let started = Instant::now();
     while !condition() {
-        assert!(started.elapsed() < PATIENCE, "never: {what}");
+        assert!(started.elapsed() < TIMEOUT, "never: {what}");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -151,7 +151,7 @@ fn a_leader_that_is_cut_off_is_replaced_and_answers_nothing_when_it_comes_back()
     assert_eq!(commit(&*next, &[others.next(1)]).1, Outcome::Durable);
 
     first.proxy.blackhole(false);
-    assert_eq!(heard.recv_timeout(PATIENCE).unwrap(), Outcome::Unknown);
+    assert_eq!(heard.recv_timeout(TIMEOUT).unwrap(), Outcome::Unknown);
     wait_until("it hears that it is deposed", || {
         first.failed.lock().is_some()
     });
@@ -299,7 +299,7 @@ fn callers_are_told_within_seconds_and_what_they_asked_for_is_done_once_the_data
     let read = leader.append(append(&[]), Some(done));
     assert_eq!(read.unwrap_err(), AppendRefusal::Unreachable);
     let asked = Instant::now();
-    assert_eq!(heard.recv_timeout(PATIENCE).unwrap(), Outcome::Unknown);
+    assert_eq!(heard.recv_timeout(TIMEOUT).unwrap(), Outcome::Unknown);
     assert!(
         asked.elapsed() < Duration::from_secs(15),
         "{:?}",
@@ -338,7 +338,7 @@ fn a_commit_that_was_not_waited_for_is_not_called_durable() {
     let early = heard.recv_timeout(Duration::from_secs(2));
     assert!(early.is_err(), "told {early:?} before the standby had it");
     standby.thaw();
-    assert_eq!(heard.recv_timeout(PATIENCE).unwrap(), Outcome::Durable);
+    assert_eq!(heard.recv_timeout(TIMEOUT).unwrap(), Outcome::Durable);
     leader.settle().unwrap();
     assert_eq!(version(&*leader, 1), 2);
 }
@@ -402,7 +402,7 @@ fn an_installation_moves_in_and_out_with_its_directory_and_numbers() {
     assert_eq!(version(&alone, 1), 9);
 
     // Nobody goes on with what it left.
-    let ended = following.comes_to.recv_timeout(PATIENCE).unwrap();
+    let ended = following.comes_to.recv_timeout(TIMEOUT).unwrap();
     assert!(
         matches!(ended, Ok(Followed::Taken { is_own: false })),
         "{ended:?}"

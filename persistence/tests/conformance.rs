@@ -22,7 +22,7 @@ use std::{
 };
 
 use common::{
-    PATIENCE, Teller, Trouble, append,
+    TIMEOUT, Teller, Trouble, append,
     cluster::{lead, member},
     commit, key, options, project, version, waiter,
 };
@@ -253,7 +253,7 @@ fn appending_does_not_wait_for_the_disk(subject: &mut dyn Subject) {
     assert_eq!(store.log.backlog().events, 2);
     assert!(heard.try_recv().is_err());
     subject.hold(false);
-    assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
+    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
     store.books.settle().unwrap();
     assert_eq!(
         (store.log.durable(), store.books.folded()),
@@ -285,15 +285,12 @@ fn answers_come_in_order_exactly_once(subject: &mut dyn Subject) {
     // Across threads nobody can say from outside which call came first; within one, anybody can.
     let mut last = [0; 4];
     for _ in 0..4 * EACH {
-        let (wallet, number, outcome) = heard.recv_timeout(PATIENCE).unwrap();
+        let (wallet, number, outcome) = heard.recv_timeout(TIMEOUT).unwrap();
         assert_eq!(outcome, Outcome::Durable);
         assert_eq!(number, last[wallet as usize] + 1, "wallet {wallet}");
         last[wallet as usize] = number;
     }
-    assert!(
-        heard.recv_timeout(PATIENCE).is_err(),
-        "an answer came twice"
-    );
+    assert!(heard.recv_timeout(TIMEOUT).is_err(), "an answer came twice");
     assert_eq!(store.log.durable(), Ticket(4 * EACH));
 }
 
@@ -310,7 +307,7 @@ fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
             .unwrap();
     }
     for expected in 1..=500 {
-        let (number, durable) = heard.recv_timeout(PATIENCE).unwrap();
+        let (number, durable) = heard.recv_timeout(TIMEOUT).unwrap();
         assert_eq!(number, expected);
         assert!(
             durable >= Ticket(number),
@@ -344,7 +341,7 @@ fn a_callback_may_append(subject: &mut dyn Subject) {
         me.append(append(&[granted]), Some(again)).unwrap();
     });
     store.log.append(append(&[created]), Some(done)).unwrap();
-    assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
+    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
 }
 
 fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: &mut dyn Subject) {
@@ -367,7 +364,7 @@ fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: &mut dyn Su
     }
     subject.fail();
     for number in 2..=50 {
-        assert_eq!(heard.recv_timeout(PATIENCE), Ok((number, Outcome::Unknown)));
+        assert_eq!(heard.recv_timeout(TIMEOUT), Ok((number, Outcome::Unknown)));
     }
     let refused = store.log.append(append(&[teller.granted(1)]), None);
     assert_eq!(refused, Err(AppendRefusal::Poisoned));

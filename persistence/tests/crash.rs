@@ -22,7 +22,7 @@ use std::{
 };
 
 use common::{
-    PATIENCE, Teller, Trouble, append, commit, crash_image, key, options, shop, version, waiter,
+    TIMEOUT, Teller, Trouble, append, commit, crash_image, key, options, shop, version, waiter,
 };
 use domain::{
     Timestamp,
@@ -80,7 +80,7 @@ impl Doomed {
                         return acknowledged;
                     }
                 }
-                match heard.recv_timeout(PATIENCE).unwrap() {
+                match heard.recv_timeout(TIMEOUT).unwrap() {
                     Outcome::Durable => acknowledged[wallet as usize] = number,
                     Outcome::Unknown => return acknowledged,
                 }
@@ -183,7 +183,7 @@ fn sell_until_failure(doomed: &Doomed) -> u128 {
         if journal.append(append(&events), Some(done)).is_err() {
             return order - 1;
         }
-        if heard.recv_timeout(PATIENCE).unwrap() == Outcome::Unknown {
+        if heard.recv_timeout(TIMEOUT).unwrap() == Outcome::Unknown {
             return order - 1;
         }
         if order % 10 == 0 && journal.settle().is_err() {
@@ -486,7 +486,7 @@ fn a_disk_that_stalls_is_noticed_by_what_waits_for_it() {
     journal.append(append(&[note(4)]), Some(done)).unwrap();
     assert!(heard.try_recv().is_err());
     trouble.hold(false);
-    assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
+    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
     assert_eq!(journal.refusing(), None);
     journal.settle().unwrap();
     assert_eq!(journal.notes(b"").unwrap().len(), 5);
@@ -737,5 +737,5 @@ fn a_callback_that_holds_the_last_reference_closes_cleanly() {
         .unwrap();
     drop(journal);
     trouble.hold(false);
-    assert_eq!(heard.recv_timeout(PATIENCE), Ok(Outcome::Durable));
+    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
 }

@@ -27,7 +27,7 @@ use std::{
 };
 
 use common::{
-    PATIENCE, Trouble, append,
+    TIMEOUT, Trouble, append,
     cluster::{busy_member, lead, member},
     crash_image,
     life::{Life, check},
@@ -453,7 +453,7 @@ fn frames_that_are_sent_together_across_a_border_are_all_there() {
                     let (done, outcome) = common::waiter();
                     let note = shop::note(&format!("{caller}"), Some(&format!("{number} {body}")));
                     log.append(append(&[note]), Some(done)).unwrap();
-                    let outcome = outcome.recv_timeout(PATIENCE).unwrap();
+                    let outcome = outcome.recv_timeout(TIMEOUT).unwrap();
                     send.send((caller, number, Some(outcome))).unwrap();
                 }
             });

@@ -20,7 +20,7 @@ pub(super) struct HealthArgs {
     config: Option<PathBuf>,
 }
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
     let flags = Flags {
@@ -32,7 +32,7 @@ pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
     let silent = |why: String| Failure(format!("no server answers at {address}: {why}"));
     if config.http.tls_cert.is_some() {
         // Its certificate is for a name, not for this address.
-        let taken = TcpStream::connect_timeout(&address, PATIENCE);
+        let taken = TcpStream::connect_timeout(&address, TIMEOUT);
         return taken.map(drop).map_err(|error| silent(error.to_string()));
     }
     remote::wait(async {
@@ -40,7 +40,7 @@ pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
             .parse()
             .map_err(Failure::new)?;
         // The address is always this machine's.
-        let http = remote::client(&url).timeout(PATIENCE).no_proxy();
+        let http = remote::client(&url).timeout(TIMEOUT).no_proxy();
         let http = http.build().map_err(Failure::new)?;
         let answer = http.get(url).send().await;
         let answer = answer.map_err(|error| silent(remote::root(&error)))?;

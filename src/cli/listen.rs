@@ -80,7 +80,7 @@ const AT_ONCE: usize = 100;
 /// How often the server is polled.
 const EVERY: Duration = Duration::from_secs(1);
 /// Longest pause before a server that does not answer is polled again.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// A rare type: one page of it skips thousands of other events.
 const RARE: &str = "subscription.past_due";
 
@@ -132,7 +132,7 @@ async fn listen(
             }
             Err(error) if error.may_pass() => {
                 print::error(&format!("scrip: {error} Trying again."));
-                pause = pause.saturating_mul(2).min(PATIENCE);
+                pause = pause.saturating_mul(2).min(TIMEOUT);
             }
             Err(error) => return Err(error.into()),
         }

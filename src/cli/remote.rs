@@ -20,7 +20,7 @@ use web::admin;
 use super::{Failure, admin_token::TokenArgs, dev, table};
 
 /// How long a response may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -301,7 +301,7 @@ impl ApiClient {
 /// A builder for an HTTP client. To this machine it never uses a proxy, which could read the token for no
 /// benefit.
 pub(super) fn client(url: &Url) -> reqwest::ClientBuilder {
-    AddressKind::of(url).client().timeout(PATIENCE)
+    AddressKind::of(url).client().timeout(TIMEOUT)
 }
 
 /// A path with these parameters, escaped, after those that it has.

@@ -51,7 +51,7 @@ const OPENERS: usize = 32;
 const WORKERS: usize = 4;
 
 /// How long each of the long steps may take.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_under_the_defaults_holds_what_a_crowd_of_wallets_folds() {
@@ -106,7 +106,7 @@ async fn a_full_disk_under_the_defaults_holds_what_a_crowd_of_wallets_folds() {
 
 /// Waits until everything in the log is folded.
 async fn folded(server: &Server) {
-    deadline::answered("a full disk to fold", PATIENCE, async || {
+    deadline::answered("a full disk to fold", TIMEOUT, async || {
         (backlog(server).await == 0).then_some(())
     })
     .await;
@@ -159,7 +159,7 @@ impl Crowd {
             })
             .collect();
         for opener in openers {
-            opener.finish(PATIENCE).await;
+            opener.finish(TIMEOUT).await;
         }
     }
 
@@ -181,7 +181,7 @@ impl Crowd {
             .collect();
         let mut ends = Vec::new();
         for worker in workers {
-            ends.push(worker.finish(PATIENCE).await);
+            ends.push(worker.finish(TIMEOUT).await);
         }
         ends
     }

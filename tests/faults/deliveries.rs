@@ -178,7 +178,7 @@ async fn a_server_killed_after_a_late_acceptance_owes_what_waited_behind_it() {
 }
 
 /// A quarter of a request's timeout: a shutdown that waits for one is too late, even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_end_does_not_wait_for_receivers_that_hang() {
@@ -194,7 +194,7 @@ async fn an_end_does_not_wait_for_receivers_that_hang() {
     receiver.always(Some(Say::Silence));
     server.grant("ann", 1, "first").await;
     let cut = receiver.wait_for(1).await.remove(0);
-    let ended = tokio::time::timeout(PATIENCE, server.terminate()).await;
+    let ended = tokio::time::timeout(TIMEOUT, server.terminate()).await;
     assert!(ended.expect("an end in time").success());
     server.verify();
     // Interrupted deliveries are sent again, and whatever came after them.

@@ -26,7 +26,7 @@ const LOADERS: usize = 8;
 /// Interval of each loader: some 400 deductions per second in all.
 const DEDUCTION_EVERY: Duration = Duration::from_millis(20);
 /// More than a connection's buffers and the bytes sent of a body.
-const MOST_KIB_EACH: u64 = 128;
+const MAX_KIB_EACH: u64 = 128;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stalled_connections_are_cut_off_and_hold_nobody_up() {
@@ -61,7 +61,7 @@ async fn stalled_connections_are_cut_off_and_hold_nobody_up() {
         beside.at(50),
         beside.at(99),
     );
-    assert!(most - before < STALLED as u64 * MOST_KIB_EACH, "{most} KiB");
+    assert!(most - before < STALLED as u64 * MAX_KIB_EACH, "{most} KiB");
     // A busy machine is slow without them, too.
     let most = 1000.0 + 10.0 * alone.at(99);
     assert!(beside.at(99) < most, "{} ms", beside.at(99));

@@ -33,7 +33,7 @@ const FAIL_OVERS: usize = 20;
 /// The same in a short run.
 const FEW_FAIL_OVERS: usize = 3;
 /// Nobody waits longer than this for a fail-over.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The settings of a process whose log is in this database.
 fn settings(url: &str, pipeline: usize) -> Vec<(&'static str, String)> {
@@ -193,7 +193,7 @@ impl Bench {
             .unwrap_or(u64::MAX)
             > 2
         {
-            patience(began, "a follower that has read all of the log")?;
+            check_timeout(began, "a follower that has read all of the log")?;
         }
         let frames = follower.gauge("scrip_cluster_head_frame")? as f64;
         let report = &mut self.report;
@@ -341,7 +341,7 @@ fn leader(processes: &[(&str, Server)]) -> Result<usize> {
                 return Ok(index);
             }
         }
-        patience(started, "a leader")?;
+        check_timeout(started, "a leader")?;
     }
 }
 
@@ -365,7 +365,7 @@ fn says(process: &Server, path: &str, what: &str) -> Result<()> {
             .is_ok_and(|reply| reply.status == 200)
     };
     while !is_so() {
-        patience(started, what)?;
+        check_timeout(started, what)?;
     }
     Ok(())
 }
@@ -376,15 +376,15 @@ fn answers_again(client: &Client, since: Instant) -> Result<()> {
         .get("/api/admin/v1/projects")
         .is_ok_and(|reply| reply.status == 200)
     {
-        patience(since, "an answer")?;
+        check_timeout(since, "an answer")?;
     }
     Ok(())
 }
 
-fn patience(since: Instant, what: &str) -> Result<()> {
+fn check_timeout(since: Instant, what: &str) -> Result<()> {
     super::stop::check()?;
-    if since.elapsed() > PATIENCE {
-        return Err(Error(format!("no {what} within {} s", PATIENCE.as_secs()))).context("cluster");
+    if since.elapsed() > TIMEOUT {
+        return Err(Error(format!("no {what} within {} s", TIMEOUT.as_secs()))).context("cluster");
     }
     thread::sleep(Duration::from_millis(2));
     Ok(())

@@ -19,7 +19,7 @@ use super::{
 /// Pause between two checks whether the buyer has the credits.
 const PAUSE: Duration = Duration::from_millis(20);
 /// After this a buyer counts as never served.
-const PATIENCE: Duration = Duration::from_secs(900);
+const TIMEOUT: Duration = Duration::from_secs(900);
 /// Buyers per second beside the webhooks.
 const BUYERS: f64 = 2.0;
 /// How long buyers come.
@@ -64,7 +64,7 @@ impl Bench {
         let started = Instant::now();
         for order in &open {
             while !shop.is_paid(runtime, &order.order)? {
-                if started.elapsed() > PATIENCE {
+                if started.elapsed() > TIMEOUT {
                     return Err(Error("the buyer waits for ever".into()));
                 }
                 std::thread::sleep(PAUSE);

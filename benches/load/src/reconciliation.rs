@@ -19,7 +19,7 @@ use super::{
 /// Pause between two checks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 /// After this it counts as never ending.
-const PATIENCE: Duration = Duration::from_secs(1800);
+const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// The state of reconciliations, as the server returns it.
 #[derive(Deserialize)]
@@ -58,7 +58,7 @@ impl Bench {
             let reply = admin.get(&path)?;
             let state: State =
                 serde_json::from_str(&reply.body).context("the reconciliation's state")?;
-            if state.error.is_some() || started.elapsed() > PATIENCE {
+            if state.error.is_some() || started.elapsed() > TIMEOUT {
                 return Err(Error(format!(
                     "the reconciliation does not end: {}",
                     reply.body

@@ -65,7 +65,7 @@ pub struct Spent<T> {
 /// Default lifetime of a hold.
 const DEFAULT: Duration = Duration::from_secs(900);
 /// How often work may be begun under a key, while none of its holds is charged.
-const MOST_TRIES: u32 = 20;
+const MAX_TRIES: u32 = 20;
 
 impl Draw {
     /// Charges `amount` credits.
@@ -380,7 +380,7 @@ impl Scrip {
             let found = self.read_hold(&placed.hold_id).await?;
             let ended = matches!(found.status.as_str(), "released" | "expired");
             let unpaid = ended && found.settled_amount == 0 && found.drawn == 0;
-            if unpaid && tries < MOST_TRIES {
+            if unpaid && tries < MAX_TRIES {
                 tries = tries.saturating_add(1);
                 key = Some(format!("{named}#{tries}"));
             } else if hold.resume && found.status == "open" {

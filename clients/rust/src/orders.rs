@@ -168,7 +168,7 @@ impl Scrip {
         self.call(Call::get(["orders", order_or_checkout])).await
     }
 
-    /// Reads an order repeatedly until its payment has succeeded or failed, or `patience` is over; returns it
+    /// Reads an order repeatedly until its payment has succeeded or failed, or `timeout` is over; returns it
     /// as it was last read.
     ///
     /// # Errors
@@ -177,13 +177,13 @@ impl Scrip {
     pub async fn wait_for_order(
         &self,
         order_or_checkout: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Order, Error> {
         let begun = tokio::time::Instant::now();
         let (mut pause, most) = LOOKS;
         loop {
             let order = self.order(order_or_checkout).await?;
-            let left = patience.saturating_sub(begun.elapsed());
+            let left = timeout.saturating_sub(begun.elapsed());
             if order.is_settled() || left.is_zero() {
                 return Ok(order);
             }

@@ -6,9 +6,9 @@ use std::time::Duration;
 /// Pause before the first repetition; doubled for each later one.
 const FIRST: Duration = Duration::from_millis(100);
 /// Longest pause between two repetitions, unless the server asks for more.
-const MOST: Duration = Duration::from_secs(5);
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// A server's `Retry-After` beyond this is returned to the caller instead.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The pause before the `attempt`th repetition, counted from 0; `None`: do not repeat. `repeatable` says
 /// whether repeating has no further effect. `chance` is any number: it spreads callers who failed together.
@@ -28,10 +28,10 @@ pub(crate) fn pause(
         }
         _ => return None,
     };
-    if asked.is_some_and(|asked| asked > PATIENCE) {
+    if asked.is_some_and(|asked| asked > TIMEOUT) {
         return None;
     }
-    let step = FIRST.saturating_mul(1 << attempt.min(10)).min(MOST);
+    let step = FIRST.saturating_mul(1 << attempt.min(10)).min(MAX_PAUSE);
     let half = step.as_millis().try_into().unwrap_or(u64::MAX) / 2;
     let jitter = Duration::from_millis(chance.checked_rem(half.max(1)).unwrap_or(0));
     Some(

@@ -84,17 +84,17 @@ impl IdleTracker {
 
     /// How long the client has left. Where nothing waits for it yet, that is the whole limit: a
     /// wait may begin at any time.
-    fn left(&self, patience: Timeouts) -> Duration {
+    fn left(&self, timeouts: Timeouts) -> Duration {
         let Since { idle, stalled } = *self.0.lock();
         let left = |since: Option<Instant>, limit: Duration| {
             limit.saturating_sub(since.map_or(Duration::ZERO, |since| since.elapsed()))
         };
         // While it takes an answer it owes no request.
         let owed = match stalled {
-            Some(_) => patience.taken,
-            None => patience.idle,
+            Some(_) => timeouts.taken,
+            None => timeouts.idle,
         };
-        left(idle, owed).min(left(stalled, patience.stalled))
+        left(idle, owed).min(left(stalled, timeouts.stalled))
     }
 }
 
@@ -111,14 +111,14 @@ enum CloseReason {
 pub(super) async fn run<C: GracefulConnection>(
     connection: C,
     waiting: &IdleTracker,
-    patience: Timeouts,
+    timeouts: Timeouts,
     stop: watch::Receiver<bool>,
 ) -> Result<(), C::Error> {
     let mut connection = pin!(connection);
     let why = tokio::select! {
         biased;
         ended = &mut connection => return ended,
-        why = SideTask::new(end(waiting, patience, stop)) => why,
+        why = SideTask::new(end(waiting, timeouts, stop)) => why,
     };
     match why {
         CloseReason::Stopping => {
@@ -126,14 +126,14 @@ pub(super) async fn run<C: GracefulConnection>(
             // A channel that never changes: a client that does not act is still cut off.
             let (_never, stop) = watch::channel(false);
             waiting.begins_anew();
-            let patience = Timeouts {
-                idle: patience.idle.min(AT_THE_STOP),
-                stalled: patience.stalled.min(TAKEN_AT_THE_STOP),
+            let timeouts = Timeouts {
+                idle: timeouts.idle.min(AT_THE_STOP),
+                stalled: timeouts.stalled.min(TAKEN_AT_THE_STOP),
                 taken: TAKEN_AT_THE_STOP,
             };
             tokio::select! {
                 ended = connection => ended,
-                _ = end(waiting, patience, stop) => Ok(()),
+                _ = end(waiting, timeouts, stop) => Ok(()),
             }
         }
         CloseReason::Idle => {
@@ -147,16 +147,16 @@ pub(super) async fn run<C: GracefulConnection>(
 /// arming one for each request costs more than reading its head.
 async fn end(
     waiting: &IdleTracker,
-    patience: Timeouts,
+    timeouts: Timeouts,
     mut stop: watch::Receiver<bool>,
 ) -> CloseReason {
-    let mut timer = pin!(sleep(waiting.left(patience)));
+    let mut timer = pin!(sleep(waiting.left(timeouts)));
     loop {
         tokio::select! {
             // The sender is dropped when the server is gone: that is a stop, too.
             _ = stop.wait_for(|stopping| *stopping) => return CloseReason::Stopping,
             () = &mut timer => {
-                let left = waiting.left(patience);
+                let left = waiting.left(timeouts);
                 if left.is_zero() {
                     return CloseReason::Idle;
                 }
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     const LIMIT: Duration = Duration::from_secs(60);
-    const PATIENCE: Timeouts = Timeouts {
+    const TIMEOUT: Timeouts = Timeouts {
         idle: LIMIT,
         stalled: Duration::from_secs(20),
         taken: Duration::MAX,
@@ -237,7 +237,7 @@ mod tests {
     async fn a_client_that_says_nothing_is_cut_off_at_the_limit() {
         let (begun, waiting) = (Instant::now(), IdleTracker::new());
         let (_stop, stopping) = watch::channel(false);
-        assert_eq!(end(&waiting, PATIENCE, stopping).await, CloseReason::Idle);
+        assert_eq!(end(&waiting, TIMEOUT, stopping).await, CloseReason::Idle);
         assert_eq!(begun.elapsed().as_secs(), 60);
     }
 
@@ -252,7 +252,7 @@ mod tests {
             sleep(Duration::from_secs(500)).await;
             waiting.begins();
         };
-        let (end, ()) = tokio::join!(end(&waiting, PATIENCE, stopping), client);
+        let (end, ()) = tokio::join!(end(&waiting, TIMEOUT, stopping), client);
         assert_eq!(end, CloseReason::Idle);
         assert_eq!(begun.elapsed().as_secs(), 50 + 500 + 60);
     }
@@ -275,7 +275,7 @@ mod tests {
             }
         };
         let ended = async {
-            let end = end(&waiting, PATIENCE, stopping).await;
+            let end = end(&waiting, TIMEOUT, stopping).await;
             (end, begun.elapsed().as_secs())
         };
         let (ended, ()) = tokio::join!(ended, client);

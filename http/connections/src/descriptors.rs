@@ -7,14 +7,14 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Open files for the store, its threads, calls to providers and mail servers, and the listeners.
 const RESERVED: u64 = 512;
 /// The fewest connections with which the server starts.
-const FEWEST: usize = 64;
+const MIN_CONNECTIONS: usize = 64;
 
 /// The system allows too few open files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the system allows {allowed} open files, and at least {} are needed: raise the limit \
      (ulimit -n, or LimitNOFILE= of the service)",
-    RESERVED.saturating_add(FEWEST as u64)
+    RESERVED.saturating_add(MIN_CONNECTIONS as u64)
 )]
 pub struct TooFewDescriptors {
     /// The limit, raised as far as it goes.
@@ -49,7 +49,7 @@ fn fit(wanted: usize, allowed: Option<u64>) -> Result<usize, TooFewDescriptors> 
     if left >= wanted {
         return Ok(wanted);
     }
-    if left < FEWEST {
+    if left < MIN_CONNECTIONS {
         return Err(TooFewDescriptors { allowed });
     }
     tracing::warn!(

@@ -220,13 +220,13 @@ impl<F: Responder> Server<F> {
         peer: SocketAddr,
         stopped: watch::Receiver<bool>,
     ) -> impl Future<Output = ()> + Send + use<F> {
-        let patience = Timeouts {
+        let timeouts = Timeouts {
             idle: Duration::from_secs(self.settings.head_timeout_seconds),
             stalled: Duration::from_secs(self.settings.write_timeout_seconds),
             taken: Duration::MAX,
         };
         let body = Duration::from_secs(self.settings.body_timeout_seconds).saturating_add(LATER);
-        settle(&stream, patience.stalled);
+        settle(&stream, timeouts.stalled);
         let waiting = Arc::new(IdleTracker::new());
         // One for each connection, so that not all of them count references in one place.
         let front = Arc::new(self.front.clone());
@@ -237,7 +237,7 @@ impl<F: Responder> Server<F> {
             peer,
             body,
             waiting,
-            patience,
+            timeouts,
             stopped,
         };
         async move {
@@ -260,7 +260,7 @@ struct Conversation<F> {
     /// How long a body may take.
     body: Duration,
     waiting: Arc<IdleTracker>,
-    patience: Timeouts,
+    timeouts: Timeouts,
     stopped: watch::Receiver<bool>,
 }
 
@@ -272,7 +272,7 @@ impl<F: Responder> Conversation<F> {
             peer,
             body,
             waiting,
-            patience,
+            timeouts,
             stopped,
         } = self;
         // Counted by this connection alone.
@@ -293,7 +293,7 @@ impl<F: Responder> Conversation<F> {
         // Head and body are copied together: answers are small, and two pieces cost the kernel more than the copy.
         protocol.writev(false);
         let connection = protocol.serve_connection(TokioIo::new(stream), service);
-        let ended = connection::run(connection, &waiting, patience, stopped).await;
+        let ended = connection::run(connection, &waiting, timeouts, stopped).await;
         if let Err(error) = ended {
             tracing::debug!(error = %error, "A connection ended early");
         }

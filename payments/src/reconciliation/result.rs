@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::Attribution;
 
 /// Differences that are stored one by one; further ones are only counted.
-const MOST_KEPT: usize = 100;
+const MAX_KEPT: usize = 100;
 
 /// The result of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ impl Reconciliation {
 
     pub(super) fn differs(&mut self, difference: Difference) {
         self.differences = self.differences.saturating_add(1);
-        if self.found.len() < MOST_KEPT {
+        if self.found.len() < MAX_KEPT {
             self.found.push(difference);
         }
     }

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The most open payments of one project. A person can decide about some hundreds a day.
-const MOST_OPEN: usize = 10_000;
+const MAX_OPEN: usize = 10_000;
 
 /// The unfulfilled payments of all projects. Cheap to clone.
 #[derive(Clone)]
@@ -193,7 +193,7 @@ impl List {
             None if was_refunded => return Ok(()),
             None => {}
         }
-        if self.count(Some(id)) >= MOST_OPEN {
+        if self.count(Some(id)) >= MAX_OPEN {
             return Err(Error::TooManyUnfulfilled);
         }
         tracing::error!(payment = %entry.payment, reason = ?entry.reason, "A payment leads to no order; it waits among the unfulfilled payments for a decision");

@@ -14,11 +14,11 @@ use super::{copied::Mark, retire::FoldReport};
 use crate::{error::Error, log::progress::LogProgress};
 
 /// The longest that a copy may hold things back.
-const LONGEST: Duration = Duration::from_secs(4 * 60 * 60);
+const MAX_COPY_DURATION: Duration = Duration::from_secs(4 * 60 * 60);
 /// The most frames: sled keeps some 65 bytes of memory for each.
-const MOST_FRAMES: usize = 2_000_000;
+const MAX_FRAMES: usize = 2_000_000;
 /// How long a copy may wait for the fold under way to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// Frames that are dropped at a time once a copy is over, between folds.
 const FRAMES_AT_ONCE: usize = 1024;
 
@@ -80,7 +80,7 @@ impl Retention {
                     turn,
                 });
             }
-            let left = PATIENCE.saturating_sub(started.elapsed());
+            let left = TIMEOUT.saturating_sub(started.elapsed());
             if left.is_zero() || progress.is_stopped() {
                 state.phase = Phase::Nobody;
                 return Err(Error::Unusable("the store does not answer".into()));
@@ -130,7 +130,7 @@ impl Retention {
     pub(crate) fn end_overdue(&self, full: bool) {
         let mut state = self.state.lock();
         if let Phase::Copying { since, .. } = state.phase
-            && (full || since.elapsed() > LONGEST || state.frames.len() > MOST_FRAMES)
+            && (full || since.elapsed() > MAX_COPY_DURATION || state.frames.len() > MAX_FRAMES)
         {
             state.phase = Phase::Nobody;
             tracing::warn!(

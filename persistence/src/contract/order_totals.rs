@@ -23,7 +23,7 @@ use crate::{
 const LOOKED_AT: usize = 200_000;
 
 /// The intervals that sums are taken of, the longest first.
-const LONGEST_FIRST: [Interval; 3] = [Interval::Month, Interval::Day, Interval::Hour];
+const MAX_FIRST: [Interval; 3] = [Interval::Month, Interval::Day, Interval::Hour];
 
 /// What sold most, and to whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -244,7 +244,7 @@ impl dyn Books + '_ {
         let intervals: &[Interval] = if filter.is_by_order() {
             &[]
         } else {
-            &LONGEST_FIRST
+            &MAX_FIRST
         };
         let mut sales = Sales::default();
         self.add_sales(&query, intervals, (from, to), &mut sales)?;

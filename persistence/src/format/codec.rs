@@ -9,14 +9,14 @@ use crate::error::Error;
 pub(crate) const FORMAT: u8 = 1;
 
 /// Larger than any value: a damaged length beyond it is refused at once.
-const MOST_BYTES: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 
-const CONFIG: Config = bincode::config::standard().with_limit::<MOST_BYTES>();
+const CONFIG: Config = bincode::config::standard().with_limit::<MAX_BYTES>();
 
 type Config = bincode::config::Configuration<
     bincode::config::LittleEndian,
     bincode::config::Varint,
-    bincode::config::Limit<MOST_BYTES>,
+    bincode::config::Limit<MAX_BYTES>,
 >;
 
 /// Appends a value without a version, which the caller writes.

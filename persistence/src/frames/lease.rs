@@ -3,7 +3,7 @@
 //!
 //! Why it holds: an opening behind the frame *m* keeps every later frame of the former leader out. So the last frame
 //! that was acknowledged to it is *m* or an earlier one, and was sent before anybody saw *m*. It trusts itself for
-//! [`TRUST`] from when it sent it; the other waited for [`PATIENCE`] from when it first saw *m*. Neither compares its
+//! [`TRUST`] from when it sent it; the other waited for [`TIMEOUT`] from when it first saw *m*. Neither compares its
 //! clock with another one's; that they run alike to within a tenth is enough.
 
 use std::{
@@ -16,9 +16,9 @@ use super::FramePosition;
 /// How long a leader answers from memory after it sent a frame that was acknowledged.
 pub const TRUST: Duration = Duration::from_millis(2500);
 /// How long a head must have been seen unmoved before another opens behind it.
-pub const PATIENCE: Duration = Duration::from_millis(3300);
+pub const TIMEOUT: Duration = Duration::from_millis(3300);
 /// Two looks further apart are two beginnings: whoever did not look cannot say that nothing moved.
-pub const MOST_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+pub const MAX_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// A leader sends something at least this often.
 pub const BEAT_EVERY: Duration = Duration::from_millis(500);
@@ -89,9 +89,9 @@ impl Watch {
     /// The log's head was read, and the answer was there by then. `is_closed`: it is a closing, behind which nobody
     /// leads.
     pub fn saw(&mut self, head: FramePosition, is_closed: bool, now: Moment) {
-        let still = self.seen.filter(|seen| {
-            seen.head == head && now.saturating_sub(seen.last) <= MOST_BETWEEN_LOOKS
-        });
+        let still = self
+            .seen
+            .filter(|seen| seen.head == head && now.saturating_sub(seen.last) <= MAX_BETWEEN_LOOKS);
         self.seen = Some(Seen {
             head,
             is_closed,
@@ -104,8 +104,8 @@ impl Watch {
     #[must_use]
     pub fn may_open(&self, now: Moment) -> Option<FramePosition> {
         let seen = self.seen?;
-        let is_fresh = now.saturating_sub(seen.last) <= MOST_BETWEEN_LOOKS;
-        let waited = now.saturating_sub(seen.first) >= PATIENCE;
+        let is_fresh = now.saturating_sub(seen.last) <= MAX_BETWEEN_LOOKS;
+        let waited = now.saturating_sub(seen.first) >= TIMEOUT;
         (is_fresh && (seen.is_closed || waited)).then_some(seen.head)
     }
 }

@@ -95,7 +95,7 @@ pub(crate) struct FilterBlocks {
 }
 
 /// A quarter of the bits: still one wrong "perhaps" in twelve only.
-const MOST_HALVINGS: u8 = 2;
+const MAX_HALVINGS: u8 = 2;
 
 impl FilterBlocks {
     /// Filters of full size, as they are stored.
@@ -114,7 +114,7 @@ impl FilterBlocks {
     /// Joins neighbouring blocks to half as many, for a few more wrong "perhaps". `Err` if there may not be fewer.
     pub(crate) fn halved(self) -> Result<Self, Self> {
         // Among half as many blocks a hash's block is at half the index: pairs must not reach over pages.
-        let may = self.halvings < MOST_HALVINGS && self.per_page.is_multiple_of(2);
+        let may = self.halvings < MAX_HALVINGS && self.per_page.is_multiple_of(2);
         if !may || self.per_page == 0 {
             return Err(self);
         }

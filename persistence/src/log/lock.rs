@@ -104,7 +104,7 @@ impl Directory {
     }
 }
 
-/// Locks, with a little patience: a child that is being started has its parent's descriptors for an instant, also of
+/// Locks, waiting a little: a child that is being started has its parent's descriptors for an instant, also of
 /// what the parent has just closed.
 fn try_lock(lock: &File) -> Result<(), TryLockError> {
     let started = Instant::now();

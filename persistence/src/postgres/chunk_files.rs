@@ -40,7 +40,7 @@ impl ChunkFiles {
     }
 
     /// The longest row that may be one.
-    pub(super) const LONGEST_MARK: i32 = 64;
+    pub(super) const MAX_MARK: i32 = 64;
 
     /// Writes a chunk durably; returns what its row has to say.
     pub(super) fn write(&self, name: &ChunkName, bytes: &[u8]) -> Result<Vec<u8>, Error> {

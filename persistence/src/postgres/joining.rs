@@ -37,7 +37,7 @@ const FIRST_SNAPSHOT_WITHIN: Duration = Duration::from_secs(60);
 /// How long threads of a store that was closed may hold its files.
 const CLOSED_WITHIN: Duration = Duration::from_secs(10);
 /// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
-const MOST_REMADE: u32 = 3;
+const MAX_REMADE: u32 = 3;
 /// Pause between two looks for it.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -106,7 +106,7 @@ impl<'a> Joining<'a> {
         let mut remade = 0_u32;
         loop {
             if let Some(reason) = reason.take() {
-                if remade >= MOST_REMADE {
+                if remade >= MAX_REMADE {
                     return Err(Error::Unusable(format!(
                         "the books in {} cannot go on with the log: {reason}",
                         dir.display()

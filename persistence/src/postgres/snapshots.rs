@@ -58,7 +58,7 @@ impl PostgresRows {
                 .client()
                 .query_typed(
                     "SELECT name, bytes FROM scrip.chunk WHERE cell = $1 AND octet_length(bytes) <= $2",
-                    &[(&cell, Type::INT2), (&ChunkFiles::LONGEST_MARK, Type::INT4)],
+                    &[(&cell, Type::INT2), (&ChunkFiles::MAX_MARK, Type::INT4)],
                 )
                 .await?;
             rows.iter().map(chunk).collect::<Result<Vec<_>, _>>()
@@ -348,7 +348,7 @@ impl SnapshotRows for PostgresRows {
                         (&cell, Type::INT2),
                         (&names, Type::BYTEA_ARRAY),
                         (&moment, Type::INT8),
-                        (&ChunkFiles::LONGEST_MARK, Type::INT4),
+                        (&ChunkFiles::MAX_MARK, Type::INT4),
                     ],
                 )
                 .await?;

@@ -15,7 +15,7 @@ const FEW: usize = 128;
 const REGISTERS: usize = 1 << INDEX_BITS;
 const INDEX_BITS: u32 = 11;
 /// The largest value of a register: the position of the first one bit after the index, or that there is none.
-const MOST: u8 = 64 - 11 + 1;
+const MAX_RANK: u8 = 64 - 11 + 1;
 
 /// A set of wallets that tells how many there are.
 #[derive(Clone, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Wallets {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
         let damaged = || Error::Damaged("a stored count of wallets is malformed".into());
         if let Ok(registers) = <[u8; REGISTERS]>::try_from(bytes) {
-            let is_one = registers.iter().all(|register| *register <= MOST);
+            let is_one = registers.iter().all(|register| *register <= MAX_RANK);
             return is_one
                 .then(|| Self(Sketch::Many(Box::new(registers))))
                 .ok_or_else(damaged);
@@ -154,8 +154,8 @@ fn note(registers: &mut [u8; REGISTERS], hash: u64) {
     let index = usize::try_from(hash >> 64_u32.saturating_sub(INDEX_BITS)).unwrap_or(0);
     let zeros = (hash << INDEX_BITS).leading_zeros();
     let rank = u8::try_from(zeros.saturating_add(1))
-        .unwrap_or(MOST)
-        .min(MOST);
+        .unwrap_or(MAX_RANK)
+        .min(MAX_RANK);
     if let Some(register) = registers.get_mut(index) {
         *register = (*register).max(rank);
     }
@@ -170,7 +170,7 @@ fn note(registers: &mut [u8; REGISTERS], hash: u64) {
     reason = "an estimate, and never below zero"
 )]
 fn estimate(registers: &[u8; REGISTERS]) -> u64 {
-    let mut of = [0_u32; MOST as usize + 1];
+    let mut of = [0_u32; MAX_RANK as usize + 1];
     for register in registers {
         if let Some(count) = of.get_mut(usize::from(*register)) {
             *count = count.saturating_add(1);
@@ -275,7 +275,7 @@ mod tests {
         unsorted.rotate_left(8);
         let twice = [some(0..1).bytes(), some(0..1).bytes()].concat();
         let mut register = some(0..500).bytes();
-        register[7] = MOST + 1;
+        register[7] = MAX_RANK + 1;
         let too_many = some(0..128).bytes().repeat(2)[..129 * 8].to_vec();
         for bytes in [unsorted, twice, register, too_many, vec![0; 7]] {
             assert!(Wallets::read(&bytes).is_err(), "{} bytes", bytes.len());

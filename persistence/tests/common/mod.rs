@@ -26,7 +26,7 @@ use persistence::{
 };
 
 /// Long enough for any disk, short enough for a test that hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(300);
 
 pub(crate) fn key(wallet: u64) -> WalletKey {
     // Spread like real keys: the beginning tells wallets apart.
@@ -168,7 +168,7 @@ pub(crate) fn waiter() -> (OnOutcome, mpsc::Receiver<Outcome>) {
 pub(crate) fn commit(log: &dyn Log, events: &[LogEvent]) -> (Ticket, Outcome) {
     let (done, heard) = waiter();
     let ticket = log.append(append(events), Some(done)).unwrap();
-    (ticket, heard.recv_timeout(PATIENCE).unwrap())
+    (ticket, heard.recv_timeout(TIMEOUT).unwrap())
 }
 
 /// How many events of a wallet are readable, all of them fitting together.
@@ -223,7 +223,7 @@ impl Trouble {
     pub(crate) fn wait_held(&self, step: Step) {
         let mut state = self.state.lock();
         while !state.reached.contains(&step) {
-            let late = self.changed.wait_for(&mut state, PATIENCE).timed_out();
+            let late = self.changed.wait_for(&mut state, TIMEOUT).timed_out();
             assert!(!late, "nobody comes to {step:?}");
         }
     }
@@ -236,7 +236,7 @@ impl Faults for Trouble {
             state.reached.insert(step);
             self.changed.notify_all();
             // A test that failed while it held this must end all the same.
-            if self.changed.wait_for(&mut state, 2 * PATIENCE).timed_out() {
+            if self.changed.wait_for(&mut state, 2 * TIMEOUT).timed_out() {
                 return Err(format!("{step:?} was held for too long"));
             }
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use persistence::frames::{
     FramePosition,
-    lease::{Lease, MOST_BETWEEN_LOOKS, Moment, PATIENCE, TRUST, Watch},
+    lease::{Lease, MAX_BETWEEN_LOOKS, Moment, TIMEOUT, TRUST, Watch},
 };
 
 const HEAD: FramePosition = FramePosition {
@@ -26,7 +26,7 @@ fn watched(
     let mut now = from;
     while now < to {
         watch.saw(head, false, now);
-        now += MOST_BETWEEN_LOOKS / 3;
+        now += MAX_BETWEEN_LOOKS / 3;
     }
     watch.saw(head, false, to);
     watch.may_open(to)
@@ -35,17 +35,17 @@ fn watched(
 #[test]
 fn a_head_is_opened_behind_once_it_was_seen_unmoved_for_long_enough() {
     let mut watch = Watch::default();
-    assert_eq!(watch.may_open(PATIENCE), None);
+    assert_eq!(watch.may_open(TIMEOUT), None);
     let began = Duration::from_secs(100);
-    let almost = began + PATIENCE - Duration::from_nanos(1);
+    let almost = began + TIMEOUT - Duration::from_nanos(1);
     assert_eq!(watched(&mut watch, HEAD, began, almost), None);
-    assert_eq!(watch.may_open(began + PATIENCE), Some(HEAD));
+    assert_eq!(watch.may_open(began + TIMEOUT), Some(HEAD));
     // It moves: all begins anew.
-    let moved = began + PATIENCE;
-    assert_eq!(watched(&mut watch, NEXT, moved, moved + PATIENCE / 2), None);
-    let later = moved + PATIENCE;
+    let moved = began + TIMEOUT;
+    assert_eq!(watched(&mut watch, NEXT, moved, moved + TIMEOUT / 2), None);
+    let later = moved + TIMEOUT;
     assert_eq!(
-        watched(&mut watch, NEXT, moved + PATIENCE / 2, later),
+        watched(&mut watch, NEXT, moved + TIMEOUT / 2, later),
         Some(NEXT)
     );
 }
@@ -55,19 +55,19 @@ fn who_did_not_look_cannot_say_that_nothing_moved() {
     let mut watch = Watch::default();
     watch.saw(HEAD, false, Moment::ZERO);
     assert_eq!(
-        watch.may_open(PATIENCE),
+        watch.may_open(TIMEOUT),
         None,
         "the last look is too long ago"
     );
-    watch.saw(HEAD, false, PATIENCE);
-    assert_eq!(watch.may_open(PATIENCE), None, "and so was the one before");
+    watch.saw(HEAD, false, TIMEOUT);
+    assert_eq!(watch.may_open(TIMEOUT), None, "and so was the one before");
 }
 
 #[test]
 fn nobody_waits_behind_a_closing() {
     let mut watch = Watch::default();
-    watch.saw(HEAD, true, PATIENCE);
-    assert_eq!(watch.may_open(PATIENCE), Some(HEAD));
+    watch.saw(HEAD, true, TIMEOUT);
+    assert_eq!(watch.may_open(TIMEOUT), Some(HEAD));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use stripe::permissions::{self, PermissionNeed};
 use super::accounts::{Accounts, livemode};
 
 /// Longest time for all requests about a key: somebody waits for the answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// How many of the newest orders are searched for one with a checkout: renewals have none.
 const NEWEST: usize = 50;
 
@@ -164,7 +164,7 @@ impl Accounts {
             let account = client.account().await.ok();
             Ok(KeyCheck::Works { account, missing })
         };
-        let checked = tokio::time::timeout(PATIENCE, checks).await;
+        let checked = tokio::time::timeout(TIMEOUT, checks).await;
         checked.unwrap_or(Ok(KeyCheck::Unreachable))
     }
 
@@ -210,7 +210,7 @@ impl Accounts {
             return Ok(false);
         };
         let client = self.client_of(key)?;
-        let session = tokio::time::timeout(PATIENCE, client.read(&session)).await;
+        let session = tokio::time::timeout(TIMEOUT, client.read(&session)).await;
         Ok(matches!(session, Ok(Ok(_))))
     }
 

@@ -40,7 +40,7 @@ mod delivery;
 mod endpoints;
 mod journeys;
 mod pages;
-mod patience;
+mod timeout;
 mod unkind;
 
 const SECRET: &str = "whsec_sandbox";

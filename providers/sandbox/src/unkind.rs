@@ -29,7 +29,7 @@ use refusal::broken;
 pub use settings::Unkindness;
 
 /// Most events, failed idempotency keys and bank debits to remember, of each.
-const MOST_REMEMBERED: usize = 100_000;
+const MAX_REMEMBERED: usize = 100_000;
 
 /// One account's unkindness, and what has to be remembered for it.
 #[derive(Debug, Default)]
@@ -109,7 +109,7 @@ impl Unkind {
     /// Whether a payment that is begun now is a bank debit, which fails later.
     pub fn begin_debit(&mut self, payment: &str, now: i64) -> bool {
         let after = i64::from(self.settings.debits_fail_after_seconds);
-        if after == 0 || self.debits.len() >= MOST_REMEMBERED {
+        if after == 0 || self.debits.len() >= MAX_REMEMBERED {
             return false;
         }
         self.debits
@@ -187,7 +187,7 @@ impl Unkind {
             return Some(again.with("idempotent-replayed", "true"));
         }
         let most = usize::try_from(self.settings.failed_posts).unwrap_or(usize::MAX);
-        if self.failed.len() >= most.min(MOST_REMEMBERED) {
+        if self.failed.len() >= most.min(MAX_REMEMBERED) {
             return None;
         }
         self.failed.insert(operation.to_owned());
@@ -227,7 +227,7 @@ impl Unkind {
             let (Some(id), Some(object)) = (event.get("id").and_then(Value::as_str), object) else {
                 continue;
             };
-            let is_full = self.seen_events.len() >= MOST_REMEMBERED;
+            let is_full = self.seen_events.len() >= MAX_REMEMBERED;
             if is_full || self.seen_events.contains(id) || foreign::number(id).is_some() {
                 continue;
             }

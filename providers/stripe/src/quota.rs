@@ -30,7 +30,7 @@ const BURST: u32 = 8;
 const AT_ONCE: u32 = 8;
 /// Requests that a buyer waits for delay background requests to at most this far ahead, so that these finish
 /// before their timeout.
-const LONGEST_DELAY: Duration = Duration::from_secs(2);
+const MAX_DELAY: Duration = Duration::from_secs(2);
 /// Accounts to remember before idle ones are forgotten.
 const REMEMBERED: usize = 1000;
 /// Stripe's largest page of a list, in objects.
@@ -97,7 +97,7 @@ impl Rate {
 
     /// Delays background requests by one that goes at once.
     fn go_first(&mut self, now: Instant) {
-        let delayed = now.checked_add(LONGEST_DELAY).unwrap_or(now);
+        let delayed = now.checked_add(MAX_DELAY).unwrap_or(now);
         let latest = delayed.max(self.even);
         self.take(now);
         self.even = self.even.min(latest);

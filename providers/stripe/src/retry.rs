@@ -11,7 +11,7 @@ const FIRST_PAUSE_MS: u64 = 500;
 /// Longest pause that Stripe can ask for: beyond it the caller, who waits, gets the error.
 const MAX_PAUSE: Duration = Duration::from_secs(15);
 /// Longest pause of our own, where doubling ends.
-const LONGEST_OWN_PAUSE_MS: u64 = 4000;
+const MAX_OWN_PAUSE_MS: u64 = 4000;
 
 /// A failed attempt, as far as a retry depends on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl FailedAttempt {
         }
         // Between half of it and all of it, so that many callers do not come back at once.
         let whole = FIRST_PAUSE_MS << attempts.saturating_sub(1).min(MAX_BUSY_ATTEMPTS);
-        let half = whole.min(LONGEST_OWN_PAUSE_MS) / 2;
+        let half = whole.min(MAX_OWN_PAUSE_MS) / 2;
         let jitter = half.saturating_mul(u64::from(jitter)) / 255;
         let own = Duration::from_millis(half.saturating_add(jitter));
         let requested = Duration::from_secs(self.retry_after_seconds.unwrap_or(0));

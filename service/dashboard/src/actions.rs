@@ -32,7 +32,7 @@ use super::{
 };
 use crate::state::App;
 
-const LONGEST_REASON: usize = 300;
+const MAX_REASON: usize = 300;
 
 /// Whether credits are granted or deducted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -255,7 +255,7 @@ fn parse_credit_form(
 
 fn reason(fields: &Fields) -> Result<String, Error> {
     let message = "Enter a reason of one line, at most 300 characters.";
-    fields.line("reason", LONGEST_REASON, message)
+    fields.line("reason", MAX_REASON, message)
 }
 
 /// `POST …/wallets/{wallet}/feature`: grants a feature, or revokes a manual grant.

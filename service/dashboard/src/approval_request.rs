@@ -13,7 +13,7 @@ use super::{layout::base, page_request::PageRequest};
 use crate::state::App;
 
 /// The most characters of what somebody asks for in the audit log, where who asked and who approved stand, too.
-const LONGEST_WORDS: usize = 350;
+const MAX_WORDS: usize = 350;
 
 /// Where a project's requests wait.
 pub(super) fn path(project: &ProjectCatalog) -> String {
@@ -46,7 +46,7 @@ pub(super) async fn ask(
 ) -> Result<Response, Error> {
     let who = (project.project.id, &request.authority);
     let (people, now) = (&app.edge.people, app.edge.clock.now());
-    let what = what.chars().take(LONGEST_WORDS).collect();
+    let what = what.chars().take(MAX_WORDS).collect();
     let kept = people.ask_for_approval(who, (action, what), why, now).await;
     let kept = kept.map_err(refused)?;
     let what = format!("Asked for another person's yes to {}", words(&kept));

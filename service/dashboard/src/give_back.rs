@@ -24,7 +24,7 @@ use super::{
 };
 use crate::state::App;
 
-const LONGEST_NOTE: usize = 300;
+const MAX_NOTE: usize = 300;
 
 /// The path of a deduction's page.
 pub(super) fn deduction_path(project: &ProjectCatalog, id: LedgerId) -> String {
@@ -116,7 +116,7 @@ pub(super) async fn give(
             Error::invalid("amount", "Credits are a whole number from 1 to 2^53 - 1.")
         })?;
         let message = "Enter a note of one line, at most 300 characters.";
-        let note = fields.line("note", LONGEST_NOTE, message)?;
+        let note = fields.line("note", MAX_NOTE, message)?;
         let key = fields.key()?;
         let gift = Gift::Reversal {
             deduction: id,

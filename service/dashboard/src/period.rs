@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Most intervals of a period: longer ones count by the next larger interval.
-const MOST: usize = 92;
+const MAX_INTERVALS: usize = 92;
 
 /// A period up to now that a link names.
 struct Preset {
@@ -87,7 +87,11 @@ impl Period {
     fn between(from: Timestamp, end: Timestamp) -> Result<Self, Error> {
         let last = Timestamp(end.0.saturating_sub(1));
         for interval in [Interval::Hour, Interval::Day, Interval::Month] {
-            let most = if interval == Interval::Hour { 48 } else { MOST };
+            let most = if interval == Interval::Hour {
+                48
+            } else {
+                MAX_INTERVALS
+            };
             let most = if interval == Interval::Month {
                 1000
             } else {

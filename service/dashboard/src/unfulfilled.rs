@@ -29,7 +29,7 @@ use crate::state::App;
 /// Payments per page.
 const SHOWN: usize = 25;
 /// Most characters of a note.
-const LONGEST_NOTE: usize = 2000;
+const MAX_NOTE: usize = 2000;
 
 const fn why(reason: NoOrderReason) -> &'static str {
     match reason {
@@ -368,7 +368,7 @@ pub(super) async fn dismiss(
     let done: Result<Response, Error> = async {
         undecided(&known)?;
         fields.confirmed()?;
-        let note = fields.line("note", LONGEST_NOTE, "Enter a reason of one line.")?;
+        let note = fields.line("note", MAX_NOTE, "Enter a reason of one line.")?;
         let (payments, id) = (&app.payments, &known.payment);
         let dismissed = payments.dismiss(&project, id, note.clone()).await;
         dismissed.map_err(|error| Error::from_instruction(error, &project))?;

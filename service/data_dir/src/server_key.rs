@@ -17,7 +17,7 @@ use crate::secrets::{
 /// The file with hashes of the keys that the data was written under.
 pub(crate) const KEY_CHECK_FILE: &str = "server.key.check";
 /// Reading tries one after the other.
-const MOST: usize = 16;
+const MAX_KEYS: usize = 16;
 
 /// Hashes that tell whether keys are the same, and nothing else about them, the oldest key's first. Those of keys with a
 /// newer one begin with those without it.
@@ -143,8 +143,8 @@ pub fn replace(data_dir: &Path, provided: Option<String>, to: Option<&Path>) -> 
         )));
     }
     let keys = existing(data_dir, provided)?;
-    if keys.all().count() >= MOST {
-        return Err(Error::new(format!("there are {MOST} keys already")));
+    if keys.all().count() >= MAX_KEYS {
+        return Err(Error::new(format!("there are {MAX_KEYS} keys already")));
     }
     let later = keys.all().skip(1).copied().chain([draw()?]).collect();
     let keys = ServerKeys::new(*keys.first(), later);
@@ -168,7 +168,7 @@ fn lines<'a>(all: impl Iterator<Item = &'a [u8]>) -> String {
 fn parse(text: &str) -> Option<ServerKeys> {
     let parts = text.split([',', '\n']).map(str::trim);
     let keys: Option<Vec<_>> = parts.map(|part| from_hex(part.as_bytes())).collect();
-    let keys = keys.filter(|keys| keys.len() <= MOST)?;
+    let keys = keys.filter(|keys| keys.len() <= MAX_KEYS)?;
     let (first, later) = keys.split_first()?;
     Some(ServerKeys::new(*first, later.to_vec()))
 }

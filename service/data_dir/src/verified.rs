@@ -14,7 +14,7 @@ use crate::private_file;
 /// The file's name.
 pub const FILE: &str = "verify.json";
 /// A larger file is not read: Scrip did not write it.
-const MOST_BYTES: u64 = 4096;
+const MAX_BYTES: u64 = 4096;
 
 /// The result of a check, and when it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl VerifyResult {
     pub fn read(data_dir: &Path) -> io::Result<Option<Self>> {
         let path = path(data_dir);
         match fs::metadata(&path) {
-            Ok(known) if known.is_file() && known.len() <= MOST_BYTES => {}
+            Ok(known) if known.is_file() && known.len() <= MAX_BYTES => {}
             Ok(_) => return Err(io::Error::other("it is not what `scrip verify` writes")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),

@@ -8,7 +8,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 /// The longest text of an entry, in characters; a longer one is cut.
-const LONGEST: usize = 600;
+const MAX_CHARS: usize = 600;
 
 /// A change that was done, or was about to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,7 +88,7 @@ impl AuditEntry {
 }
 
 pub(crate) fn short(what: &str) -> String {
-    what.chars().take(LONGEST).collect()
+    what.chars().take(MAX_CHARS).collect()
 }
 
 /// What shows later that a change was done whose outcome is unknown.

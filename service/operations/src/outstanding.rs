@@ -26,7 +26,7 @@ const REST: u32 = 4;
 /// The least time between two counts.
 const PAUSE: Duration = Duration::from_mins(10);
 /// How long somebody waits who asked for a count: with many wallets it takes minutes.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The sums of a project.
 #[derive(Debug, Clone, Default)]
@@ -94,7 +94,7 @@ impl OutstandingCredits {
         let mut last = self.last.subscribe();
         self.wanted.notify_one();
         let counted = last.wait_for(|last| last.began >= Some(asked));
-        matches!(tokio::time::timeout(PATIENCE, counted).await, Ok(Ok(_)))
+        matches!(tokio::time::timeout(TIMEOUT, counted).await, Ok(Ok(_)))
     }
 
     async fn count(&self) -> Result<(), persistence::Error> {

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// How long a response may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// With a larger clock offset signatures are refused: they contain the time.
 const TOLERANCE_SECONDS: u64 = 300;
 /// A larger clock offset means that the clock is not synchronized.
@@ -74,7 +74,7 @@ pub(super) async fn examine(
 }
 
 fn client(url: &Url) -> Result<reqwest::Client, Failure> {
-    let http = remote::client(url).timeout(PATIENCE).tls_info(true);
+    let http = remote::client(url).timeout(TIMEOUT).tls_info(true);
     http.build().map_err(Failure::new)
 }
 

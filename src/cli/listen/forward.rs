@@ -11,7 +11,7 @@ use super::Event;
 use crate::cli::{Failure, print, remote};
 
 /// Timeout of a request, the same as a delivery's.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The address that events are forwarded to, and the secret that signs them.
 pub(super) struct Forward {
@@ -52,7 +52,7 @@ impl Forward {
                  to get a new one",
             )
         })?;
-        let http = remote::client(&to).timeout(PATIENCE);
+        let http = remote::client(&to).timeout(TIMEOUT);
         let http = http.build().map_err(Failure::new)?;
         Ok(Self { http, to, secret })
     }

@@ -38,8 +38,8 @@ struct Shape<'a> {
 }
 
 /// Keywords of lower and of upper bounds.
-const LEAST: [&str; 4] = ["minimum", "minLength", "minItems", "minProperties"];
-const MOST: [&str; 4] = ["maximum", "maxLength", "maxItems", "maxProperties"];
+const LOWER_BOUNDS: [&str; 4] = ["minimum", "minLength", "minItems", "minProperties"];
+const UPPER_BOUNDS: [&str; 4] = ["maximum", "maxLength", "maxItems", "maxProperties"];
 
 impl<'a> At<'a> {
     fn to(self, schema: &'a Value) -> Self {
@@ -93,7 +93,7 @@ impl<'a> At<'a> {
         shape.items = get("items").map(|schema| at.to(schema)).or(shape.items);
         let entries = get("additionalProperties").filter(|schema| schema.is_object());
         shape.entries = entries.map(|schema| at.to(schema)).or(shape.entries);
-        for bound in LEAST.into_iter().chain(MOST) {
+        for bound in LOWER_BOUNDS.into_iter().chain(UPPER_BOUNDS) {
             if let Some(value) = get(bound).and_then(Value::as_f64) {
                 shape.bounds.insert(bound, value);
             }
@@ -213,7 +213,7 @@ fn values(old: &Shape<'_>, new: &Shape<'_>, way: Way, place: &str, found: &mut V
     }
     for (bound, value) in &new.bounds {
         let before = old.bounds.get(bound);
-        let tighter = |before: &f64| match LEAST.contains(bound) {
+        let tighter = |before: &f64| match LOWER_BOUNDS.contains(bound) {
             true => value > before,
             false => value < before,
         };

@@ -24,7 +24,7 @@ use super::House;
 use crate::Options;
 
 /// The time after which a test fails.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(300);
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(300);
 
 /// A faulty front of a journal in memory.
 pub(super) struct Front {
@@ -111,7 +111,7 @@ impl Books for Front {
     fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, StoreError> {
         let mut stuck = self.stuck.lock();
         while *stuck {
-            let waited = self.moved.wait_for(&mut stuck, PATIENCE);
+            let waited = self.moved.wait_for(&mut stuck, TIMEOUT);
             assert!(!waited.timed_out(), "nobody could move the disk");
         }
         drop(stuck);

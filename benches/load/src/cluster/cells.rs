@@ -5,7 +5,7 @@ use std::{thread, time::Instant};
 use postgres_kit::Postgres;
 use serde_json::json;
 
-use super::{WALLETS, leads, patience, settings};
+use super::{WALLETS, check_timeout, leads, settings};
 use crate::{
     Bench,
     child::Server,
@@ -39,7 +39,7 @@ impl Bench {
             .post("/api/admin/v1/cluster/split", &split)
             .is_err()
         {
-            patience(started, "a process that waits to become a cell")?;
+            check_timeout(started, "a process that waits to become a cell")?;
         }
         leads(&second)?;
         first.ended()?;

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How long responses may take after the last request, and how long the server may be silent.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// How long to wait for events when no request is due.
 const LOOK_UP: Duration = Duration::from_millis(100);
 /// How long to wait after a response that says that the server is too busy.
@@ -200,9 +200,9 @@ impl Worker {
                     self.readable(event.token().0, pace)?;
                 }
             }
-            if self.last_answer.elapsed() > PATIENCE {
+            if self.last_answer.elapsed() > TIMEOUT {
                 return Err(Error(format!(
-                    "{} requests got no answer in {PATIENCE:?}",
+                    "{} requests got no answer in {TIMEOUT:?}",
                     self.in_flight
                 )));
             }

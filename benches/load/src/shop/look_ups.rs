@@ -23,7 +23,7 @@ const CYCLE: i64 = 2;
 /// Pause between two checks whether the order is there.
 const PAUSE: Duration = Duration::from_millis(1);
 /// After this it counts as never coming.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The cost of one of them.
 pub(crate) struct Cost {
@@ -178,7 +178,7 @@ impl Shop {
             if object.pointer(pointer).and_then(Value::as_str) == Some(word) {
                 break;
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > TIMEOUT {
                 return Err(Error(format!("{name} is never {word}: {object}")));
             }
             tokio::time::sleep(PAUSE).await;

@@ -7,7 +7,7 @@ use super::button;
 use crate::core::prelude::*;
 
 /// Most payments to show.
-const MOST: usize = 50;
+const PAGE_SIZE: usize = 50;
 
 /// The section with all payments, the newest first.
 pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> Markup {
@@ -15,7 +15,7 @@ pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> Marku
     html! {
         section aria-labelledby="paid" {
             h2 id="paid" { "Payments" }
-            @for charge in found.iter().take(MOST) {
+            @for charge in found.iter().take(PAGE_SIZE) {
                 (payment(charge, books, url))
             }
             @if found.is_empty() {

@@ -14,7 +14,7 @@ use crate::core::{
 };
 
 /// Most pages of the shop's own objects to read.
-const MOST_PAGES: usize = 1000;
+const MAX_PAGES: usize = 1000;
 /// Parameters that choose a page rather than filter objects.
 pub(super) const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before", "created"];
 
@@ -128,7 +128,7 @@ impl<'a> Listing<'a> {
         form.remove("starting_after");
         form.insert("limit".into(), "100".into());
         let mut own: Vec<Value> = Vec::new();
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let mut answer = ask("GET", self.request.path, &form)?;
             if answer.status >= 300 {
                 return Ok(Err(answer));

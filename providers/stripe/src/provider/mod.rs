@@ -41,7 +41,7 @@ use crate::{
 };
 
 /// Timeout of one operation of the port, with all its calls and retries: somebody waits for it.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A project's account at Stripe, or at the sandbox.
 #[derive(Clone)]
@@ -107,14 +107,14 @@ impl Stripe {
         }
     }
 
-    /// Runs an operation until [`PATIENCE`] ends. Background work first waits for one of its places.
-    fn within_patience<'a, T>(
+    /// Runs an operation until [`TIMEOUT`] ends. Background work first waits for one of its places.
+    fn within_timeout<'a, T>(
         &'a self,
         ask: impl Future<Output = Result<T, Error>> + Send + 'a,
     ) -> ProviderFuture<'a, T> {
         Box::pin(async {
             let _place = self.client.place().await;
-            let answer = tokio::time::timeout(PATIENCE, ask).await;
+            let answer = tokio::time::timeout(TIMEOUT, ask).await;
             let late = |_| Err(Error::unavailable("it does not answer in time", None));
             Ok(answer.unwrap_or_else(late)?)
         })
@@ -217,7 +217,7 @@ impl Provider for Stripe {
     }
 
     fn retry_missing_permissions(&self) -> ProviderFuture<'_, ()> {
-        self.within_patience(self.client.retry_missing_permissions())
+        self.within_timeout(self.client.retry_missing_permissions())
     }
 
     fn events<'a>(
@@ -225,7 +225,7 @@ impl Provider for Stripe {
         span: Span,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<ProviderEvent>> {
-        self.within_patience(async move {
+        self.within_timeout(async move {
             let page = self.client.events(span, page).await?;
             let mut items = Vec::with_capacity(page.data.len());
             for event in &page.data {
@@ -249,15 +249,15 @@ impl Provider for Stripe {
         subject: &'a ObjectRef,
         owners: &'a dyn Owners,
     ) -> ProviderFuture<'a, Vec<Report>> {
-        self.within_patience(self.reports(subject, owners))
+        self.within_timeout(self.reports(subject, owners))
     }
 
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>> {
-        self.within_patience(self.charge_of(payment))
+        self.within_timeout(self.charge_of(payment))
     }
 
     fn payments_of<'a>(&'a self, invoice: &'a InvoiceId) -> ProviderFuture<'a, Vec<PartPayment>> {
-        self.within_patience(self.parts_of(invoice))
+        self.within_timeout(self.parts_of(invoice))
     }
 
     fn list<'a>(
@@ -267,14 +267,14 @@ impl Provider for Stripe {
         until: Timestamp,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<ProviderListItem>> {
-        self.within_patience(self.list_page(list, (from, until), page))
+        self.within_timeout(self.list_page(list, (from, until), page))
     }
 
     fn open_checkout<'a>(
         &'a self,
         request: &'a CheckoutRequest<'a>,
     ) -> ProviderFuture<'a, CheckoutPage> {
-        self.within_patience(self.checkout(request))
+        self.within_timeout(self.checkout(request))
     }
 
     fn close_checkout<'a>(
@@ -282,7 +282,7 @@ impl Provider for Stripe {
         checkout: &'a CheckoutId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()> {
-        self.within_patience(async move {
+        self.within_timeout(async move {
             let name = key::operation(format_args!("expire/{order}"))?;
             let path = ["checkout", "sessions", checkout.as_str(), "expire"];
             let form = Form::new();
@@ -302,7 +302,7 @@ impl Provider for Stripe {
     }
 
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String> {
-        self.within_patience(self.portal(request))
+        self.within_timeout(self.portal(request))
     }
 
     fn running_subscriptions<'a>(
@@ -310,14 +310,14 @@ impl Provider for Stripe {
         price: &'a str,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<RunningSubscription>> {
-        self.within_patience(self.all_running(price, page))
+        self.within_timeout(self.all_running(price, page))
     }
 
     fn running_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
     ) -> ProviderFuture<'a, Option<RunningSubscription>> {
-        self.within_patience(self.one_running(subscription))
+        self.within_timeout(self.one_running(subscription))
     }
 
     fn adopt<'a>(
@@ -325,7 +325,7 @@ impl Provider for Stripe {
         subscription: &'a SubscriptionId,
         reference: &'a OrderReference,
     ) -> ProviderFuture<'a, PaidOrder> {
-        self.within_patience(self.take_over(subscription, reference))
+        self.within_timeout(self.take_over(subscription, reference))
     }
 
     fn mark_subscription<'a>(
@@ -333,11 +333,11 @@ impl Provider for Stripe {
         subscription: &'a SubscriptionId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()> {
-        self.within_patience(self.write_on(subscription, order))
+        self.within_timeout(self.write_on(subscription, order))
     }
 
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()> {
-        self.within_patience(self.give_back(request))
+        self.within_timeout(self.give_back(request))
     }
 
     fn cancel<'a>(
@@ -346,7 +346,7 @@ impl Provider for Stripe {
         at_period_end: bool,
         operation: &'a Operation,
     ) -> ProviderFuture<'a, ()> {
-        self.within_patience(self.end(subscription, at_period_end, operation))
+        self.within_timeout(self.end(subscription, at_period_end, operation))
     }
 
     fn resume<'a>(
@@ -354,7 +354,7 @@ impl Provider for Stripe {
         subscription: &'a SubscriptionId,
         operation: &'a Operation,
     ) -> ProviderFuture<'a, ()> {
-        self.within_patience(async move {
+        self.within_timeout(async move {
             let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
             let form = subscriptions::resume_form(&now);
             if !form.pairs().is_empty() {

@@ -199,11 +199,11 @@ impl Webhooks {
         } else {
             NetworkPolicy::Public
         };
-        let patience = Duration::from_secs(settings.timeout_seconds);
+        let timeout = Duration::from_secs(settings.timeout_seconds);
         let context = WorkerContext {
             handle: handle.clone(),
             catalog: Arc::clone(catalog),
-            sender: Sender::new(reach, patience, address::system()),
+            sender: Sender::new(reach, timeout, address::system()),
             at_once: Semaphore::new(AT_ONCE),
             counters,
         };

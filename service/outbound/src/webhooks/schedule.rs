@@ -18,7 +18,7 @@ const HOUR: i64 = 3600;
 /// Longest wait that a receiver may ask for, in seconds.
 const MAX_RETRY_AFTER: i64 = 24 * HOUR;
 /// An event that cannot be read is tried after 1, 2, 4, … seconds up to this many, and then given up.
-const LONGEST_UNREAD: i64 = 2048;
+const MAX_UNREAD: i64 = 2048;
 /// After this many seconds with nothing but failures an endpoint is disabled.
 pub(super) const FAILING_SECONDS: i64 = 5 * 24 * HOUR;
 
@@ -58,7 +58,7 @@ pub(super) fn after_by_hand(
 /// wallet's next events wait.
 pub(super) fn unread(times: u32, now: Timestamp) -> Option<Timestamp> {
     let pause = 1_i64.checked_shl(times.checked_sub(1)?);
-    let pause = pause.filter(|pause| *pause <= LONGEST_UNREAD)?;
+    let pause = pause.filter(|pause| *pause <= MAX_UNREAD)?;
     Some(now.plus_seconds(pause))
 }
 

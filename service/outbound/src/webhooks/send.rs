@@ -12,14 +12,14 @@ use tokio::time::timeout_at;
 
 use super::{
     address::{GuardedResolver, InvalidUrl, LookUp, NetworkPolicy},
-    summary::{self, MOST_KEPT},
+    summary::{self, MAX_KEPT},
 };
 use crate::standard_webhooks::{ID, SIGNATURE, TIMESTAMP};
 
 /// Bytes of a response that are read before the connection is closed.
-const MOST_READ: usize = 16 * 1024;
+const MAX_READ: usize = 16 * 1024;
 /// Characters of a response or an error that are shown.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 /// Idle connections kept for each receiver, and for how long.
 const IDLE_CONNECTIONS: usize = 4;
 const IDLE: Duration = Duration::from_secs(30);
@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_secs(30);
 /// Sends requests to permitted addresses.
 pub(super) struct Sender {
     reach: NetworkPolicy,
-    patience: Duration,
+    timeout: Duration,
     look_up: LookUp,
     /// For plain HTTP and for TLS. Each is built when first used: a server without webhooks then needs no
     /// certificate authorities.
@@ -77,10 +77,10 @@ pub(super) struct SendResult {
 pub(super) type ResponseText = (Vec<(Box<str>, Box<str>)>, Box<str>, bool);
 
 impl Sender {
-    pub(super) fn new(reach: NetworkPolicy, patience: Duration, look_up: LookUp) -> Self {
+    pub(super) fn new(reach: NetworkPolicy, timeout: Duration, look_up: LookUp) -> Self {
         Self {
             reach,
-            patience,
+            timeout,
             look_up,
             clients: Mutex::default(),
         }
@@ -111,10 +111,10 @@ impl Sender {
     async fn exchange(&self, outgoing: OutgoingRequest) -> Result<SendResult, String> {
         let request = self.request(outgoing)?;
         let deadline = tokio::time::Instant::now()
-            .checked_add(self.patience)
+            .checked_add(self.timeout)
             .ok_or("the timeout is too long")?;
         let sent = timeout_at(deadline, request.send()).await;
-        let late = |_| format!("There was no answer within {} s.", self.patience.as_secs());
+        let late = |_| format!("There was no answer within {} s.", self.timeout.as_secs());
         let response = sent.map_err(late)?.map_err(|error| reason(&error))?;
         let status = response.status();
         let retry_after = response.headers().get(RETRY_AFTER);
@@ -181,14 +181,14 @@ async fn read(mut response: Response, bytes: &mut Vec<u8>) -> bool {
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
-                let room = MOST_KEPT.saturating_sub(bytes.len());
+                let room = MAX_KEPT.saturating_sub(bytes.len());
                 bytes.extend(chunk.iter().take(room));
                 length = length.saturating_add(chunk.len());
             }
-            Ok(None) => return length <= MOST_KEPT,
+            Ok(None) => return length <= MAX_KEPT,
             Err(_) => return false,
         }
-        if length >= MOST_READ {
+        if length >= MAX_READ {
             return false;
         }
     }
@@ -224,7 +224,7 @@ fn reason(error: &reqwest::Error) -> String {
 
 /// The beginning of a text, on one line.
 fn shown(text: &str) -> String {
-    let line = text.trim().chars().take(MOST_SHOWN);
+    let line = text.trim().chars().take(MAX_SHOWN);
     line.map(|char| if char.is_control() { ' ' } else { char })
         .collect()
 }

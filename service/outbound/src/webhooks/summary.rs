@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a body that are kept.
-pub(super) const MOST_KEPT: usize = 2048;
+pub(super) const MAX_KEPT: usize = 2048;
 /// Headers that are kept: they say who answered and why.
 const HEADERS: [&str; 7] = [
     "content-type",
@@ -18,7 +18,7 @@ const HEADERS: [&str; 7] = [
     "x-request-id",
 ];
 /// Characters of a header that are kept.
-const MOST_OF_A_HEADER: usize = 200;
+const MAX_OF_A_HEADER: usize = 200;
 
 /// The kept part of a response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct ResponseSummary {
 pub(super) fn headers(all: &HeaderMap) -> Vec<(Box<str>, Box<str>)> {
     let named = HEADERS.iter().filter_map(|name| {
         let value = String::from_utf8_lossy(all.get(*name)?.as_bytes()).into_owned();
-        let value: String = value.chars().take(MOST_OF_A_HEADER).map(visible).collect();
+        let value: String = value.chars().take(MAX_OF_A_HEADER).map(visible).collect();
         Some(((*name).into(), value.into()))
     });
     named.collect()
@@ -97,6 +97,6 @@ mod tests {
         let names: Vec<&str> = kept.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["date", "server"]);
         assert_eq!(&*kept[0].1, "\u{fffd}");
-        assert_eq!(kept[1].1.len(), MOST_OF_A_HEADER);
+        assert_eq!(kept[1].1.len(), MAX_OF_A_HEADER);
     }
 }

@@ -38,8 +38,8 @@ pub(super) const AT_ONCE: usize = 8;
 /// With so many wallets due, the log is not read further.
 const READY: usize = 64;
 /// Most wallets with waiting events, and most waiting events in total: beyond, the log is not read further.
-const MOST_WALLETS: usize = 1000;
-const MOST_WAITING: usize = 10_000;
+const MAX_WALLETS: usize = 1000;
+const MAX_WAITING: usize = 10_000;
 /// The longest wait between two checks of the clock while a retry is planned.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a shutdown waits for requests in flight.
@@ -244,8 +244,8 @@ impl EndpointWorker {
 
     fn has_room(&self, now: Timestamp) -> bool {
         self.queue.ready(now, READY) < READY
-            && self.queue.wallets() < MOST_WALLETS
-            && self.queue.len() < MOST_WAITING
+            && self.queue.wallets() < MAX_WALLETS
+            && self.queue.len() < MAX_WAITING
     }
 
     async fn read(&mut self, project: &ProjectCatalog, endpoint: &Endpoint) {
@@ -325,7 +325,7 @@ impl EndpointWorker {
             self.queue.hurry(delivery.wallet, id, now);
             return Ok(id);
         }
-        if self.queue.len() >= MOST_WAITING {
+        if self.queue.len() >= MAX_WAITING {
             return Err(Error::Overloaded);
         }
         delivery = Delivery {

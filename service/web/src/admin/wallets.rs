@@ -31,7 +31,7 @@ use crate::{
 };
 
 /// The most wallets that a query finds.
-const MOST_FOUND: usize = 20;
+const MAX_FOUND: usize = 20;
 
 /// Which wallets to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -110,7 +110,7 @@ pub(super) async fn list(
     let order = asked.order(&project)?;
     if let Some(query) = asked.query {
         let query = line(query);
-        let found = app.handle.search(scope, None, &query, MOST_FOUND).await;
+        let found = app.handle.search(scope, None, &query, MAX_FOUND).await;
         let page = WalletListPage {
             wallets: found.map_err(refused)?.wallets,
             next: None,

@@ -3,7 +3,7 @@
 use crate::core::prelude::*;
 
 const USUAL: usize = 10;
-const MOST: usize = 100;
+const MAX_LIMIT: usize = 100;
 
 /// A single object by its id.
 pub(super) fn one<T: StoredObject>(books: &Books, params: &Params, id: &str) -> Result<Value> {
@@ -52,8 +52,8 @@ pub(crate) struct Paging {
 impl Paging {
     pub(crate) fn read(params: &Params) -> Result<Self> {
         let limit = params.integer::<usize>("limit")?.unwrap_or(USUAL);
-        let message = format!("Invalid limit: must be between 1 and {MOST}");
-        Refusal::param("limit", message).when(!(1..=MOST).contains(&limit))?;
+        let message = format!("Invalid limit: must be between 1 and {MAX_LIMIT}");
+        Refusal::param("limit", message).when(!(1..=MAX_LIMIT).contains(&limit))?;
         Ok(Self {
             limit,
             after: params.text("starting_after")?,

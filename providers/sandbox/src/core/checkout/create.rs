@@ -11,8 +11,8 @@ use crate::core::{
 const MAX_LINES: usize = 10;
 const MAX_QUANTITY: i64 = 999_999;
 const MINUTE: i64 = 60;
-const SHORTEST: i64 = 30 * MINUTE;
-const LONGEST: i64 = 24 * 60 * MINUTE;
+const MIN_LIFETIME: i64 = 30 * MINUTE;
+const MAX_LIFETIME: i64 = 24 * 60 * MINUTE;
 /// Tolerated difference between the shop's clock and ours.
 const LEEWAY: i64 = 5 * MINUTE;
 
@@ -155,15 +155,15 @@ fn buyer(books: &Books, params: &Params) -> Result<(Option<String>, Option<Strin
 
 fn closing(params: &Params, now: i64) -> Result<i64> {
     let Some(at) = params.integer::<i64>("expires_at")? else {
-        return Ok(now.saturating_add(LONGEST));
+        return Ok(now.saturating_add(MAX_LIFETIME));
     };
     let open = at.saturating_sub(now);
     let message = "The `expires_at` timestamp must be at least 30 minutes from Checkout Session \
                    creation.";
-    Refusal::param("expires_at", message).when(open < SHORTEST.saturating_sub(LEEWAY))?;
+    Refusal::param("expires_at", message).when(open < MIN_LIFETIME.saturating_sub(LEEWAY))?;
     let message = "The `expires_at` timestamp must be less than 24 hours from Checkout Session \
                    creation.";
-    Refusal::param("expires_at", message).when(open > LONGEST.saturating_add(LEEWAY))?;
+    Refusal::param("expires_at", message).when(open > MAX_LIFETIME.saturating_add(LEEWAY))?;
     Ok(at)
 }
 
