@@ -95,3 +95,13 @@ async fn the_tour_goes_through_all_that_it_names() {
     // Only the one refusal that the tour shows.
     assert_eq!(said.matches("\"requestId\":").count(), 1, "{said}");
 }
+
+/// A reader goes on in the folder that they began in: each page has users and keys of its own.
+#[tokio::test]
+async fn the_pages_can_be_followed_in_a_row() {
+    let (readme, start) = (read("README.md"), read("docs/quick-start.md"));
+    let first = part(&readme, "## Five minutes");
+    let second = part(&start, "## 2. Sell credits, and spend one");
+    let all = [first, second, &read("docs/tour.md")].join("\n");
+    answers_as_shown(&all, &followed(&all).await);
+}

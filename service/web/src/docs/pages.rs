@@ -60,10 +60,11 @@ macro_rules! pages {
 
 /// The pages, in the order in which they are shown.
 pub(super) const PAGES: &[DocPage] = pages! {
-    Begin "readme" "README.md" "what Scrip is, and its figures";
-    Begin "quick-start" "docs/quick-start.md" "from an empty folder to a spent credit: curl, React, Node, users who sign in";
+    Begin "readme" "README.md" "what Scrip is, for whom, and how it is run";
+    Begin "quick-start" "docs/quick-start.md" "from an empty folder to a spent credit: curl, React, Node, Python, users who sign in";
     Begin "tour" "docs/tour.md" "every part of the API once, by curl, in the sandbox";
     Begin "concepts" "docs/concepts.md" "wallets, lots, holds, idempotency, orders";
+    Build "selling" "docs/selling.md" "products and prices: free credits, trials, rollover, switching";
     Build "clients" "docs/clients.md" "TypeScript for pages, React and servers, Python and Rust";
     Build "examples" "docs/examples.md" "a shop for people without an account, a chat paid by the token";
     Build "sessions" "docs/sessions.md" "a user's own wallet in the browser, and its balance as it changes";
@@ -76,7 +77,7 @@ pub(super) const PAGES: &[DocPage] = pages! {
     Run "dashboard" "docs/dashboard.md" "the operator's pages, in pictures";
     Run "self-hosting" "docs/self-hosting.md" "systemd, containers, proxies, figures, upgrades";
     Run "scaling" "docs/scaling.md" "past one machine: the log in PostgreSQL, processes that take over from each other";
-    Run "people" "docs/people.md" "who works with the dashboard: roles, passwords, an identity provider, a second person's yes";
+    Run "people" "docs/people.md" "who works with the dashboard: roles, passwords, an identity provider, approval by a second person";
     Run "secrets" "docs/secrets.md" "secrets of a server: where they are, and what to do when one is lost or has leaked";
     Run "erasure" "docs/erasure.md" "erasing a customer, and archiving a project: what goes, and what stays";
     Run "backup" "docs/backup.md" "backups of a running server, and how they are put back";
@@ -120,6 +121,7 @@ pub(super) const FILES: &[File] = files! {
     "dashboard-overview.png" "docs/dashboard-overview.png" "image/png";
     "dashboard-system.png" "docs/dashboard-system.png" "image/png";
     "dashboard-wallet.png" "docs/dashboard-wallet.png" "image/png";
+    "figures.csv" "docs/figures.csv" "text/csv; charset=utf-8";
     "images/shop-prices.png" "docs/images/shop-prices.png" "image/png";
     "images/shop-paid.png" "docs/images/shop-paid.png" "image/png";
     "images/shop-printed.png" "docs/images/shop-printed.png" "image/png";
