@@ -3,23 +3,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Error, People, User};
-
-/// The most characters of an issuer's address.
-const MAX_ISSUER: usize = 512;
-/// The most characters of a subject, as OpenID Connect has it.
-const MAX_SUBJECT: usize = 255;
-
-/// Who a user is at an identity provider.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BoundIdentity {
-    /// The provider's address.
-    pub issuer: String,
-    /// Its name for the user, which it gives to nobody else.
-    pub subject: String,
-}
+use crate::{BoundIdentity, Error, People, User};
 
 /// What came of a sign-in by an identity provider.
 #[derive(Debug, Clone)]
@@ -32,24 +16,6 @@ pub enum ProviderSignIn {
     Stranger,
     /// The user with this e-mail address is bound to another identity.
     AnotherIdentity,
-}
-
-impl BoundIdentity {
-    /// Refuses what no provider says.
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        let is_line = |text: &str, most| {
-            !text.trim().is_empty()
-                && text.chars().count() <= most
-                && !text.chars().any(char::is_control)
-        };
-        match is_line(&self.issuer, MAX_ISSUER) && is_line(&self.subject, MAX_SUBJECT) {
-            true => Ok(()),
-            false => Err(Error::Invalid {
-                param: "identity",
-                message: "These must be the provider's address and its subject, a line each.",
-            }),
-        }
-    }
 }
 
 impl People {

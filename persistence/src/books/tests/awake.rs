@@ -68,7 +68,7 @@ fn fold_with(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: super::histories(6), failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: histories(6), failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
     fn wallets_that_are_ahead_of_a_fold_come_to_the_same_wherever_it_ends(seed: u64) {
