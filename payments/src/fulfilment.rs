@@ -412,8 +412,13 @@ impl ReportApplier<'_> {
             failpoint::reached("cycle.asked");
             let outcome = self.handle.report(scope, first_order.wallet, bill).await;
             let unplaced = unplaced(NoOrderReason::UnknownOrder, &part);
+            let is_rejected = matches!(outcome, Err(actors::Error::Rejected(_)));
             self.settle(first_order, outcome, unplaced).await?;
             failpoint::reached("cycle.told");
+            if is_rejected {
+                // A person decides about the payment: a later part does not take it off the list.
+                return Ok(());
+            }
         }
         Ok(())
     }
