@@ -281,15 +281,16 @@ impl Step {
             .filter(|known| known.order.is_some())
             .map(|known| &known.paid_tier)
             .filter(|paid| paid.fills == self.product);
-        let from = self.from.max(base.map_or(0, |base| base.credits));
-        if from >= self.to {
+        let base = base.map_or(0, |base| base.credits);
+        if self.from >= self.to {
             return 0;
         }
         let steps = known.map_or(&[][..], |known| &known.steps).iter();
         let steps: Vec<&Self> = steps.filter(|it| it.product == self.product).collect();
         let mut cuts: Vec<i64> = steps.iter().flat_map(|it| [it.from, it.to]).collect();
-        cuts.retain(|&cut| from < cut && cut < self.to);
-        cuts.extend([from, self.to]);
+        cuts.push(base);
+        cuts.retain(|&cut| self.from < cut && cut < self.to);
+        cuts.extend([self.from, self.to]);
         cuts.sort_unstable();
         let parts = cuts.array_windows().filter(|[low, high]| low < high);
         parts.fold(0, |sum, &[low, high]| {
@@ -298,6 +299,9 @@ impl Step {
                 earlier.filter(|it| it.gave_back(low, high)).count()
             };
             let turn = given_back_by(self.at);
+            if high <= base && turn == 0 {
+                return sum;
+            }
             let covered = steps
                 .iter()
                 .filter(|it| it.covers(low, high) && given_back_by(it.at) == turn);

@@ -194,7 +194,7 @@ fn hourly(level: i64) -> Terms {
 }
 
 /// Counts each credit of each hour of the cycle: what it was charged for, less what was given back, and nothing that
-/// was brought before.
+/// was brought before, unless a bill took it off what others cost.
 fn counted(first: i64, bills: &[Vec<Proration>], begun: Timestamp) -> i64 {
     let most = 13;
     let mut had = vec![vec![false; most]; usize::try_from(HOURS).unwrap()];
@@ -205,6 +205,7 @@ fn counted(first: i64, bills: &[Vec<Proration>], begun: Timestamp) -> i64 {
     }
     for lines in bills {
         let mut brings = 0;
+        let mut taken_off = Vec::new();
         for (hour, had) in (0..).zip(&mut had) {
             let at = begun.plus_seconds(hour * 3600);
             let mut net = vec![0; most];
@@ -218,10 +219,16 @@ fn counted(first: i64, bills: &[Vec<Proration>], begun: Timestamp) -> i64 {
                     1 => {
                         brings += i64::from(!std::mem::replace(had, true));
                     }
-                    -1 => brings -= 1,
+                    -1 => {
+                        brings -= 1;
+                        taken_off.push(had);
+                    }
                     other => panic!("{other}"),
                 }
             }
+        }
+        if brings >= 0 {
+            taken_off.into_iter().for_each(|had| *had = false);
         }
         sum += brings.max(0);
     }
