@@ -44,6 +44,11 @@ async fn a_user_is_invited_by_a_link_that_is_shown_once() {
         (json!({"name": null}), "name"),
         (json!({"projects": ["x"]}), "projects[0]"),
         (json!({"projects": []}), "projects"),
+        // Nor are more than a hundred taken for an owner, who works with all, or where they are the same.
+        (
+            json!({"projects": vec!["proj_41yh008ttgs21a0zzgsw7m5fvr"; 101], "role": "owner"}),
+            "projects",
+        ),
         (json!({"grantLimitPerDay": -1}), "grantLimitPerDay"),
     ] {
         let reply = patch(&admin, &format!("/users/{id}"), &change).await;

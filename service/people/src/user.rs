@@ -166,7 +166,10 @@ impl User {
                 .email
                 .map_or_else(|| self.email.clone(), |email| address(&email)),
             role: change.role.unwrap_or(self.role),
-            projects: change.projects.map_or_else(|| self.projects.clone(), scope),
+            projects: match change.projects {
+                Some(projects) => scope(projects)?,
+                None => self.projects.clone(),
+            },
             grant_limit_per_day: change
                 .grant_limit_per_day
                 .unwrap_or(self.grant_limit_per_day),
@@ -192,7 +195,7 @@ impl User {
             name: new.name.trim().to_owned(),
             email: address(&new.email),
             role: new.role,
-            projects: scope(new.projects),
+            projects: scope(new.projects)?,
             grant_limit_per_day: new.grant_limit_per_day,
             refund_limit_cents_per_day: new.refund_limit_cents_per_day,
             disabled: false,
@@ -220,15 +223,6 @@ impl User {
         if Email::new(self.email.as_str()).is_err() {
             return invalid("email", "This must be an e-mail address.");
         }
-        match &self.projects {
-            ProjectScope::Some(some) if some.is_empty() || some.len() > MAX_PROJECTS => {
-                return invalid(
-                    "projects",
-                    "Name 1 to 100 projects, or leave it out for all.",
-                );
-            }
-            ProjectScope::Some(_) | ProjectScope::All => {}
-        }
         for (param, limit) in [
             ("grantLimitPerDay", self.grant_limit_per_day),
             ("refundLimitCentsPerDay", self.refund_limit_cents_per_day),
@@ -249,10 +243,18 @@ pub(crate) fn address(email: &str) -> String {
     email.trim().to_ascii_lowercase()
 }
 
-fn scope(projects: Option<Vec<ProjectId>>) -> ProjectScope {
-    projects.map_or(ProjectScope::All, |some| {
-        ProjectScope::Some(some.into_iter().collect())
-    })
+/// Those of an owner, who works with all projects, are within bounds, too.
+fn scope(projects: Option<Vec<ProjectId>>) -> Result<ProjectScope, Error> {
+    let Some(some) = projects else {
+        return Ok(ProjectScope::All);
+    };
+    if some.is_empty() || some.len() > MAX_PROJECTS {
+        return Err(Error::Invalid {
+            param: "projects",
+            message: "Name 1 to 100 projects, or leave it out for all.",
+        });
+    }
+    Ok(ProjectScope::Some(some.into_iter().collect()))
 }
 
 /// A user, by their identifier.
