@@ -198,7 +198,7 @@ impl Service {
             catalog: Arc::clone(&catalog),
             limits: Arc::new(Limits::new(config.into())),
             bodies: (&config.http).into(),
-            parameters: web::query_parameters(),
+            parameters: &web::QUERY_PARAMETERS,
             metrics,
             people,
             saving: tokio::sync::Mutex::default(),

@@ -17,6 +17,6 @@ pub use auth::{Authorized, Watcher};
 pub use body::Body;
 pub use caller::{AnyKey, AnyKeyOr, Caller, SecretKey, SecretKeyOr};
 pub use context::Context;
-pub use parameters::QueryParameters;
+pub use parameters::{ParametersByRoute, QueryParameters};
 pub use permission::{Manage, Own, Read, Support, refused};
 pub use state::{BehindEdge, EdgeState};

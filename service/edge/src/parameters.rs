@@ -1,7 +1,7 @@
 //! The query parameters of the routes that a caller's key or token opens. One that a route does not have is refused: it
 //! asks for something that would silently not be done.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use axum::{
     extract::MatchedPath,
@@ -13,14 +13,18 @@ use wire::Error;
 /// The parameter that names a cell.
 const CELL: &str = "cell";
 
-/// The names of each route's query parameters.
-#[derive(Debug, Default)]
-pub struct QueryParameters(HashMap<(Method, String), Vec<String>>);
+/// The names of each route's query parameters, by its method and its path as the router has it.
+pub type ParametersByRoute = HashMap<(Method, String), Vec<String>>;
+
+/// The query parameters of all routes, gathered once somebody sends some.
+#[derive(Debug)]
+pub struct QueryParameters(LazyLock<ParametersByRoute>);
 
 impl QueryParameters {
-    /// Adds a route, by its method and its path as the router has it.
-    pub fn add(&mut self, method: Method, path: String, names: Vec<String>) {
-        self.0.insert((method, path), names);
+    /// Those that a function gathers.
+    #[must_use]
+    pub const fn gathered_by(gather: fn() -> ParametersByRoute) -> Self {
+        Self(LazyLock::new(gather))
     }
 
     /// Refuses a parameter that the route of a request does not have.

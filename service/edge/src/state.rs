@@ -25,7 +25,7 @@ pub struct EdgeState {
     /// How large a body may be, and how long it may take.
     pub bodies: BodyLimits,
     /// Which query parameters each route has.
-    pub parameters: QueryParameters,
+    pub parameters: &'static QueryParameters,
     /// Metrics for Prometheus.
     pub metrics: Metrics,
     /// Who works with the dashboard.

@@ -8,4 +8,4 @@ pub mod health;
 mod http;
 pub mod pages;
 
-pub use http::{cors::CorsForBrowsers, openapi::query_parameters};
+pub use http::{cors::CorsForBrowsers, openapi::QUERY_PARAMETERS};

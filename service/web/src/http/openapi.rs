@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use axum::http::Method;
-use edge::QueryParameters;
+use edge::{ParametersByRoute, QueryParameters};
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema, ToSchema, openapi::OpenApi};
 use wire::{code::ErrorCode, error::ErrorBody, view::Price};
@@ -147,9 +147,10 @@ impl Interface {
 }
 
 /// The query parameters of all operations that are described.
-#[must_use]
-pub fn query_parameters() -> QueryParameters {
-    let mut known = QueryParameters::default();
+pub static QUERY_PARAMETERS: QueryParameters = QueryParameters::gathered_by(described_parameters);
+
+fn described_parameters() -> ParametersByRoute {
+    let mut known = ParametersByRoute::new();
     for document in [
         crate::api::description::document(),
         crate::admin::description::document(),
@@ -161,7 +162,7 @@ pub fn query_parameters() -> QueryParameters {
                 let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes());
                 let path = format!("{}{path}", base.unwrap_or_default());
                 if let Ok(method) = method {
-                    known.add(method, path, query_of(operation));
+                    known.insert((method, path), query_of(operation));
                 }
             }
         }
