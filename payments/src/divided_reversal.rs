@@ -1,6 +1,7 @@
 //! Divides the refunds and disputes of an invoice among the orders that it made.
 
 use domain::{id::OrderId, wallet::Reversal};
+use port::Share;
 
 /// An order's part of an invoice, in the currency's minor unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +27,12 @@ pub(crate) fn divide(whole: Reversal, orders: &[OrderShare]) -> Vec<(OrderId, Re
     };
     let all = orders.iter().map(left).fold(0, i64::saturating_add);
     // Of the sums up to each order, so that rounding neither loses nor makes a cent.
-    let part = |cents: i64, until: i64| match all {
-        0 => 0,
-        all => {
-            let product = i128::from(cents).saturating_mul(until.into());
-            let part = product.checked_div(all.into()).unwrap_or(0);
-            i64::try_from(part).unwrap_or(cents)
-        }
+    let part = |of: i64, until: i64| {
+        let share = Share {
+            cents: until,
+            of_cents: all,
+        };
+        share.share(of)
     };
     let mut before = 0_i64;
     let divided = orders.iter().map(|order| {

@@ -356,49 +356,43 @@ impl ReportApplier<'_> {
             parts,
         } = paid;
         let scope = &self.project.scope;
-        let serials: Vec<OrderSerial> = parts
-            .iter()
-            .map(|part| order_of_part(self.handle, scope, &invoice, &part.part))
-            .collect();
-        let orders: Vec<OrderId> = serials
-            .iter()
-            .map(|&serial| OrderId {
-                serial,
-                ..first_order
-            })
-            .collect();
-        // What is kept for a person's decision if an order cannot be made of it.
-        let unplaced = |reason, part: &PaidPart| PaymentWithoutOrder {
-            reason,
-            payment: payment.clone(),
-            billing: Some(part.billing.clone()),
-        };
+        let orders = parts.iter().map(|part| OrderId {
+            serial: order_of_part(self.handle, scope, &invoice, &part.part),
+            ..first_order
+        });
+        let orders: Vec<OrderId> = orders.collect();
         let PaymentLock::Free(_lock) = self.lock(payment.payment.as_ref(), &orders).await? else {
             return Ok(());
         };
-        for (order, part) in serials.into_iter().zip(parts) {
+        for (order, part) in orders.into_iter().zip(parts) {
             let PaidPart {
                 pays,
                 price,
                 amount_cents,
                 quantity,
                 is_add_on,
+                mut billing,
                 ..
-            } = part.clone();
+            } = part;
+            // What is kept for a person's decision if an order cannot be made of it.
+            let mut unplaced = PaymentWithoutOrder {
+                reason: NoOrderReason::UnknownOrder,
+                payment: payment.clone(),
+                billing: Some(billing.clone()),
+            };
             let terms = price.and_then(|price| terms_of(self.project, price));
             if terms.is_none() {
                 tracing::warn!(order = %first_order, "A subscription was billed under a price that is not ours");
             }
             // A switch from a tier that is not ours has no price to compute a proration from.
             let Some(pays) = pays else {
-                let unplaced = unplaced(NoOrderReason::UnknownPrice, &part);
+                unplaced.reason = NoOrderReason::UnknownPrice;
                 return self.keep_unfulfilled(unplaced).await;
             };
-            let mut billing = part.billing.clone();
             // The provider's clock may be ahead of ours, and everything else is dated by ours.
             billing.reported_at = billing.reported_at.min(self.at);
             let bill = Purchase::Bill(Box::new(Bill {
-                order,
+                order: order.serial,
                 pays,
                 is_add_on,
                 terms,
@@ -411,11 +405,9 @@ impl ReportApplier<'_> {
             }));
             failpoint::reached("cycle.asked");
             let outcome = self.handle.report(scope, first_order.wallet, bill).await;
-            let unplaced = unplaced(NoOrderReason::UnknownOrder, &part);
-            let is_rejected = matches!(outcome, Err(actors::Error::Rejected(_)));
-            self.settle(first_order, outcome, unplaced).await?;
+            let is_placed = self.settle(first_order, outcome, unplaced).await?;
             failpoint::reached("cycle.told");
-            if is_rejected {
+            if !is_placed {
                 // A person decides about the payment: a later part does not take it off the list.
                 return Ok(());
             }
@@ -446,25 +438,27 @@ impl ReportApplier<'_> {
     }
 
     /// Takes a payment off the list of unfulfilled payments once its order is paid, or puts it on the list if the
-    /// wallet rejected the order.
+    /// wallet rejected the order. Returns whether the wallet has the order.
     async fn settle(
         &self,
         order: OrderId,
         outcome: Result<bool, actors::Error>,
         unplaced: PaymentWithoutOrder,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if matches!(outcome, Ok(true)) {
             self.paid.fetch_add(1, Ordering::Relaxed);
         }
         match (outcome, &unplaced.payment.payment) {
             (Ok(_), Some(payment)) => {
                 let project = self.project.project.id;
-                self.unfulfilled.remove(project, payment).await
+                self.unfulfilled.remove(project, payment).await?;
+                Ok(true)
             }
-            (Ok(_), None) => Ok(()),
+            (Ok(_), None) => Ok(true),
             (Err(actors::Error::Rejected(rejection)), _) => {
                 tracing::warn!(%order, reason = %rejection, "A wallet rejected the order of a payment");
-                self.keep_unfulfilled(unplaced).await
+                self.keep_unfulfilled(unplaced).await?;
+                Ok(false)
             }
             (Err(error), _) => Err(error.into()),
         }

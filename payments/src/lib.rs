@@ -11,6 +11,7 @@
 //! wallet applies each report once. It names no provider: see the crate `port`.
 
 mod backlog;
+mod bill_payments;
 mod checkout;
 mod context;
 mod divided_reversal;

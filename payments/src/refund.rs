@@ -14,10 +14,11 @@ use domain::{
         refund::{Refund, Refundable, all_of},
     },
 };
-use port::{ObjectRef, RefundRequest};
+use port::{ObjectRef, PartPayment, RefundRequest};
 
 use super::{
     Error, Payments,
+    bill_payments::payments_of_bill,
     context::ProjectAccount,
     failpoint,
     instructions::{KeyedResult, operation},
@@ -79,7 +80,7 @@ impl Payments {
             match asked {
                 Ok(record) if record.is_done() => {}
                 Ok(_) | Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) => {
-                    refund.payments = payments_of(account, invoice, &[]).await?;
+                    refund.payments = refundable_of(account, invoice, &[]).await?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -108,7 +109,7 @@ impl Payments {
             let refundable_cents = match &invoice {
                 Some(invoice) if refund.payments.is_some() => {
                     refused.push(payment);
-                    let others = payments_of(account, invoice, &refused).await?;
+                    let others = refundable_of(account, invoice, &refused).await?;
                     let others = refund.payments.insert(others.unwrap_or_default());
                     let others = all_of(others);
                     // Others may have as much.
@@ -251,22 +252,22 @@ fn already_refunded(refundable_cents: i64) -> Error {
 
 /// What the payments of a bill can still give back, the oldest first, without those that refuse to; `None` where the
 /// key may not see them.
-async fn payments_of(
+async fn refundable_of(
     account: ProjectAccount<'_>,
     invoice: &InvoiceId,
     refused: &[PaymentId],
 ) -> Result<Option<Vec<Refundable>>, Error> {
-    let parts = match account.provider.payments_of(invoice).await {
-        Ok(parts) if !parts.is_empty() => parts,
-        Ok(_) | Err(port::Error::Permission { .. } | port::Error::Missing(_)) => return Ok(None),
-        Err(error) => return Err(error.into()),
+    let parts = payments_of_bill(account.provider, invoice).await?;
+    let refundable = |parts: Vec<PartPayment>| {
+        let parts = parts.into_iter().map(|part| Refundable {
+            cents: part.left_cents(),
+            payment: part.payment,
+        });
+        parts
+            .filter(|part| !refused.contains(&part.payment))
+            .collect()
     };
-    let parts = parts.into_iter().map(|part| Refundable {
-        cents: part.left_cents(),
-        payment: part.payment,
-    });
-    let parts = parts.filter(|part| !refused.contains(&part.payment));
-    Ok(Some(parts.collect()))
+    Ok(parts.map(refundable))
 }
 
 /// The provider's refusal of a part of a refund.

@@ -150,8 +150,8 @@ impl Payments {
         list.remove(project.project.id, &entry.payment).await
     }
 
-    /// Refunds all that is left of a payment and of the others of its bill, once however often it is called; returns the payment with the
-    /// decision.
+    /// Refunds all that is left of a payment and of the others of its bill, once however often it is called; returns the
+    /// payment with the decision.
     ///
     /// # Errors
     ///

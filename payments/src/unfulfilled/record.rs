@@ -12,6 +12,8 @@ use domain::{
 use port::{NoOrderReason, ObjectRef, PartPayment, PaymentWithoutOrder, Provider, ProviderCharge};
 use serde::{Deserialize, Serialize};
 
+use crate::bill_payments::payments_of_bill;
+
 /// How long a settled payment stays on the list: longer than any cycle, since a subscription's report names the paid
 /// invoices of the current cycle again and again.
 const KEPT_SECONDS: i64 = 400 * 24 * 3600;
@@ -148,15 +150,11 @@ impl UnfulfilledPayment {
         let Some(invoice) = &self.paid.invoice else {
             return Ok(None);
         };
-        match provider.payments_of(invoice).await {
-            Ok(parts) => {
-                let is_one_of_several =
-                    parts.len() > 1 && parts.iter().any(|part| part.payment == self.payment);
-                Ok(Some(parts).filter(|_| is_one_of_several))
-            }
-            Err(port::Error::Permission { .. } | port::Error::Missing(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let is_one_of_several = |parts: &Vec<PartPayment>| {
+            parts.len() > 1 && parts.iter().any(|part| part.payment == self.payment)
+        };
+        let parts = payments_of_bill(provider, invoice).await?;
+        Ok(parts.filter(is_one_of_several))
     }
 
     /// Takes over the payments of its bill: what they took, and which others there are.
