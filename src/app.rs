@@ -14,11 +14,11 @@ use axum::{
     routing::get,
 };
 use catalog::CatalogStore;
-use connections::{
+use edge::{audit, gate::GateLayer, layer::EdgeLayer};
+use scrip_http::connections::{
     IncomingRequest, Responder,
     public::{PublicListener, ServedElsewhere},
 };
-use edge::{audit, gate::GateLayer, layer::EdgeLayer};
 use web::{CorsForBrowsers, admin, api, api::FastPath, docs, health, pages};
 use wire::{
     Error, ErrorCode,

@@ -20,25 +20,26 @@ use accounts::{Accounts, ProviderEnvironment, Sandboxes};
 use actors::{
     Cipher, Handle,
     clock::{Clock, SystemClock},
+    notes,
 };
 use addresses::{BoundSockets, provider_environment};
 use background::Background;
 use beside::serve_beside;
 use catalog::CatalogStore;
-use connections::{
-    self as server, Server, ServerSettings, descriptors, signals::Signals, tls::Tls,
-};
-use data_dir::secrets::{ProvidedSecrets, Secrets};
 use edge::EdgeState;
-use limits::Limits;
+use identity::People;
+use operations::data_dir::secrets::{ProvidedSecrets, Secrets};
 use operations::{
     audit::AuditLog, backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
     wallet_notes::WalletNotes,
 };
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
-use people::People;
 use persistence::Store;
+use scrip_http::connections::{
+    self as server, Server, ServerSettings, descriptors, signals::Signals, tls::Tls,
+};
+use scrip_http::limits::Limits;
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
 use crate::{
@@ -93,7 +94,7 @@ impl Service {
         config.http.max_connections = descriptors::raise(config.http.max_connections)?;
         // An address that is taken is refused before the data is touched.
         let reserved = BoundSockets::all_of(&config)?;
-        data_dir::open(&config.data_dir).map_err(|error| Error::Data {
+        operations::data_dir::open(&config.data_dir).map_err(|error| Error::Data {
             path: config.data_dir.clone(),
             error,
         })?;

@@ -18,8 +18,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use identity::oidc::OidcSettings;
 use ipnet::IpNet;
-use oidc::OidcSettings;
 use operations::backups::BackupSettings;
 use outbound::{mail::MailSettings, webhooks::WebhookSettings};
 use serde::Deserialize;

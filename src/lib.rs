@@ -2,8 +2,9 @@
 //! store, hands each room the part of the service that it uses, and has the command line.
 
 pub use ::{
-    accounts as providers, catalog, connections as server, data_dir::secrets, limits,
-    operations::audit, operations::audit_search, outbound, payments, people,
+    accounts as providers, catalog, identity, operations::audit, operations::audit_search,
+    operations::data_dir::secrets, outbound, payments, scrip_http::connections as server,
+    scrip_http::limits,
 };
 
 pub mod app;

@@ -8,7 +8,7 @@ use catalog::CatalogStore;
 use dashboard::{DashboardState, Site};
 use domain::Timestamp;
 use edge::EdgeState;
-use oidc::Oidc;
+use identity::oidc::Oidc;
 use operations::{
     backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
     wallet_notes::WalletNotes,

@@ -11,6 +11,7 @@ mod executor;
 mod gate;
 mod handle;
 mod keyring;
+pub mod notes;
 mod options;
 mod registry;
 mod server_keys;

@@ -16,6 +16,7 @@ pub mod lookups;
 pub mod memory;
 mod options;
 pub mod postgres;
+pub mod private_file;
 mod sled_error;
 mod tuning;
 pub mod usage;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use data_dir::{
+use operations::data_dir::{
     environment::{of_file, secret},
     secrets::ADMIN_TOKEN_VARIABLE,
 };

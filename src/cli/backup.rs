@@ -5,12 +5,12 @@ use std::{path::PathBuf, time::Duration};
 
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
-use data_dir::{
+use operations::backups::name_at;
+use operations::data_dir::{
     backed_up,
     secrets::{ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets},
     server_key,
 };
-use operations::backups::name_at;
 use persistence::backup::BackUp;
 use serde_json::{Value, json};
 use url::Url;

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand};
-use data_dir::secrets::ProvidedSecrets;
+use operations::data_dir::secrets::ProvidedSecrets;
 use persistence::postgres::{CellState, ClusterState, Examiner, Raised, Server};
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -6,8 +6,8 @@ mod demo;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use data_dir::{environment::secret, secrets::ProvidedSecrets};
 use demo::Demo;
+use operations::data_dir::{environment::secret, secrets::ProvidedSecrets};
 use uuid::Uuid;
 
 use super::{Failure, print};

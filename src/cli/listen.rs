@@ -6,8 +6,8 @@ mod forward;
 use std::time::Duration;
 
 use clap::Args;
-use data_dir::environment::secret;
 use forward::Forward;
+use operations::data_dir::environment::secret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use url::Url;

@@ -125,7 +125,7 @@ fn open(file: &Path) -> io::Result<Box<dyn io::Read>> {
 /// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
-    data_dir::make_all_private();
+    operations::data_dir::make_all_private();
     let done = match Cli::parse().command {
         Command::Dev(args) => dev::run(args),
         Command::Serve(args) => serve::run(args),

@@ -8,10 +8,10 @@ use std::{
 };
 
 use clap::Args;
-use data_dir::{environment::secret, secrets::ADMIN_TOKEN_VARIABLE};
 use edge::layer::API_PREFIX;
-use http_client::AddressKind;
+use operations::data_dir::{environment::secret, secrets::ADMIN_TOKEN_VARIABLE};
 use reqwest::{Method, StatusCode};
+use scrip_http::client::AddressKind;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;

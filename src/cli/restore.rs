@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use data_dir::{
+use operations::data_dir::{
     secrets::{ProvidedSecrets, SERVER_KEY_VARIABLE},
     server_key::KeyState,
 };
@@ -51,7 +51,7 @@ pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
     };
     let restored = with_bar(|on_progress| backup::restore(&what, on_progress));
     let restored = restored.map_err(Failure::new)?;
-    data_dir::open(&config.data_dir).map_err(Failure::new)?;
+    operations::data_dir::open(&config.data_dir).map_err(Failure::new)?;
     print_summary(&restored, &config)
 }
 

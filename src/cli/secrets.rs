@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use data_dir::{
+use operations::data_dir::{
     secrets::{self, NEW_TOKEN_FILE, ProvidedSecrets},
     server_key,
 };

@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use data_dir::secrets::{NEW_TOKEN_FILE, ProvidedSecrets};
+use operations::data_dir::secrets::{NEW_TOKEN_FILE, ProvidedSecrets};
 
 use super::{Failure, notify, print};
 use crate::{

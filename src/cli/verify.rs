@@ -4,10 +4,11 @@
 use std::path::PathBuf;
 
 use actors::clock::{Clock as _, SystemClock};
+use actors::notes;
+use actors::notes::NoteKind as _;
 use clap::Args;
-use data_dir::verified::VerifyResult;
 use domain::catalog::{self, Document};
-use notes::NoteKind as _;
+use operations::data_dir::verified::VerifyResult;
 use persistence::StoredNote;
 
 use super::{Failure, print};

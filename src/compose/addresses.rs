@@ -11,7 +11,7 @@ use std::{
 use accounts::ProviderEnvironment;
 use actors::{Cipher, ServerKeys};
 use dashboard::OIDC_CALLBACK;
-use oidc::Oidc;
+use identity::oidc::Oidc;
 use tokio::net::TcpSocket;
 
 use super::Error;

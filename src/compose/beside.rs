@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use connections::{Responder, Server, tls::Tls};
+use scrip_http::connections::{Responder, Server, tls::Tls};
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
 use crate::config::Config;

@@ -22,12 +22,12 @@ use edge::{
     auth::{bearer, caller},
     layer::API_PREFIX,
 };
+use identity::Authority;
 use operations::{
     cells::{AnswerFuture, OtherCells, Question, named},
     cluster::ClusterPart,
 };
 use parking_lot::Mutex;
-use people::Authority;
 use web::{
     admin::{AdminState, projects, view::Projects},
     api::FastPath,

@@ -2,13 +2,13 @@
 
 use std::{fmt, sync::Arc};
 
-use connections::tls::Files;
 use operations::{cluster::ClusterPart, metrics::Metrics};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric as _},
     metrics::gauge::ConstGauge,
 };
+use scrip_http::connections::tls::Files;
 use x509_parser::{certificate::X509Certificate, prelude::FromDer as _};
 
 use crate::config::{Config, Http};

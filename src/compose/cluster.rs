@@ -14,18 +14,18 @@ use actors::{
     clock::{Clock as _, SystemClock},
 };
 use cluster::{ForwardSettings, Forwarder, Front, FrontSwitch, Origin};
-use connections::{self as server, Server, descriptors, signals::Signals};
-use data_dir::{
+use domain::Timestamp;
+use operations::cluster::{ClusterPart, Ending, FrontCounts};
+use operations::data_dir::{
     secrets::{self, ProvidedSecrets, Secrets},
     server_key,
 };
-use domain::Timestamp;
-use operations::cluster::{ClusterPart, Ending, FrontCounts};
 use parking_lot::Mutex;
 use persistence::{
     Store,
     postgres::{Examiner, Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server as Database},
 };
+use scrip_http::connections::{self as server, Server, descriptors, signals::Signals};
 use tokio::sync::Notify;
 use web::api::FastPath;
 
@@ -82,7 +82,7 @@ impl ClusterProcess {
     ) -> Result<Self, Error> {
         config.http.max_connections = descriptors::raise(config.http.max_connections)?;
         let sockets = BoundSockets::all_of(&config)?;
-        data_dir::open(&config.data_dir).map_err(|error| Error::Data {
+        operations::data_dir::open(&config.data_dir).map_err(|error| Error::Data {
             path: config.data_dir.clone(),
             error,
         })?;

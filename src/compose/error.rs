@@ -2,9 +2,10 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use connections::{descriptors::TooFewDescriptors, tls};
-use data_dir::secrets;
+use actors::notes;
+use operations::data_dir::secrets;
 use outbound::mail;
+use scrip_http::connections::{descriptors::TooFewDescriptors, tls};
 
 /// Why the service did not start, or did not end in order.
 #[derive(Debug, thiserror::Error)]

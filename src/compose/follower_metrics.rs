@@ -9,9 +9,9 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use connections::Server;
-use data_dir::secrets::Secrets;
 use operations::cluster::ClusterPart;
+use operations::data_dir::secrets::Secrets;
+use scrip_http::connections::Server;
 use tokio::{net::TcpListener, task::JoinHandle};
 use web::health::OPEN_METRICS;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use data_dir::secrets::ProvidedSecrets;
+use operations::data_dir::secrets::ProvidedSecrets;
 use persistence::{
     Error as StoreError,
     postgres::{Followed, Follower, forget_cluster},
@@ -32,7 +32,7 @@ pub async fn leave(
 
 fn leave_now(config: &Config, url: &DatabaseUrl, provided: ProvidedSecrets) -> Result<(), Error> {
     let refused = |why: &str| Error::Store(StoreError::Unusable(why.into()));
-    data_dir::open(&config.data_dir).map_err(|error| Error::Data {
+    operations::data_dir::open(&config.data_dir).map_err(|error| Error::Data {
         path: config.data_dir.clone(),
         error,
     })?;

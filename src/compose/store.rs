@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use accounts::{ObjectIdNote, SandboxNote};
+use actors::notes::ErasedKind;
 use actors::{Handle, Keyring, ServerKeys, clock::Clock};
 use catalog::{KeyUseNote, OwnCellNote, ProjectCellNote};
-use notes::ErasedKind;
 use operations::{audit::PageNote, wallet_notes::RemarkNote};
 use outbound::webhooks;
 use persistence::{Backlog, SledJournal, Store};
@@ -144,7 +144,7 @@ pub(crate) fn note_kinds() -> Vec<ErasedKind> {
     [
         payments::NOTE_KINDS,
         webhooks::NOTE_KINDS,
-        &people::NOTE_KINDS,
+        &identity::NOTE_KINDS,
         &OTHERS,
     ]
     .concat()

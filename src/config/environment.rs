@@ -1,7 +1,7 @@
 //! Settings from the environment: `SCRIP_<KEY>` and `SCRIP_<SECTION>_<KEY>`. The defaults say which
 //! keys there are and of which type, so that no list is kept twice.
 //!
-//! Those that are secrets may come from files, too: see `data_dir::environment`.
+//! Those that are secrets may come from files, too: see `operations::data_dir::environment`.
 //!
 //! A variable that names no key is passed over, not refused: container platforms set variables such
 //! as `SCRIP_PORT` and `SCRIP_SERVICE_HOST` by themselves for a service called `scrip`. Others are warned about.
@@ -11,7 +11,7 @@ use std::{
     ffi::{OsStr, OsString},
 };
 
-use data_dir::environment::{FILE_SUFFIX, secret_among};
+use operations::data_dir::environment::{FILE_SUFFIX, secret_among};
 use toml::{Table, Value};
 
 use super::Error;

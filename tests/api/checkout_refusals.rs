@@ -237,7 +237,7 @@ async fn a_provider_that_does_not_answer_is_not_waited_for_for_ever() {
         success_url: "https://shop.example/".into(),
         cancel_url: "https://shop.example/".into(),
         email: None,
-        discount: port::Discount::None,
+        discount: payments_port::Discount::None,
         quantity: domain::Quantity::ONE,
         metadata: domain::metadata::Metadata::default(),
         locale: None,

@@ -1,5 +1,5 @@
 //! The HTTP API as its callers meet it: the whole service in this process, over real HTTP, on a journal in
-//! memory and a clock that only the test moves. Each route has the file that `service/web/src/api/` has, with its responses
+//! memory and a clock that only the test moves. Each route has the file that `crates/web/src/api/` has, with its responses
 //! and every refusal; other files are about what all routes share. What goes on beyond a request is in `provider/`,
 //! `sandbox/` and `deliveries/`, the webhooks to a project's own servers.
 #![allow(

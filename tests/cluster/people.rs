@@ -10,7 +10,7 @@ use kit::{
     launch::ADMIN_TOKEN,
 };
 use reqwest::Method;
-use scrip::people::TotpSecret;
+use scrip::identity::TotpSecret;
 use serde_json::{Value, json};
 
 use crate::{

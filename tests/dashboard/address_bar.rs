@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kit::{dashboard_routes::routes, service::Service};
 use scrip::{
     catalog::NewProject,
-    people::{ProjectScope, Role, UserChange},
+    identity::{ProjectScope, Role, UserChange},
 };
 
 use crate::{

@@ -4,7 +4,7 @@ use kit::{
     Client,
     service::{ADMIN_TOKEN, Service},
 };
-use scrip::people::{Role, UserChange};
+use scrip::identity::{Role, UserChange};
 use serde_json::json;
 
 use crate::{

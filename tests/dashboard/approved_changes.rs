@@ -4,7 +4,7 @@
 use kit::{Client, service::Service};
 use scrip::{
     catalog::ProjectChange,
-    people::{Role, UserChange},
+    identity::{Role, UserChange},
 };
 
 use crate::{

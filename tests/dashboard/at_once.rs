@@ -1,7 +1,7 @@
 //! Two people who decide the same at the same moment: one of them does, and the log says what was done.
 
 use kit::{Client, deadline, service::ADMIN_TOKEN, stripe::Override};
-use scrip::people::Role;
+use scrip::identity::Role;
 use serde_json::json;
 
 use crate::{

@@ -9,7 +9,7 @@ use kit::{
 use scrip::{
     audit::{AuditEntry, AuditLog, ChangeOutcome},
     audit_search::AuditFilter,
-    people::Role,
+    identity::Role,
 };
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use kit::{
     service::Service,
     stripe::{self, Stripe},
 };
-use scrip::people::Role;
+use scrip::identity::Role;
 use serde_json::json;
 
 use crate::{

@@ -6,7 +6,7 @@ use kit::{
     Client,
     service::{ADMIN_TOKEN, Service},
 };
-use scrip::people::{NewUser, Role, UserChange, UserState};
+use scrip::identity::{NewUser, Role, UserChange, UserState};
 use serde_json::{Value, json};
 
 use crate::{

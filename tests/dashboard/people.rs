@@ -4,7 +4,7 @@ use domain::{Timestamp, id::UserId};
 use kit::service::{ADMIN_TOKEN, Service};
 use scrip::{
     catalog::NewProject,
-    people::{self, NewUser, Queued, Role, TotpSecret, UserChange},
+    identity::{self, NewUser, Queued, Role, TotpSecret, UserChange},
 };
 
 use crate::browser::{Browser, Page};
@@ -433,7 +433,7 @@ async fn ten_thousand_wrong_passwords_at_once_keep_out_nobody_who_is_known_or_in
     );
     let busy = flood
         .iter()
-        .filter(|it| matches!(it, Err(people::Error::Busy)));
+        .filter(|it| matches!(it, Err(identity::Error::Busy)));
     assert!(busy.count() > 5000, "most are not hashed at all");
     assert!(flood.iter().all(|it| !matches!(it, Ok(Some(_)))));
     // What shows that she was here before helps nobody else, nor at another's account.

@@ -5,7 +5,7 @@ use kit::{
     service::{ADMIN_TOKEN, Service},
     stripe::Stripe,
 };
-use scrip::people::Role;
+use scrip::identity::Role;
 use serde_json::{Value, json};
 
 use crate::{

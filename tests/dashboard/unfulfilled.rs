@@ -7,7 +7,7 @@ use kit::{
 };
 use serde_json::json;
 
-use scrip::people::{NewUser, Role};
+use scrip::identity::{NewUser, Role};
 
 use crate::{
     browser::Browser,

@@ -8,7 +8,7 @@ use crate::{
     orders,
     people::{new, person, signed_in},
 };
-use scrip::people::{NewUser, Role};
+use scrip::identity::{NewUser, Role};
 
 /// A browser, and the page of the wallet that a clue leads to.
 async fn wallet_of(service: &Service, clue: &str) -> (Browser, String, Page) {

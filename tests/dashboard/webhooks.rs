@@ -7,7 +7,7 @@ use kit::{
 
 use scrip::{
     catalog::{ProjectChange, ProviderChange},
-    people::Role,
+    identity::Role,
 };
 use serde_json::json;
 

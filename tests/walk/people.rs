@@ -1,7 +1,7 @@
 //! Somebody of each role, with a session in the dashboard.
 
 use kit::{Client, browser::Browser, launch::ADMIN_TOKEN};
-use scrip::people::TotpSecret;
+use scrip::identity::TotpSecret;
 use serde_json::{Value, json};
 
 use crate::{

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use accounts::ChangeError;
 use actors::{Address, Scope};
-use data_dir::secrets;
 use domain::{
     Amount,
     catalog::{Interval, KeyKind, Mode, ProductType, Provider},
@@ -12,6 +11,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey},
     wallet::credit::Credit,
 };
+use operations::data_dir::secrets;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

@@ -11,7 +11,7 @@ pub(super) async fn examine(config: &Config) -> Option<Finding> {
         return None;
     }
     let issuer = &config.oidc.issuer;
-    Some(match oidc::discover(&config.oidc).await {
+    Some(match identity::oidc::discover(&config.oidc).await {
         Ok(()) => {
             let callback = compose::oidc_callback(config);
             let message = format!("{issuer} answers; it must send browsers back to {callback}");

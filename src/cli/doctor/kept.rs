@@ -1,7 +1,7 @@
 //! What is kept of past work, in the data directory: backups and verifications; and whether mails can be sent.
 
-use data_dir::{backed_up, verified::VerifyResult};
 use domain::Timestamp;
+use operations::data_dir::{backed_up, verified::VerifyResult};
 
 use super::Finding;
 use crate::config::Config;

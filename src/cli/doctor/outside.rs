@@ -3,9 +3,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use data_dir::secrets::ADMIN_TOKEN_VARIABLE;
-use http_client::AddressKind;
+use operations::data_dir::secrets::ADMIN_TOKEN_VARIABLE;
 use reqwest::tls::TlsInfo;
+use scrip_http::client::AddressKind;
 use serde_json::{Value, json};
 use url::Url;
 use web::admin::{

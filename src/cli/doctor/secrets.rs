@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 
-use data_dir::{
+use operations::data_dir::{
     OTHERS, environment,
     secrets::{KEY_FILE, SERVER_KEY_VARIABLE},
 };

@@ -214,7 +214,9 @@ async fn a_silent_provider_is_given_up_and_the_same_key_goes_on() {
     assert!(
         matches!(
             silent,
-            Err(payments::Error::Provider(port::Error::Unavailable { .. }))
+            Err(payments::Error::Provider(
+                payments_port::Error::Unavailable { .. }
+            ))
         ),
         "{silent:?}"
     );

@@ -2,6 +2,7 @@
 //! key is checked against.
 
 use ::stripe::permissions;
+use actors::notes;
 use kit::{deadline, service::ADMIN_TOKEN};
 use reqwest::Method;
 use scrip::payments::Providers as _;

@@ -8,7 +8,7 @@ use domain::{
     text::{CheckoutId, SubscriptionId},
 };
 use payments::Providers as _;
-use port::Provider;
+use payments_port::Provider;
 use serde_json::{Value, json};
 
 use crate::{stripe::Override, stripe_shop::StripeShop};

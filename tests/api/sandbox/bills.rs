@@ -2,7 +2,7 @@
 
 use domain::{catalog::Interval, text::InvoiceId};
 use payments::Providers as _;
-use port::PartPayment;
+use payments_port::PartPayment;
 use reqwest::Method;
 use scrip::catalog::NewPrice;
 use serde_json::{Value, json};

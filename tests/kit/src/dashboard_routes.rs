@@ -1,7 +1,7 @@
 //! The routes of the dashboard, read from its source, so that a new one is walked without being listed.
 
 /// The route table as it is written.
-const TABLE: &str = include_str!("../../../service/dashboard/src/lib.rs");
+const TABLE: &str = include_str!("../../../crates/dashboard/src/lib.rs");
 
 /// A route's path as it is written, and whether it reads and writes.
 pub struct Route {

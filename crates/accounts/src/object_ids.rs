@@ -1,0 +1,70 @@
+//! The names of objects that adapters made at providers, kept as notes in the journal.
+
+use actors::notes::NoteKind;
+use actors::{Handle, notes};
+use dashmap::DashMap;
+use domain::id::ProjectId;
+use payments_port::{ObjectIds, ProviderFuture};
+
+/// The provider's name for an object that was made there once, by the hash of what it is.
+#[derive(Debug)]
+pub struct ObjectIdNote;
+
+impl NoteKind for ObjectIdNote {
+    const NUMBER: u8 = 4;
+    const NAME: &'static str = "object made at the provider";
+    type Key = (ProjectId, [u8; 16]);
+    type Body = String;
+}
+
+/// [`ObjectIds`] over notes, all of them in memory.
+pub(super) struct StoredObjectIds {
+    handle: Handle,
+    made: DashMap<(ProjectId, [u8; 16]), String>,
+}
+
+impl StoredObjectIds {
+    pub(super) fn new(handle: Handle) -> Result<Self, notes::Error> {
+        let made = notes::all::<ObjectIdNote>(&handle)?.into_iter().collect();
+        Ok(Self { handle, made })
+    }
+
+    fn put(&self, notes: Vec<persistence::Note>) -> ProviderFuture<'static, ()> {
+        let handle = self.handle.clone();
+        Box::pin(async move {
+            let put = notes::put_all(&handle, notes).await;
+            put.map_err(|error| payments_port::Error::Unavailable {
+                reason: error.to_string(),
+                retry_after_seconds: None,
+            })
+        })
+    }
+}
+
+impl ObjectIds for StoredObjectIds {
+    fn find(&self, project: ProjectId, what: [u8; 16]) -> Option<String> {
+        self.made.get(&(project, what)).map(|id| id.clone())
+    }
+
+    fn remember(
+        &self,
+        project: ProjectId,
+        what: [u8; 16],
+        id: String,
+    ) -> ProviderFuture<'static, ()> {
+        let key = (project, what);
+        let note = notes::put::<ObjectIdNote>(&key, &id);
+        self.made.insert(key, id);
+        self.put(vec![note])
+    }
+
+    fn forget_all(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
+        let keys: Vec<_> = self.made.iter().map(|entry| *entry.key()).collect();
+        let of_project = keys.into_iter().filter(|(whose, _)| *whose == project);
+        let notes = of_project.map(|key| {
+            self.made.remove(&key);
+            notes::forget::<ObjectIdNote>(&key)
+        });
+        self.put(notes.collect())
+    }
+}

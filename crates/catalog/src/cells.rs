@@ -1,0 +1,108 @@
+//! Which projects are this process' own, where several logs (cells) share the work. Wallets and documents of all
+//! projects that a log ever had stay in its books, also after it was split; the catalog shows the projects of its own
+//! cell alone, so that nothing else is done for any other.
+
+use std::collections::HashMap;
+
+use actors::notes::NoteKind;
+use actors::{Handle, notes};
+use domain::{catalog::Document, id::ProjectId};
+
+use super::{
+    Error,
+    key_hash::{ByHash, KeyHash},
+};
+
+/// The most projects that one split may move, so that it fits one append of the log.
+pub const MAX_MOVED: usize = 1_000;
+
+/// The cell that has a project; one without such a note is in the first.
+#[derive(Debug)]
+pub struct ProjectCellNote;
+
+impl NoteKind for ProjectCellNote {
+    const NUMBER: u8 = 2;
+    const NAME: &'static str = "project's cell";
+    type Key = ProjectId;
+    type Body = i16;
+}
+
+/// The cell that these books are of, if it is not the first. Its key is always zero.
+#[derive(Debug)]
+pub struct OwnCellNote;
+
+impl NoteKind for OwnCellNote {
+    const NUMBER: u8 = 3;
+    const NAME: &'static str = "cell";
+    type Key = u64;
+    type Body = i16;
+}
+
+/// The cell of the books that the wallets are in. A process that leads a log says which it `leads`, which is written
+/// down where a split has just made it.
+///
+/// # Errors
+///
+/// [`Error::OtherCell`] when the books are another cell's, [`Error::Stored`] or [`Error::Notes`] when they cannot be read,
+/// [`Error::Wallets`] when the note cannot be written.
+pub async fn own_cell(handle: &Handle, leads: Option<i16>) -> Result<i16, Error> {
+    let own = notes::one::<OwnCellNote>(handle, &0)?.unwrap_or_default();
+    let Some(leads) = leads.filter(|leads| *leads != own) else {
+        return Ok(own);
+    };
+    let cells = notes::all::<ProjectCellNote>(handle)?;
+    if !cells.iter().any(|(_, cell)| *cell == leads) && !handle.documents()?.is_empty() {
+        return Err(Error::OtherCell { own, leads });
+    }
+    let note = notes::put::<OwnCellNote>(&0, &leads);
+    handle.put_notes(vec![note]).await?;
+    Ok(leads)
+}
+
+/// Projects in these books that another cell has, as far as they know.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Elsewhere {
+    projects: HashMap<ProjectId, i16>,
+    keys: ByHash<i16>,
+}
+
+impl Elsewhere {
+    /// Divides the documents of all projects in these books: returns those of the cell's own.
+    pub(super) fn part(
+        documents: Vec<Document>,
+        own: i16,
+        cells: &HashMap<ProjectId, i16>,
+    ) -> (Vec<Document>, Self) {
+        let cell = |document: &Document| {
+            let cell = cells.get(&document.project());
+            cell.copied().unwrap_or_default()
+        };
+        let mut elsewhere = Self::default();
+        let (mine, others): (Vec<_>, Vec<_>) = documents
+            .into_iter()
+            .partition(|document| cell(document) == own);
+        for document in others {
+            let cell = cell(&document);
+            match document {
+                Document::Project(project) => drop(elsewhere.projects.insert(project.id, cell)),
+                Document::Key(key) if key.revoked_at.is_none() => {
+                    elsewhere.keys.insert(KeyHash(key.hash), cell);
+                }
+                _ => {}
+            }
+        }
+        (mine, elsewhere)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.projects.is_empty()
+    }
+
+    pub(super) fn project(&self, id: &ProjectId) -> Option<i16> {
+        self.projects.get(id).copied()
+    }
+
+    pub(super) fn key(&self, sha256: &[u8; 32]) -> Option<i16> {
+        self.keys.get(&KeyHash(*sha256)).copied()
+    }
+}

@@ -1,0 +1,85 @@
+//! Asks for another person's yes: to a gift above what one person may give alone, or to a change of the project by which an
+//! operator could go around that.
+
+use axum::response::Response;
+use catalog::ProjectCatalog;
+use domain::catalog::ApiKey;
+use edge::refused;
+use identity::{Action, Approval, CatalogChange, KeyTerms, Privilege};
+use maud::{Markup, html};
+use wire::Error;
+
+use super::{layout::base, page_request::PageRequest};
+use crate::state::App;
+
+/// The most characters of what somebody asks for in the audit log, where who asked and who approved stand, too.
+const MAX_WORDS: usize = 350;
+
+/// Where a project's requests wait.
+pub(super) fn path(project: &ProjectCatalog) -> String {
+    format!("{}/approvals", base(project))
+}
+
+/// Whether secret keys, prices and free credits need another person's yes, as grants or refunds do. Owners decide what
+/// does, and need none; nor does the administrator's token.
+pub(super) fn guards_changes(request: &PageRequest, project: &ProjectCatalog) -> bool {
+    let rules = project.project.approval;
+    let is_asked = rules.above_credits.is_some() || rules.above_cents.is_some();
+    is_asked && !request.may(Privilege::Own)
+}
+
+/// What a form says before somebody asks by it for such a change.
+pub(super) fn notice(request: &PageRequest, project: &ProjectCatalog, what: &str) -> Markup {
+    html! { @if guards_changes(request, project) {
+        p.hint { (what) " need another person's yes here: they wait for it, for seven days at most." }
+    } }
+}
+
+/// Keeps what somebody asks for until another person answers, and leads to where it waits. `what` says it in words, `why`
+/// is the reason and the idempotency key.
+pub(super) async fn ask(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    (action, what): (Action, String),
+    why: (&str, &str),
+) -> Result<Response, Error> {
+    let who = (project.project.id, &request.authority);
+    let (people, now) = (&app.edge.people, app.edge.clock.now());
+    let what = what.chars().take(MAX_WORDS).collect();
+    let kept = people.ask_for_approval(who, (action, what), why, now).await;
+    let kept = kept.map_err(refused)?;
+    let what = format!("Asked for another person's yes to {}", words(&kept));
+    Ok(request.done(&path(project), "asked", what))
+}
+
+/// As [`ask`], for a change of the project.
+pub(super) async fn ask_for_change(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    change: CatalogChange,
+    what: String,
+) -> Result<Response, Error> {
+    let action = Action::Change(Box::new(change));
+    ask(app, request, project, (action, what), ("", "")).await
+}
+
+/// What somebody asked for, in words for the audit log.
+pub(super) fn words(approval: &Approval) -> String {
+    let Approval {
+        id, what, reason, ..
+    } = approval;
+    match reason.is_empty() {
+        true => format!("{what} ({id})"),
+        false => format!("{what} ({id}): {reason}"),
+    }
+}
+
+/// What a key's form changes.
+pub(super) fn key_terms(key: &ApiKey) -> KeyTerms {
+    KeyTerms {
+        name: key.name.clone(),
+        expires_at: key.expires_at,
+    }
+}

@@ -1,0 +1,188 @@
+//! What a project waits for a person to do, at the top of its overview.
+
+use actors::OrderState;
+use catalog::ProjectCatalog;
+use domain::catalog::EndpointStatus;
+use identity::{Approval, Privilege};
+use maud::{Markup, html};
+use operations::backups::FinishedBackup;
+
+use super::{
+    approval_request,
+    catalog::product_name,
+    layout::{self, base},
+    page_request::PageRequest,
+    verbatim::verbatim,
+    wallets,
+    webhooks::address,
+};
+use crate::state::App;
+
+/// The page about the server, which owners see.
+const SYSTEM: &str = "/dashboard/system";
+/// A backup that is older than this is too old, in seconds.
+const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
+
+/// Wallets with several subscriptions to one product that are named.
+const DOUBLED: usize = 5;
+
+/// One thing to do, with the page where it is done.
+struct Task {
+    path: String,
+    text: Markup,
+}
+
+/// The card; nothing where nobody is needed.
+pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
+    let mut tasks = tasks(request, app, project);
+    if !request.authority.may(Privilege::Own, None) {
+        tasks.retain(|task| task.path != SYSTEM);
+    }
+    tasks.extend(doubled(app, project).await);
+    let (handle, products) = (&app.handle, project.product_ids());
+    let states = [OrderState::Disputed, OrderState::Processing];
+    let totals = handle.order_totals_by_state(&project.scope, products, states);
+    // The list of orders says what is wrong with the books.
+    let [disputed, processing] = totals.await.unwrap_or_default();
+    let orders = [
+        (
+            disputed.count,
+            "disputed",
+            "to answer: the bank waits for it at the payment provider",
+        ),
+        (
+            processing.count,
+            "processing",
+            "whose payment is under way, as of a bank debit",
+        ),
+    ];
+    for (count, state, what) in orders {
+        if count > 0 {
+            let text = html! { (count) " " @if state == "disputed" { "disputed " } @if count == 1 { "order " } @else { "orders " } (what) };
+            let path = format!("{}/orders?status={state}", base(project));
+            tasks.push(Task { path, text });
+        }
+    }
+    if request.may(Privilege::Manage) {
+        let waiting = app
+            .edge
+            .people
+            .approvals(project.project.id, app.edge.clock.now());
+        let is_own = |it: &&Approval| it.is_of(&request.authority);
+        let (own, others): (Vec<_>, Vec<_>) = waiting.iter().partition(is_own);
+        let approved = own.iter().filter(|it| it.approved_by.is_some()).count();
+        let others = others.iter().filter(|it| it.approved_by.is_none()).count();
+        let path = approval_request::path(project);
+        if approved > 0 {
+            let text = html! { (approved) @if approved == 1 { " secret key" } @else { " secret keys" } " that you asked for: another person said yes" };
+            tasks.insert(
+                0,
+                Task {
+                    path: path.clone(),
+                    text,
+                },
+            );
+        }
+        if others > 0 {
+            let text = html! { (others) @if others == 1 { " request waits" } @else { " requests wait" } " for another person's yes" };
+            tasks.insert(0, Task { path, text });
+        }
+    }
+    html! {
+        @if !tasks.is_empty() {
+            section.card.attention {
+                h2 { "Needs you" }
+                ul { @for task in &tasks { li { a href=(task.path) { (task.text) } } } }
+            }
+        }
+    }
+}
+
+/// Wallets that pay for several subscriptions to one product. A list that cannot be read now is left out.
+async fn doubled(app: &App, project: &ProjectCatalog) -> Vec<Task> {
+    let (wallets, besides) = match app.payments.doubled().of(project, DOUBLED).await {
+        Ok(found) => found,
+        Err(error) => {
+            tracing::warn!(%error, "Wallets with several subscriptions to one product cannot be listed now");
+            return Vec::new();
+        }
+    };
+    let mut tasks = Vec::with_capacity(wallets.len());
+    for wallet in &wallets {
+        let mut products: Vec<_> = wallet.subscriptions.iter().map(|it| it.product).collect();
+        products.dedup();
+        let names: Vec<_> = products
+            .iter()
+            .map(|it| product_name(project, *it))
+            .collect();
+        let text = html! {
+            @match &wallet.user { Some(user) => (verbatim(user.as_str())), None => (wallet.id) }
+            " pays for " (wallet.subscriptions.len()) " subscriptions to " (names.join(" and "))
+            ": cancel those that were not meant, and refund them"
+        };
+        let path = wallets::path(project, wallet.key);
+        tasks.push(Task { path, text });
+    }
+    if besides > 0 {
+        let text = html! { (besides) " more wallets pay for several subscriptions to one product" };
+        let path = format!("{}/wallets", base(project));
+        tasks.push(Task { path, text });
+    }
+    tasks
+}
+
+fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task> {
+    let base = base(project);
+    let id = project.project.id;
+    let mut tasks = Vec::new();
+    let mut add = |path: String, text: Markup| tasks.push(Task { path, text });
+    let unfulfilled = app.payments.unfulfilled().count(Some(id));
+    if unfulfilled > 0 {
+        let text = html! { (unfulfilled) @if unfulfilled == 1 { " payment that no order was found for" } @else { " payments that no order was found for" } };
+        add(format!("{base}/unfulfilled-payments"), text);
+    }
+    let proof = app.payments.reconciliations().status(id);
+    let differs = proof.last.as_ref().filter(|last| !last.adds_up());
+    if let Some(last) = differs {
+        let text = html! { "The daily reconciliation found " (last.differences) " differences" };
+        add(format!("{base}/unfulfilled-payments"), text);
+    } else if proof.error.is_some() {
+        let text = html! { "The daily reconciliation failed" };
+        add(format!("{base}/unfulfilled-payments"), text);
+    }
+    for endpoint in project.endpoints() {
+        let why = match endpoint.status {
+            EndpointStatus::Failing => "accepted nothing for days",
+            EndpointStatus::Gone => "answered 410 Gone",
+            EndpointStatus::Active => {
+                if let Some(since) = app.webhooks.health(endpoint.id).failing_since {
+                    let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " have all failed since " (layout::when(since)) };
+                    add(format!("{base}/webhooks/{}", endpoint.id), text);
+                }
+                continue;
+            }
+            EndpointStatus::Off | EndpointStatus::Deleted => continue,
+        };
+        let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " are switched off: it " (why) };
+        add(format!("{base}/webhooks/{}", endpoint.id), text);
+    }
+    let backups = app.backups.status();
+    let system = || SYSTEM.to_owned();
+    if let Some(FinishedBackup { result: Err(_), .. }) = &backups.last {
+        add(system(), html! { "The last backup failed" });
+    }
+    match (backups.last_good, app.backups.age_seconds()) {
+        (Some(at), age) if age > BACKUP_SECONDS => {
+            add(
+                system(),
+                html! { "The last backup is of " (layout::when(at)) },
+            );
+        }
+        (None, _) => add(system(), html! { "There is no backup" }),
+        _ => {}
+    }
+    if !app.payments.missing_permissions().is_empty() {
+        add(system(), html! { "A provider's key lacks permissions" });
+    }
+    tasks
+}

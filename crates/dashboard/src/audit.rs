@@ -1,0 +1,260 @@
+//! `GET /dashboard/audit`: who changed what, when and from where. The address holds the filters.
+
+use axum::{
+    extract::State,
+    http::header,
+    response::{IntoResponse as _, Response},
+};
+use domain::Timestamp;
+use edge::{Manage, Own};
+use identity::Privilege;
+use maud::{Markup, html};
+use operations::{
+    audit::AuditEntry,
+    audit_search::{AuditCursor, AuditFilter},
+};
+use serde::{Deserialize, Serialize};
+use url::form_urlencoded;
+use wire::{Error, ErrorCode};
+
+use super::{
+    elsewhere,
+    fields::Fields,
+    form::{FieldLabel, Form},
+    layout::{self, At},
+    page_request::PageFor,
+    verbatim::verbatim,
+};
+use crate::{DashboardState, state::App};
+
+/// Entries of a page, and of a step of an export.
+const SHOWN: usize = 25;
+const STEP: usize = 1000;
+const FILTERS: [&str; 6] = ["who", "projectId", "kind", "from", "to", "text"];
+const KINDS: [(&str, &str); 9] = [
+    ("", "All"),
+    ("people", "People and sign-ins"),
+    ("projects", "Projects and settings"),
+    ("catalog", "Catalog"),
+    ("keys", "Keys"),
+    ("webhooks", "Webhooks"),
+    ("wallets", "Wallets"),
+    ("orders", "Orders"),
+    ("payments", "Payments"),
+];
+
+/// Some entries of a log, the newest first.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct AuditPage {
+    entries: Vec<AuditEntry>,
+    /// Where those before them begin.
+    older: Option<String>,
+}
+
+impl AuditPage {
+    /// Without changes that are being made at this moment.
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        self.entries.retain(|entry| entry.under_way.is_none());
+        self
+    }
+}
+
+/// The first page of the log of this process' cell that agrees with a query.
+///
+/// # Errors
+///
+/// The query is not well-formed; the log cannot be read.
+pub async fn newest(app: &DashboardState, query: &str) -> Result<AuditPage, Error> {
+    read(app, &Fields::read(query.as_bytes()), None).await
+}
+
+fn filter(query: &Fields) -> Result<AuditFilter, Error> {
+    Ok(AuditFilter {
+        who: query.owned("who"),
+        project: query.parsed("projectId", "a project")?,
+        kind: query.owned("kind"),
+        from: query.day("from")?,
+        to: query.day_end("to")?,
+        text: query.owned("text"),
+    })
+}
+
+async fn read(
+    app: &DashboardState,
+    query: &Fields,
+    before: Option<AuditCursor>,
+) -> Result<AuditPage, Error> {
+    let log = &app.edge.audit;
+    log.look_for_proofs(&app.catalog, &app.payments).await;
+    let found = log.search(filter(query)?, before, SHOWN).await;
+    let (entries, older) = found.map_err(unreadable)?;
+    let older = older.map(|it| format!("{}.{}", it.page, it.place));
+    Ok(AuditPage { entries, older })
+}
+
+fn unreadable(error: impl std::fmt::Display) -> Error {
+    tracing::error!(%error, "The audit log cannot be read");
+    Error::new(ErrorCode::Unavailable)
+}
+
+fn cursor(query: &Fields) -> Result<Option<AuditCursor>, Error> {
+    let Some(text) = query.some("before") else {
+        return Ok(None);
+    };
+    let read = text.split_once('.').and_then(|(page, place)| {
+        Some(AuditCursor {
+            page: page.parse().ok()?,
+            place: place.parse().ok()?,
+        })
+    });
+    read.map(Some)
+        .ok_or_else(|| Error::invalid("before", "No such page."))
+}
+
+/// The filters of a query as a query, with more pairs.
+fn filters(query: &Fields, more: &[(&str, &str)]) -> String {
+    let set = FILTERS
+        .iter()
+        .filter_map(|name| Some((*name, query.some(name)?)));
+    form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(set.chain(more.iter().copied()))
+        .finish()
+}
+
+fn own(app: &DashboardState) -> i16 {
+    app.cluster.as_ref().map_or(0, |part| part.cell())
+}
+
+/// The numbers of the other cells.
+fn numbers(app: &DashboardState) -> Vec<i16> {
+    let part = app.cluster.as_ref();
+    part.map(|part| part.others().numbers()).unwrap_or_default()
+}
+
+pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Result<Response, Error> {
+    let request = page.request;
+    let query = request.query();
+    let before = cursor(query)?;
+    let cell: Option<i16> = query.parsed("cell", "a cell's number")?;
+    let mut read = read(&app, query, before).await?;
+    let mut pages: Vec<_> = read
+        .older
+        .take()
+        .map(|older| (own(&app), older))
+        .into_iter()
+        .collect();
+    let mut silent = Vec::new();
+    // The newest of all cells; older ones cell by cell.
+    if cell.is_none() && before.is_none() {
+        let path = format!("audit?{}", filters(query, &[]));
+        for (cell, answer) in elsewhere::asked::<AuditPage>(&app, request.client(), &path).await {
+            match answer {
+                Some(answer) => {
+                    pages.extend(answer.older.map(|older| (cell, older)));
+                    read.entries.extend(answer.entries);
+                }
+                None => silent.push(cell),
+            }
+        }
+        read.entries
+            .sort_by_key(|entry| std::cmp::Reverse(entry.at));
+        // What was before a split is in both cells' logs.
+        read.entries.dedup();
+    }
+    let several = !numbers(&app).is_empty();
+    let body = html! {
+        h1 { "Audit log" }
+        p.lead { "Every change made here or through the admin API, and failed sign-ins. Kept for a year, at most 50,000 entries of one person." }
+        @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its changes are missing here." } }
+        (filter_form(query, request.may(Privilege::Own)))
+        (table(&read.entries))
+        @for (cell, older) in pages { p {
+            @let number = cell.to_string();
+            @let cell_pair = if several { &[("before", older.as_str()), ("cell", number.as_str())][..] } else { &[("before", older.as_str())][..] };
+            a.button href={ "?" (filters(query, cell_pair)) } {
+                "Older" @if several { " in cell " (cell) }
+            }
+        } }
+    };
+    Ok(layout::page(&request, At::Audit, "Audit log", &body))
+}
+
+fn filter_form(query: &Fields, may_export: bool) -> Markup {
+    let form = Form::new(query, None);
+    let export = |kind| {
+        format!(
+            "/dashboard/audit/export?{}",
+            filters(query, &[("format", kind)])
+        )
+    };
+    html! {
+        form.row method="get" action="/dashboard/audit" {
+            (form.text(&FieldLabel("who", "Who", "")))
+            (form.text(&FieldLabel("text", "What", "")))
+            (form.choice(&FieldLabel("kind", "Kind", ""), &KINDS))
+            (form.text(&FieldLabel("projectId", "Project", "")))
+            (form.day(&FieldLabel("from", "From", "")))
+            (form.day(&FieldLabel("to", "To", "")))
+            button type="submit" { "Filter" }
+        }
+        @if may_export { p { "Export: " a href=(export("csv")) { "CSV" } ", " a href=(export("json")) { "JSON" } } }
+    }
+}
+
+fn table(entries: &[AuditEntry]) -> Markup {
+    html! {
+        @if entries.is_empty() { p.empty { "No changes." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Changes" { table {
+                thead { tr { th { "When" } th { "Who" } th { "What" } th { "From" } } }
+                tbody { @for entry in entries { tr {
+                    td.time { (layout::when(Timestamp(entry.at))) }
+                    td.nowrap { (verbatim(&entry.who)) }
+                    td.wrap {
+                        (verbatim(&entry.what))
+                        @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
+                        @else if entry.open { " " span.badge.bad { "Outcome unknown" } br; span.hint { "It may have been done: the service stopped during it, or an answer was lost. Once that is known, it says so here." } }
+                    }
+                    td { (entry.from) }
+                } } }
+            } }
+        }
+    }
+}
+
+/// `GET /dashboard/audit/export`: all entries that agree with the filters, as a file.
+pub(super) async fn export(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
+    let query = page.request.query();
+    let filter = filter(query)?;
+    let (mut all, mut before) = (Vec::new(), None);
+    let log = &app.edge.audit;
+    log.look_for_proofs(&app.catalog, &app.payments).await;
+    loop {
+        let found = app.edge.audit.search(filter.clone(), before, STEP).await;
+        let (entries, older) = found.map_err(unreadable)?;
+        all.extend(entries);
+        match older {
+            Some(older) => before = Some(older),
+            None => break,
+        }
+    }
+    let (kind, name, text) = match query.text("format") {
+        "json" => {
+            let json = serde_json::to_string(&all).map_err(unreadable)?;
+            ("application/json", "audit.json", json)
+        }
+        _ => (
+            "text/csv; charset=utf-8",
+            "audit.csv",
+            operations::audit_csv::lines(&all),
+        ),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, text).into_response())
+}

@@ -1,0 +1,368 @@
+//! The pages that list, create and change a project's products.
+
+use axum::{extract::State, response::Response};
+use catalog::{NewProduct, ProjectCatalog};
+use domain::{
+    Amount,
+    catalog::{FreeGrant, Product, ProductType},
+    id::ProductId,
+    time::Period,
+};
+use edge::Manage;
+use identity::{CatalogChange, Privilege};
+use maud::{Markup, html};
+use wire::{Error, ErrorCode};
+
+use super::{
+    approval_request::{ask_for_change, guards_changes, notice},
+    confirm::confirm,
+    fields::{CONFIRMED, Fields},
+    form::{self, FieldLabel, Form},
+    layout::{At, Tab, base},
+    money::grouped,
+    page_request::{FormPost, PageFor, PageRequest},
+    prices,
+    verbatim::verbatim,
+};
+use crate::state::App;
+
+const KINDS: [(&str, &str); 3] = [
+    ("credits", "Credits: a balance that is bought and spent"),
+    (
+        "subscription",
+        "Subscription: tiers that are paid each month or year",
+    ),
+    ("one_time", "One-time: features that are bought once"),
+];
+const PERIODS: [(&str, &str); 5] = [
+    ("once", "Once"),
+    ("daily", "Each day"),
+    ("weekly", "Each week"),
+    ("monthly", "Each month"),
+    ("yearly", "Each year"),
+];
+const SHOWN: [&str; 7] = [
+    "name",
+    "type",
+    "description",
+    "creditUnit",
+    "freeGrant.credits",
+    "lowBalance",
+    "debtLimit",
+];
+
+/// `GET …/catalog`: the products with their prices.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let base = base(&project);
+    let body = html! {
+        div.head {
+            h1 { "Catalog" }
+            @if request.may(Privilege::Manage) { a.button.primary href={ (base) "/catalog/new" } { "New product" } }
+        }
+        @if project.products().next().is_none() {
+            p.empty { "There is nothing to sell yet. Create a product, then a price for it." }
+        }
+        @for product in project.products() {
+            section.card {
+                div.head {
+                    h2 { a href={ (base) "/catalog/" (product.id) } { (product.name) } }
+                    (state(product.active))
+                }
+                p.hint {
+                    (kind_name(product.kind))
+                    @if let Some(unit) = &product.credit_unit { " · " (unit) }
+                    @if let Some(grant) = product.free_grant {
+                        " · " (grouped(grant.credits.get())) " free " (period_text(grant.period))
+                    }
+                }
+                (prices::table(&request, &project, product))
+            }
+        }
+    };
+    Ok(Tab::Catalog.page(&request, &project, "Catalog", &body))
+}
+
+/// `GET …/catalog/new`: the form for a new product.
+pub(super) async fn draft(
+    page_for: PageFor<Manage>,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let request = page_for.request;
+    let project = request.project(&app)?;
+    let fields = Fields::default()
+        .with("type", "credits")
+        .with("creditUnit", "credits")
+        .with("freeGrant.period", "monthly")
+        .ticked("active", true);
+    Ok(new_page(&request, &project, &fields, None))
+}
+
+/// `POST …/catalog`: creates a product.
+pub(super) async fn create(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let id = project.project.id;
+    let made: Result<Response, Error> = async {
+        let new = new(&fields)?;
+        if new.free_grant.is_some() && guards_changes(&request, &project) {
+            app.catalog.draft().create_product(id, new.clone()).await?;
+            let settings = form::changes(&Fields::default(), &written(&new));
+            let what = format!("make a product: {settings}");
+            let change = CatalogChange::NewProduct(new);
+            return ask_for_change(&app, &request, &project, change, what).await;
+        }
+        let product = app.catalog.create_product(id, new).await?;
+        let what = format!("Created product {} “{}” of {id}", product.id, product.name);
+        Ok(request.done(&path(&project, &product), "made", what))
+    }
+    .await;
+    let again = |error| new_page(&request, &project, &fields, Some(&error));
+    Ok(made.unwrap_or_else(again))
+}
+
+/// `GET …/catalog/{product}`: a product, its prices and its form.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let product = product(&request, &project)?;
+    Ok(page(&request, &project, product, &current(product), None))
+}
+
+/// `POST …/catalog/{product}`: changes a product.
+pub(super) async fn save(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let id = project.project.id;
+    let saved: Result<Response, Error> = async {
+        let new = new(&fields)?;
+        let _saving = app.edge.saving.lock().await;
+        let stored = request.project(&app)?;
+        let product = product(&request, &stored)?;
+        let before = current(product);
+        form::refuse_stale(&fields, &before)?;
+        let is_free = new.free_grant.is_some() && new.free_grant != product.free_grant;
+        let brings = is_free || (new.active && !product.active);
+        if brings && guards_changes(&request, &stored) {
+            let draft = app.catalog.draft();
+            let change = new.clone().into();
+            let drafted = draft.update_product(id, product.id, change).await?;
+            let changes = form::changes(&before, &current(&drafted));
+            let what = format!("change product {}: {changes}", product.id);
+            let (before, after) = (product.clone(), new);
+            let change = CatalogChange::Product { before, after };
+            return ask_for_change(&app, &request, &stored, change, what).await;
+        }
+        if product.active && !new.active && !fields.is_on(CONFIRMED) {
+            let page_path = path(&project, product);
+            let paths = (&*page_path, &*page_path);
+            let at = At::Project(&project, Tab::Catalog);
+            let title = format!("Stop offering {}?", product.name);
+            let facts = withdrawal(&fields, &before);
+            return Ok(confirm(&request, at, &fields, paths, &title, &facts));
+        }
+        let update = app.catalog.update_product(id, product.id, new.into());
+        let after = update.await?;
+        let changes = form::changes(&before, &current(&after));
+        let what = format!("Changed product {} of {id}: {changes}", product.id);
+        let is_done = changes != form::NOTHING;
+        Ok(request.done_if(is_done, &path(&project, product), "saved", what))
+    }
+    .await;
+    match saved {
+        Ok(saved) => Ok(saved),
+        Err(error) => {
+            // As it is stored now.
+            let project = request.project(&app)?;
+            let product = product(&request, &project)?;
+            Ok(page(&request, &project, product, &fields, Some(&error)))
+        }
+    }
+}
+
+/// What else is saved when a product stops being offered, and who keeps what.
+fn withdrawal(fields: &Fields, before: &Fields) -> Markup {
+    html! {
+        dl {
+            div { dt { "What stops" } dd { "Nobody can buy any of its prices. It can be offered again." } }
+            div { dt { "Who keeps what" } dd { "Everybody keeps the credits and features that they have. Free credits that are due are still given, subscriptions are renewed as before, and a checkout that is open can still be paid." } }
+            @for (name, old, new) in before.changes(fields) { @if name != "active" && old != new.replace(',', "") {
+                div { dt { "Changed as well: " (name) } dd { (verbatim(&old)) " → " (verbatim(&new)) } }
+            } }
+        }
+    }
+}
+
+/// The path of a product's page.
+pub(super) fn path(project: &ProjectCatalog, product: &Product) -> String {
+    format!("{}/catalog/{}", base(project), product.id)
+}
+
+/// A product's name; its id, where there is no such product any more.
+pub(super) fn product_name(project: &ProjectCatalog, id: ProductId) -> String {
+    let product = project.product(&id);
+    product.map_or_else(|| id.to_string(), |product| product.name.clone())
+}
+
+/// The product that the path names.
+pub(super) fn product<'a>(
+    request: &PageRequest,
+    project: &'a ProjectCatalog,
+) -> Result<&'a Product, Error> {
+    let id = request.named("product", ErrorCode::ProductNotFound)?;
+    let product = project.product(&id);
+    product.ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
+}
+
+fn new(fields: &Fields) -> Result<NewProduct, Error> {
+    let kind = fields.choice("type")?;
+    let period = fields.choice("freeGrant.period");
+    let period = period.unwrap_or(Period::Monthly);
+    let credits = fields
+        .whole("freeGrant.credits")?
+        .filter(|&credits| credits != 0);
+    let free_grant = credits.map(|credits| {
+        let credits = Amount::new(credits);
+        let credits = credits.ok_or_else(|| {
+            let message = "Free credits are a whole number from 1 to 2^53 - 1.";
+            Error::invalid("freeGrant.credits", message)
+        });
+        credits.map(|credits| FreeGrant { credits, period })
+    });
+    Ok(NewProduct {
+        name: fields.text("name").to_owned(),
+        kind,
+        description: fields.owned("description"),
+        credit_unit: fields.owned("creditUnit"),
+        free_grant: free_grant.transpose()?,
+        low_balance: fields.whole("lowBalance")?,
+        debt_limit: fields.whole("debtLimit")?.unwrap_or(0),
+        active: fields.is_on("active"),
+    })
+}
+
+fn current(product: &Product) -> Fields {
+    written(&product.clone().into())
+}
+
+/// A product's settings as the form has them.
+pub(super) fn written(product: &NewProduct) -> Fields {
+    let grant = product.free_grant;
+    let period = grant.map_or(Period::Monthly, |grant| grant.period);
+    Fields::default()
+        .with("name", &product.name)
+        .with_choice("type", product.kind)
+        .with_some("description", product.description.as_deref())
+        .with_some("creditUnit", product.credit_unit.as_deref())
+        .with_some("freeGrant.credits", grant.map(|grant| grant.credits.get()))
+        .with_choice("freeGrant.period", period)
+        .with_some("lowBalance", product.low_balance)
+        .with_some(
+            "debtLimit",
+            Some(product.debt_limit).filter(|limit| *limit > 0),
+        )
+        .ticked("active", product.active)
+}
+
+const fn period_text(period: Period) -> &'static str {
+    match period {
+        Period::Once => "once",
+        Period::Daily => "each day",
+        Period::Weekly => "each week",
+        Period::Monthly => "each month",
+        Period::Yearly => "each year",
+    }
+}
+
+const fn kind_name(kind: ProductType) -> &'static str {
+    match kind {
+        ProductType::Credits => "Credits",
+        ProductType::Subscription => "Subscription",
+        ProductType::OneTime => "One-time",
+    }
+}
+
+/// A badge that says whether a product or price is offered.
+pub(super) fn state(active: bool) -> Markup {
+    html! {
+        @if active { span.badge.good { "Offered" } } @else { span.badge { "Not offered" } }
+    }
+}
+
+fn new_page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let form = Form::new(fields, error);
+    let path = format!("{}/catalog", base(project));
+    let body = html! {
+        h1 { "New product" }
+        section.card { (product_form(request, project, &path, form, None)) }
+    };
+    form.response(Tab::Catalog.page(request, project, "New product", &body))
+}
+
+fn page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    product: &Product,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let (form, page_path) = (Form::new(fields, error), path(project, product));
+    let body = html! {
+        div.head { h1 { (product.name) } (state(product.active)) }
+        p.hint { code { (product.id) } }
+        section.card {
+            div.head {
+                h2 { "Prices" }
+                @if request.may(Privilege::Manage) { a.button href={ (page_path) "/prices" } { "New price" } }
+            }
+            (prices::table(request, project, product))
+        }
+        section.card {
+            h2 { "Product" }
+            (form::meanwhile_of(form, &current(product)))
+            (product_form(request, project, &page_path, form, Some(product)))
+        }
+    };
+    form.response(Tab::Catalog.page(request, project, &product.name, &body))
+}
+
+/// The form for a product that there is, or a new one.
+fn product_form(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    action: &str,
+    form: Form<'_>,
+    product: Option<&Product>,
+) -> Markup {
+    let may = request.may(Privilege::Manage);
+    let inputs = html! {
+            @if let Some(product) = product { (form::version(&current(product))) }
+            (form.text(&FieldLabel("name", "Name", "Buyers see it at checkout.")))
+            (form.choice(&FieldLabel("type", "Type", "It cannot change once there are prices."), &KINDS))
+            (form.text(&FieldLabel("description", "Description", "A sentence about it, for buyers.")))
+            (form.text(&FieldLabel("creditUnit", "Credit unit", "What its credits are called, as a plural: credits, images, minutes. Empty for a product without credits of its own.")))
+            fieldset {
+                legend { "Free credits" }
+                (notice(request, project, "They"))
+                div.pair {
+                    (form.number(&FieldLabel("freeGrant.credits", "Credits per period", "For each wallet. Empty: none.")))
+                    (form.choice(&FieldLabel("freeGrant.period", "How often", "By the UTC calendar. Credits left over from the last period expire."), &PERIODS))
+                }
+            }
+            (form.number(&FieldLabel("lowBalance", "Low balance", "Your server is notified when what is left, held credits included, falls to this or below. Empty: never.")))
+            (form.number(&FieldLabel("debtLimit", "Debt limit", "How many credits a user's wallet may owe, where your server asks for it. Empty: none.")))
+            (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
+            @if may { button.primary type="submit" { @if product.is_some() { "Save" } @else { "Create product" } } }
+    };
+    html! { (form.alert(&SHOWN)) (form::guarded(request, may, action, &inputs)) }
+}

@@ -1,0 +1,110 @@
+//! Other cells of a cluster: an operator signs in at the lowest one, and sees the projects of all.
+
+use axum::http::{HeaderMap, header};
+use domain::{Timestamp, id::UserId};
+use identity::{Authority, ValidSession};
+use operations::cells::Question;
+use scrip_http::limits::Client;
+use serde::de::DeserializeOwned;
+use wire::{Error, ErrorCode};
+
+use super::cookies;
+use crate::{DashboardState, state::App};
+
+/// Who has the session that a request carries, which was begun at this process, and what they may do now.
+#[must_use]
+pub fn signed_in(app: &DashboardState, headers: &HeaderMap) -> Option<Authority> {
+    let people = &app.edge.people;
+    let name = cookies::session_name(headers, &app.site)?;
+    let now = app.edge.clock.now();
+    people.authority(&people.sessions.find(name, cookies::host(headers), now)?)
+}
+
+/// What a user may do now, as the cell that keeps users knows, asked by another; `None`: nothing any more.
+#[must_use]
+pub fn authority_here(app: &DashboardState, user: &str) -> Option<Authority> {
+    let user: UserId = user.parse().ok()?;
+    app.edge.people.user(user).ok()?.authority()
+}
+
+/// What a user may do now, here or as the cell that keeps users says; `None`: nothing any more.
+///
+/// # Errors
+///
+/// `unavailable`: that cell does not answer.
+pub(super) async fn authority_of(
+    app: &App,
+    user: UserId,
+    client: Client,
+) -> Result<Option<Authority>, Error> {
+    if keeps_sessions(app) {
+        let user = app.edge.people.user(user);
+        return Ok(user.ok().and_then(|user| user.authority()));
+    }
+    let silent = || {
+        let message = "The cell that knows the users does not answer. Nothing was done; try again.";
+        Error::new(ErrorCode::Unavailable).undone().saying(message)
+    };
+    let part = app.cluster.as_ref().ok_or_else(silent)?;
+    let lowest = part.others().numbers().first().copied();
+    let lowest = lowest.filter(|lowest| *lowest < part.cell());
+    let question = Question {
+        path: format!("authority?user={user}"),
+        headers: HeaderMap::new(),
+        client: client.address(),
+    };
+    let answer = part
+        .others()
+        .ask(lowest.ok_or_else(silent)?, question)
+        .await;
+    serde_json::from_slice(&answer.ok_or_else(silent)?).map_err(|_| silent())
+}
+
+/// Whether this process' cell is the one that keeps users and sessions: the lowest.
+pub(super) fn keeps_sessions(app: &App) -> bool {
+    let Some(part) = &app.cluster else {
+        return true;
+    };
+    let others = part.others().numbers();
+    part.cell() == 0 || (!others.is_empty() && others.iter().all(|other| *other > part.cell()))
+}
+
+/// The session of this name where the lowest cell knows it.
+pub(super) async fn find(
+    app: &App,
+    headers: &HeaderMap,
+    name: &str,
+    client: Client,
+    now: Timestamp,
+) -> Option<ValidSession> {
+    let part = app.cluster.as_ref()?;
+    let lowest = part.others().numbers().first().copied();
+    let lowest = lowest.filter(|lowest| *lowest < part.cell())?;
+    let copied = [header::COOKIE, header::HOST].into_iter().flat_map(|name| {
+        headers
+            .get_all(&name)
+            .iter()
+            .map(move |value| (name.clone(), value.clone()))
+    });
+    let question = Question {
+        path: "session".into(),
+        headers: copied.collect(),
+        client: client.address(),
+    };
+    let answer = part.others().ask(lowest, question).await?;
+    let authority: Authority = serde_json::from_slice(&answer).ok()?;
+    let host = cookies::host(headers);
+    app.edge.people.sessions.borrow(name, host, authority, now)
+}
+
+/// What each other cell has to say, with its number; `None`: it did not answer.
+pub(super) async fn asked<T: DeserializeOwned>(
+    app: &App,
+    client: Client,
+    path: &str,
+) -> Vec<(i16, Option<T>)> {
+    match &app.cluster {
+        Some(part) => part.ask_others(path, client.address()).await,
+        None => Vec::new(),
+    }
+}

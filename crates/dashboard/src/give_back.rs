@@ -1,0 +1,150 @@
+//! One deduction: how much of it was given back, and the form that gives back more.
+
+use actors::{Address, ReversibleDeduction};
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{Amount, id::LedgerId, wallet::reverse_deduction::ReverseDeduction};
+use edge::Support;
+use identity::{Gift, Privilege};
+use maud::html;
+use uuid::Uuid;
+use wire::{Error, ErrorCode, note::with_note};
+
+use super::{
+    actions::called,
+    admission,
+    catalog::product_name,
+    fields::{Fields, KEY},
+    form::{self, FieldLabel, Form},
+    layout::{self, Tab},
+    money::grouped,
+    page_request::{FormPost, PageRequest},
+    verbatim::verbatim,
+    wallets::{path, wallet},
+};
+use crate::state::App;
+
+const MAX_NOTE: usize = 300;
+
+/// The path of a deduction's page.
+pub(super) fn deduction_path(project: &ProjectCatalog, id: LedgerId) -> String {
+    format!("{}/deductions/{id}", path(project, id.wallet))
+}
+
+/// The deduction that the path names, which is the wallet's.
+fn named(request: &PageRequest) -> Result<LedgerId, Error> {
+    let unknown = ErrorCode::DeductionNotFound;
+    let id: LedgerId = request.named("deduction", unknown)?;
+    match id.wallet == wallet(request)? {
+        true => Ok(id),
+        false => Err(Error::new(unknown)),
+    }
+}
+
+/// `GET …/wallets/{wallet}/deductions/{deduction}`: the deduction, and what of it can be given back.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let id = named(&request)?;
+    let known = app.handle.reversible(&project.scope, id).await;
+    let known = known.map_err(|error| Error::from_wallet(error, &project))?;
+    let fields = Fields::default()
+        .with("amount", known.left)
+        .with(KEY, Uuid::now_v7());
+    Ok(page(&request, &project, id, &known, &fields, None))
+}
+
+fn page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    id: LedgerId,
+    known: &ReversibleDeduction,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let form = Form::new(fields, error);
+    let back = path(project, id.wallet);
+    let given = known.credits.saturating_sub(known.left);
+    let can = known.left > 0 && request.may(Privilege::Support);
+    let body = html! {
+        h1 { "Deduction of " (grouped(known.credits)) }
+        p.hint { code { (id) } }
+        section.card {
+            dl {
+                div { dt { "Of" } dd { (product_name(project, known.product)) } }
+                div { dt { "When" } dd { (layout::when(known.at)) } }
+                @if let Some(meta) = &known.meta { div { dt { "Note" } dd { (verbatim(meta.as_str())) } } }
+                div { dt { "Cannot be given back (any more)" } dd { (grouped(given)) } }
+                div { dt { "Can be given back" } dd { b { (grouped(known.left)) } } }
+            }
+        }
+        @if can || error.is_some() {
+            section.card {
+                h2 { "Give back" }
+                p { "The credits go back to the lots that they came from, and expire when those do. A debt is paid first." }
+                (form.alert(&["amount", "note"]))
+                form method="post" action=(deduction_path(project, id)) {
+                    (form::token(request))
+                    input type="hidden" name=(KEY) value=(fields.text(KEY));
+                    (form.number(&FieldLabel("amount", "Credits", "")))
+                    (form.text(&FieldLabel("note", "Note", "Shown in the wallet's ledger, which its owner can see.")))
+                    div.row {
+                        button.primary type="submit" { "Give back" }
+                        a.button href=(back) { "Back to the wallet" }
+                    }
+                }
+            }
+        } @else {
+            p { a.button href=(back) { "Back to the wallet" } }
+        }
+    };
+    form.response(Tab::Wallets.page(request, project, "Deduction", &body))
+}
+
+/// `POST …/wallets/{wallet}/deductions/{deduction}`: gives credits of it back.
+pub(super) async fn give(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let id = named(&request)?;
+    let page_path = path(&project, id.wallet);
+    let wallet_error = |error| Error::from_wallet(error, &project);
+    let done: Result<Response, Error> = async {
+        let credits: i64 = fields.needed("amount")?;
+        let amount = Amount::new(credits).ok_or_else(|| {
+            Error::invalid("amount", "Credits are a whole number from 1 to 2^53 - 1.")
+        })?;
+        let message = "Enter a note of one line, at most 300 characters.";
+        let note = fields.line("note", MAX_NOTE, message)?;
+        let key = fields.key()?;
+        let gift = Gift::Reversal {
+            deduction: id,
+            credits,
+        };
+        let why = (note.as_str(), key.as_str());
+        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
+            return Ok(waits);
+        }
+        let given = app.handle.reverse_deduction(&project.scope, id, |meta| {
+            let (amount, meta) = (Some(amount), with_note(meta, Some(note.clone())));
+            ReverseDeduction { amount, key, meta }
+        });
+        if given.await.map_err(wallet_error)?.replayed {
+            return Ok(request.done_before(&page_path));
+        }
+        let of = called(&app, &project, &Address::Stored(id.wallet)).await;
+        let credits = grouped(credits);
+        let what = format!("Gave back {credits} of deduction {id} in {of}: {note}");
+        Ok(request.done(&page_path, "given_back", what))
+    }
+    .await;
+    match done {
+        Ok(done) => Ok(done),
+        Err(error) => {
+            let known = app.handle.reversible(&project.scope, id).await;
+            let known = known.map_err(wallet_error)?;
+            Ok(page(&request, &project, id, &known, &fields, Some(&error)))
+        }
+    }
+}

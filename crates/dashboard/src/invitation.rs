@@ -1,0 +1,141 @@
+//! `/dashboard/invitation`: somebody who was invited sets a password, and then a second factor. The invitation is used
+//! up by the second step, which also signs in.
+
+use axum::{
+    extract::{Request, State},
+    http::StatusCode,
+    response::Response,
+};
+use edge::{body::FormBody, context::Context, permission::refused};
+use identity::{RecoveryCodes, TotpSecret, User};
+use maud::{Markup, html};
+use outbound::invitation_mail::INVITATION;
+use scrip_http::limits::TokenScope;
+use wire::{Error, ErrorCode};
+
+use super::{
+    assets,
+    fields::Fields,
+    layout,
+    page_request::audited,
+    sign_in::{Begin, code_field, refused_transport},
+    verbatim::verbatim,
+};
+use crate::state::App;
+
+/// `GET /dashboard/invitation`: the first form. Its secret is in the address' fragment.
+pub(super) async fn show() -> Response {
+    layout::alone(StatusCode::OK, "Invitation", &password_form("", None))
+}
+
+fn password_form(secret: &str, wrong: Option<&str>) -> Markup {
+    html! {
+        h1 { "Set your password" }
+        @if let Some(wrong) = wrong { p.alert role="alert" { (wrong) } }
+        form method="post" action=(INVITATION) {
+            div.field {
+                label for="secret" { "Invitation" }
+                input #secret name="secret" type="password" autocomplete="off" required value=(secret)
+                    aria-describedby="secret-hint";
+                p.hint #secret-hint { "What stands behind " code { "#" } " in the link; filled in already, where scripts may run." }
+            }
+            div.field {
+                label for="password" { "Password" }
+                input #password name="password" type="password" autocomplete="new-password" required minlength="12"
+                    aria-describedby="password-hint";
+                p.hint #password-hint { "At least 12 characters. A password manager makes good ones." }
+            }
+            button.primary type="submit" { "Go on" }
+        }
+        script src=(assets::path("invitation.js")) defer {}
+    }
+}
+
+fn code_form(user: &User, totp: &TotpSecret, ticket: &str, wrong: Option<&str>) -> Markup {
+    let text = totp.text();
+    let groups = text.as_bytes().chunks(4).map(String::from_utf8_lossy);
+    let spaced = groups.collect::<Vec<_>>().join(" ");
+    html! {
+        h1 { "Set up your second factor" }
+        @if let Some(wrong) = wrong { p.alert role="alert" { (wrong) } }
+        p { "Add this key to an authenticator app, by hand or on this device: " a href=(totp.address(&user.email)) { "open the app" } "." }
+        p { code.key { (spaced) } }
+        form method="post" action=(INVITATION) {
+            input type="hidden" name="ticket" value=(ticket);
+            (code_field("The six digits that the app shows now."))
+            button.primary type="submit" { "Finish" }
+        }
+    }
+}
+
+fn done(user: &User, codes: &RecoveryCodes) -> Markup {
+    html! {
+        h1 { "Welcome, " (verbatim(&user.name)) }
+        p { "If you lose your device, each of these recovery codes signs you in once. Keep them in a safe place: they are shown only now." }
+        ul { @for code in &codes.0 { li { code { (code) } } } }
+        p { a.button href="/dashboard" { "Go to the dashboard" } }
+    }
+}
+
+/// `POST /dashboard/invitation`: either step.
+pub(super) async fn accept(State(app): State<App>, request: Request) -> Result<Response, Error> {
+    let (parts, body) = request.into_parts();
+    let context = Context::of(&parts)?;
+    let transport = match refused_transport(&parts, &app) {
+        Ok(transport) => transport,
+        Err(refusal) => return Ok(*refusal),
+    };
+    let (client, now) = (context.client, context.now);
+    let fields = FormBody::read(&parts.headers, body, &app.edge.bodies).await?;
+    let fields = Fields::read(fields.bytes());
+    let people = &app.edge.people;
+    let page = |status, body: &Markup| layout::alone(status, "Invitation", body);
+    let wrong = if let Some(ticket) = fields.some("ticket") {
+        match people.accept(ticket, fields.text("code"), now).await {
+            Ok((user, codes)) => {
+                let response = page(StatusCode::OK, &done(&user, &codes));
+                let session = Begin {
+                    app: &app,
+                    parts: &parts,
+                    context,
+                    transport,
+                    fields: &fields,
+                };
+                let response = session.signed_in(Some(&user), response).await?;
+                let who = user
+                    .authority()
+                    .ok_or(Error::new(ErrorCode::RoleForbidden))?;
+                let what = "Accepted the invitation: set a password and a second factor";
+                return Ok(audited(&who, response, what));
+            }
+            Err(identity::Error::WrongCode) => {
+                let chosen = people.chosen(ticket, now);
+                let (user, totp) = chosen.ok_or(Error::new(ErrorCode::InvitationNotFound))?;
+                let wrong = Some("This code is not the one that the app should show now.");
+                let form = code_form(&user, &totp, ticket, wrong);
+                return Ok(page(StatusCode::UNAUTHORIZED, &form));
+            }
+            Err(error) => refused(error),
+        }
+    } else {
+        let (secret, password) = (fields.text("secret"), fields.raw("password"));
+        match people.choose_password(secret, password, now).await {
+            Ok((user, totp, ticket)) => {
+                let form = code_form(&user, &totp, &ticket, None);
+                return Ok(page(StatusCode::OK, &form));
+            }
+            Err(error @ identity::Error::Invalid { .. }) => {
+                let error = refused(error);
+                let form = password_form(secret, Some(error.message()));
+                return Ok(page(StatusCode::BAD_REQUEST, &form));
+            }
+            Err(error) => refused(error),
+        }
+    };
+    if wrong.code() == ErrorCode::InvitationNotFound {
+        let scope = TokenScope::Administration;
+        let counted = app.edge.limits.wrong_token(scope, client, now).await;
+        counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
+    }
+    Err(wrong)
+}

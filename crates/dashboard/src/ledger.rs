@@ -1,0 +1,179 @@
+//! A wallet's ledger on its page: entries of a time, of a reason, of a product; and the path to their sums.
+
+use std::collections::BTreeMap;
+
+use actors::{Address, LedgerLine, LedgerPage, LedgerQuery};
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{
+    Timestamp,
+    history::Reason,
+    id::{LedgerId, WalletKey},
+    time::Span,
+};
+use edge::csv;
+use identity::Privilege;
+use maud::{Markup, html};
+use wire::Error;
+
+use super::{
+    fields::Fields,
+    form::{FieldLabel, Form},
+    give_back::deduction_path,
+    layout,
+    money::{grouped, signed},
+    orders,
+    page_request::PageRequest,
+    verbatim::{self, verbatim},
+    wallets::{path, wallet},
+};
+use crate::state::App;
+
+/// Ledger entries per page.
+const ENTRIES: usize = 25;
+
+const REASONS: [(Reason, &str, &str); 8] = [
+    (Reason::Purchase, "purchase", "Purchase"),
+    (Reason::Deduction, "deduction", "Deduction"),
+    (Reason::FreeGrant, "free_grant", "Free grant"),
+    (Reason::Manual, "manual", "Manual grant"),
+    (Reason::Refund, "refund", "Refund"),
+    (Reason::Expiry, "expiry", "Expiry"),
+    (Reason::Reversal, "reversal", "Reversal"),
+    (Reason::Forgiveness, "forgiveness", "Forgiveness"),
+];
+
+/// The fields by which a ledger is filtered.
+pub(super) const FILTERS: [&str; 4] = ["from", "to", "reason", "productId"];
+
+/// A reason's name for people.
+pub(super) fn reason_name(reason: Reason) -> &'static str {
+    let known = REASONS.iter().find(|(known, _, _)| *known == reason);
+    known.map_or("", |(_, _, name)| name)
+}
+
+/// The part of a ledger that these fields ask for.
+pub(super) fn query(fields: &Fields) -> Result<LedgerQuery, Error> {
+    let reason = fields.text("reason");
+    let reason = REASONS.iter().find(|(_, name, _)| *name == reason);
+    Ok(LedgerQuery {
+        before: fields.parsed("before", "an entry's number")?,
+        limit: ENTRIES,
+        product: fields.parsed("productId", "a product")?,
+        reason: reason.map(|(reason, _, _)| *reason),
+        within: within(fields)?,
+    })
+}
+
+/// The days `from` and `to` and all between them.
+fn within(fields: &Fields) -> Result<Span, Error> {
+    Ok(Span {
+        start: fields.day("from")?.unwrap_or(Span::ALWAYS.start),
+        end: fields.day_end("to")?.unwrap_or(Timestamp::NEVER),
+    })
+}
+
+/// The fields of a filter: days, product and, if it can be chosen, the reason.
+pub(super) fn filters(project: &ProjectCatalog, form: Form<'_>, with_reason: bool) -> Markup {
+    let mut reasons = vec![("", "Any")];
+    reasons.extend(REASONS.iter().map(|(_, name, text)| (*name, *text)));
+    let mut products = vec![(String::new(), "Any".to_owned())];
+    let holding = project.products().filter(|product| product.holds_credits());
+    products.extend(holding.map(|product| (product.id.to_string(), product.name.clone())));
+    html! {
+        (form.day(&FieldLabel("from", "From", "")))
+        (form.day(&FieldLabel("to", "To and including", "")))
+        @if with_reason { (form.choice(&FieldLabel("reason", "Reason", ""), &reasons)) }
+        @if products.len() > 2 { (form.choice(&FieldLabel("productId", "Product", ""), &products)) }
+    }
+}
+
+/// `GET …/wallets/{wallet}/ledger.csv`: all entries that the filters let through.
+pub(super) async fn export(
+    request: PageRequest,
+    State(app): State<App>,
+) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let address = Address::Stored(wallet(&request)?);
+    let query = query(request.query())?;
+    // A refusal has to come before the first line.
+    let view = app.handle.read(&project.scope, &address).await;
+    view.map_err(|error| Error::from_wallet(error, &project))?;
+    Ok(csv::ledger(app.handle.clone(), project, address, query))
+}
+
+/// A page of the ledger, and how much was given back of its deductions, by their numbers.
+pub(super) struct Shown {
+    pub(super) page: LedgerPage,
+    pub(super) given: BTreeMap<u64, i64>,
+}
+
+/// The card with a page of the ledger.
+pub(super) fn card(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    key: WalletKey,
+    fields: &Fields,
+    Shown { page, given }: &Shown,
+) -> Markup {
+    let page_path = path(project, key);
+    let form = Form::new(fields, None).called("ledger-");
+    let filter = fields.query(&FILTERS);
+    let older = page
+        .next
+        .map(|before| format!("{page_path}?{filter}before={before}"));
+    html! {
+        section.card #ledger {
+            div.head {
+                h2 { "Ledger" }
+                a href={ (page_path) "/spending?" (filter) } { "What was spent" }
+                a href={ (page_path) "/ledger.csv?" (filter) } { "CSV" }
+            }
+            form.row method="get" action=(page_path) hx-get=(page_path) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" {
+                (filters(project, form, true))
+                button type="submit" { "Show" }
+            }
+            @if page.lines.is_empty() { p.empty { "No entries." } } @else {
+                div.scroll tabindex="0" role="region" aria-label="Ledger" { table {
+                    thead { tr { th { "When" } th { "Reason" } th.number { "Change" } th.number { "Balance" } th { "About" } } }
+                    tbody { @for line in &page.lines { (row(request, project, line, given)) } }
+                } }
+            }
+            @if let Some(older) = older {
+                p { a.button href=(older) hx-get=(older) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" { "Older" } }
+            }
+        }
+    }
+}
+
+fn row(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    line: &LedgerLine,
+    given: &BTreeMap<u64, i64>,
+) -> Markup {
+    let entry = &line.entry;
+    let taken = entry.delta.saturating_neg();
+    let given = given.get(&line.id.number()).copied().unwrap_or(0);
+    let is_deduction = entry.reason == Reason::Deduction;
+    let can = is_deduction && given < taken && request.may(Privilege::Support);
+    let link = |id: LedgerId| deduction_path(project, id);
+    html! { tr {
+        td.time { (layout::when(line.at)) }
+        td { (reason_name(entry.reason)) }
+        td.number.plus[entry.delta > 0] { (signed(entry.delta)) }
+        td.number { (grouped(entry.balance_after)) }
+        td {
+            @if let Some(order) = line.order {
+                a href=(orders::path(project, order)) { "Order" } " "
+            }
+            @if let Some(deduction) = line.reverses { a href=(link(deduction)) { "Of a deduction" } " " }
+            @if given > 0 {
+                a href=(link(line.id)) { @if given < taken { (grouped(given)) " given back" } @else { "Given back" } } " "
+            }
+            @if let Some(meta) = &entry.meta { code.small.wrap { (verbatim::meta(meta)) } " " }
+            @if let Some(key) = &entry.key { code.small.wrap { (verbatim(key.as_str())) } " " }
+            @if can { a href=(link(line.id)) { "Give back…" } }
+        }
+    } }
+}

@@ -1,0 +1,394 @@
+//! One order: what was bought, how its payment stands, what happened, its refund.
+
+use std::sync::Arc;
+
+use actors::{Address, OrderAnswer, SubscriptionDetail};
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{
+    Rejection,
+    catalog::Interval,
+    id::OrderId,
+    text::IdempotencyKey,
+    wallet::{Dispute, Order, OrderStatus, ProviderKind, loss::Loss},
+};
+use edge::Support;
+use identity::{Gift, Privilege};
+use maud::{Markup, html};
+use uuid::Uuid;
+use wire::{Error, ErrorCode};
+
+use super::{
+    admission,
+    confirm::confirm,
+    fields::{CONFIRMED, Fields, KEY},
+    form::{self, FieldLabel, Form},
+    layout::{self, At, Tab},
+    money::{decimals, grouped, money, typed},
+    order_refresh,
+    orders::{kind, order_badge, owner, path, what},
+    page_request::{FormPost, PageRequest},
+    subscriptions,
+    verbatim::verbatim,
+};
+use crate::state::App;
+
+/// An order, and the subscription that it belongs to, if any.
+type OrderWithSubscription = (OrderAnswer, Option<SubscriptionDetail>);
+
+/// The order that the path names.
+async fn order(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+) -> Result<OrderWithSubscription, Error> {
+    let (handle, scope) = (&app.handle, &project.scope);
+    let refused = |error| Error::from_wallet(error, project);
+    let id: OrderId = request.named("order", ErrorCode::OrderNotFound)?;
+    let order = handle.order(scope, id).await.map_err(refused)?;
+    let Some(named) = order.order.subscription.clone() else {
+        return Ok((order, None));
+    };
+    let address = Address::Stored(id.wallet);
+    match handle.subscription(scope, &address, named).await {
+        Ok(subscription) => Ok((order, Some(subscription))),
+        // It ended before the order was paid.
+        Err(actors::Error::Rejected(Rejection::SubscriptionNotFound)) => Ok((order, None)),
+        Err(error) => Err(refused(error)),
+    }
+}
+
+/// `GET …/orders/{order}`: one order.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let shown = order(&app, &request, &project).await?;
+    let order = &shown.0.order;
+    let refundable = typed(order.refundable_cents(), &order.terms.currency);
+    let fields = Fields::default()
+        .with("amount", refundable)
+        .with(KEY, Uuid::now_v7());
+    Ok(page(&request, &project, &shown, &fields, None))
+}
+
+fn page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    (answer, subscription): &OrderWithSubscription,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let (order, form) = (&answer.order, Form::new(fields, error));
+    let subscription = subscription.as_ref();
+    let goes_on = subscription.filter(|known| known.ended_at.is_none());
+    let body = html! {
+        div.head { h1 { (what(project, answer)) } (order_badge(order)) }
+        p.hint { code { (answer.id) } }
+        @if order.is_processing() {
+            p.note { "The buyer is done, and the bank is still moving the money, which may take some days for a bank debit. Nothing has failed. The order is fulfilled once the money arrives." }
+        }
+        section.card { h2 { "Order" } (facts(project, answer)) }
+        section.card { h2 { "What happened" } (timeline(answer, subscription)) }
+        @if !order.metadata.is_empty() { (metadata(order)) }
+        (refund_form(request, project, answer, form))
+        @if let Some(known) = goes_on.filter(|_| request.may(Privilege::Support)) {
+            section.card {
+                h2 { "Subscription" }
+                (subscriptions::buttons(request, project, answer.id.wallet, known))
+            }
+        }
+        @if request.may(Privilege::Support) { (order_refresh::part(request, project, answer.id)) }
+    };
+    form.response(Tab::Orders.page(request, project, "Order", &body))
+}
+
+/// The page about an object in Stripe's own dashboard.
+fn stripe_page(order: &Order, kind: &str, id: &str) -> Option<String> {
+    let is_stripe = order.receipt.provider == Some(ProviderKind::Stripe);
+    let mode = if order.receipt.livemode { "" } else { "test/" };
+    is_stripe.then(|| format!("https://dashboard.stripe.com/{mode}{kind}/{id}"))
+}
+
+fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
+    let order = &answer.order;
+    let currency = &order.terms.currency;
+    let is_paid = order.paid_at.is_some();
+    let (full, credits) = order.terms.times(order.quantity).unwrap_or_default();
+    let discount = full.saturating_sub(order.amount_cents);
+    let unit = project.product(&order.terms.fills);
+    let unit = unit.and_then(|product| product.credit_unit.as_deref());
+    let unit = unit.unwrap_or("credits");
+    let names = [
+        (
+            "Checkout",
+            "",
+            order.checkout.as_ref().map(|id| id.as_str()),
+        ),
+        (
+            "Payment",
+            "payments",
+            order.payment.as_ref().map(|id| id.as_str()),
+        ),
+        (
+            "Invoice",
+            "invoices",
+            order.invoice.as_ref().map(|id| id.as_str()),
+        ),
+        (
+            "Subscription",
+            "subscriptions",
+            order.subscription.as_ref().map(|id| id.as_str()),
+        ),
+        (
+            "Customer",
+            "customers",
+            order.customer.as_ref().map(|id| id.as_str()),
+        ),
+    ];
+    let pages = [
+        ("Receipt", &order.receipt.receipt_url),
+        ("Invoice document", &order.receipt.invoice_url),
+    ];
+    html! { dl {
+        div { dt { "Kind" } dd { (kind(order.kind)) } }
+        @if order.quantity.get() > 1 { div { dt { "Quantity" } dd { (order.quantity.get()) } } }
+        div { dt { @if is_paid { "Charged" } @else { "Price" } } dd { (money(order.amount_cents, currency)) } }
+        @if is_paid && discount > 0 && order.terms.interval == Interval::OneTime {
+            div { dt { "Discount" } dd { (money(discount, currency)) " of " (money(full, currency)) } }
+        }
+        div { dt { "Credits" } dd {
+            @if is_paid { (grouped(order.granted_credits)) " " (unit) " granted" } @else { (grouped(credits)) " " (unit) ", once it is paid" }
+            @if order.reclaimed_credits > 0 { ", " (grouped(order.reclaimed_credits)) " taken back" }
+        } }
+        @if !order.terms.features.is_empty() {
+            div { dt { "Features" } dd { @for feature in &order.terms.features { span.tag { (feature.as_str()) } " " } } }
+        }
+        div { dt { "Wallet" } dd { (owner(project, answer)) } }
+        @if answer.code.is_some() {
+            div { dt { "Recovery code" } dd {
+                @if answer.is_original_code { "The one that this order gave the buyer still opens the wallet" }
+                @else { "The order shows it to no buyer: it was replaced since, or whoever bought did not name it" }
+            } }
+        }
+        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
+        @for (name, url) in pages { @if let Some(url) = url {
+            div { dt { (name) } dd { a href=(url.as_str()) rel="noreferrer" { "Open" } } }
+        } }
+        @for (name, kind, id) in names { @if let Some(id) = id {
+            div { dt { (name) } dd {
+                code { (id) }
+                @if let Some(page) = stripe_page(order, kind, id).filter(|_| !kind.is_empty()) {
+                    " " a href=(page) rel="noreferrer" { "at Stripe" }
+                }
+            } }
+        } }
+    } }
+}
+
+fn metadata(order: &Order) -> Markup {
+    html! {
+        section.card {
+            h2 { "Metadata" }
+            dl { @for (key, value) in order.metadata.iter() {
+                div { dt { (verbatim(key)) } dd { (verbatim(value)) } }
+            } }
+        }
+    }
+}
+
+fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionDetail>) -> Markup {
+    let order = &answer.order;
+    let currency = &order.terms.currency;
+    let reversal = &order.reversal;
+    html! { dl {
+        div { dt { (layout::when(order.created_at)) } dd { "Placed" } }
+        @if let Some(at) = order.paid_at {
+            div { dt { (layout::when(at)) } dd { "Paid, " (grouped(order.granted_credits)) " credits granted" } }
+        }
+        @if let Some(pending) = order.pending_refunds {
+            div { dt { (layout::when(pending.at)) } dd { "A refund was asked for; " (money(pending.cents, currency)) " in all once it shows" } }
+        }
+        @if reversal.refunded_cents > 0 || reversal.disputed_cents > 0 {
+            div { dt { (layout::when(reversal.as_of)) } dd {
+                (money(reversal.refunded_cents, currency)) " refunded"
+                @if reversal.disputed_cents > 0 {
+                    ", " (money(reversal.disputed_cents, currency)) " is disputed"
+                }
+                ", " (grouped(order.reclaimed_credits)) " credits taken"
+            } }
+        }
+        @if let Some(dispute) = &reversal.dispute { (disputed(dispute)) }
+        @match order.status() {
+            OrderStatus::Pending if !order.is_processing() => div { dt { (layout::when(order.expires_at)) } dd { "Expires unless it is paid" } },
+            OrderStatus::Pending => {},
+            OrderStatus::Expired if order.is_processing() => div { dt { (layout::when(order.expires_at)) } dd { "Expired; the payment that is under way still counts" } },
+            OrderStatus::Expired => div { dt { (layout::when(order.expires_at)) } dd { "Expired; a late payment still counts" } },
+            OrderStatus::Failed => div { dt { "Then" } dd { "The payment failed" } },
+            OrderStatus::Paid | OrderStatus::Refunded => {},
+        }
+        @if let Some(known) = subscription {
+            @if let Some(at) = known.ended_at {
+                div { dt { (layout::when(at)) } dd { "The subscription ended" } }
+            } @else if known.subscription.cancel_at_period_end {
+                div { dt { (layout::when(known.subscription.current_period_end)) } dd { "The subscription ends, as it was canceled" } }
+            }
+        }
+    } }
+}
+
+fn disputed(dispute: &Dispute) -> Markup {
+    let currency = dispute.currency.to_string();
+    html! {
+        div { dt { (layout::when(dispute.opened_at)) } dd {
+            @if dispute.inquiry { "The bank asked what it was for" } @else { "Disputed" }
+            ", " (money(dispute.amount_cents, &currency)) ", reason: " (dispute.reason.as_str().replace('_', " "))
+            @match dispute.won {
+                Some(true) => ". It was won",
+                Some(false) => ". It was lost",
+                None => @if let Some(by) = dispute.respond_by { ". Answer it at the payment provider by " (layout::when(by)) },
+            }
+        } }
+    }
+}
+
+fn refund_form(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    answer: &OrderAnswer,
+    form: Form<'_>,
+) -> Markup {
+    let can = answer.order.refundable_cents() > 0 && request.may(Privilege::Support);
+    let action = format!("{}/refund", path(project, answer.id));
+    let label = format!("Amount in {}", answer.order.terms.currency);
+    html! {
+        @if can || form.error.is_some() {
+            section.card {
+                h2 { "Refund" }
+                (form.alert(&["amount"]))
+                form method="post" action=(action) {
+                    (form::token(request))
+                    input type="hidden" name=(KEY) value=(form.fields.text(KEY));
+                    (form.number(&FieldLabel("amount", &label, "The payment provider returns the money; unused credits are taken back in proportion.")))
+                    button.danger type="submit" { "Refund…" }
+                }
+            }
+        }
+    }
+}
+
+/// `POST …/orders/{order}/refund`: refunds an order in part or in full, once it was confirmed.
+pub(super) async fn refund(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let shown = order(&app, &request, &project).await?;
+    let (id, currency) = (shown.0.id, &shown.0.order.terms.currency);
+    let page_path = path(&project, id);
+    let done: Result<Response, Error> = async {
+        let cents = fields.money("amount", decimals(currency))?;
+        if cents == 0 {
+            return Err(Error::invalid("amount", "The amount must be more than 0."));
+        }
+        let key = fields.key()?;
+        let gift = Gift::Refund { order: id, cents };
+        if !fields.is_on(CONFIRMED) {
+            let left = shown.0.order.refundable_cents();
+            if cents > left {
+                let message = format!("At most {} is left to refund.", money(left, currency));
+                return Err(Error::about("amount", ErrorCode::AlreadyRefunded).saying(message));
+            }
+            let loss = app.handle.loss_by_refund(&project.scope, id, cents).await;
+            let loss = loss.map_err(|error| Error::from_wallet(error, &project))?;
+            let title = format!("Refund {}?", money(cents, currency));
+            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (admission::notice(&request, &project, &gift)) };
+            let paths = (&*format!("{page_path}/refund"), &*page_path);
+            let at = At::Project(&project, Tab::Orders);
+            return Ok(confirm(&request, at, &fields, paths, &title, &facts));
+        }
+        let why = ("", key.as_str());
+        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
+            return Ok(waits);
+        }
+        let words = format!("Refund {} of order {id}", money(cents, currency));
+        let proof = admission::refund_proof(&shown.0, cents);
+        request.announce(&app, &words, Some(proof)).await?;
+        if give_back(&app, &request, &project, &shown.0, cents, key).await? {
+            return Ok(request.done_before(&page_path));
+        }
+        let what = format!("Refunded {} of order {id}", money(cents, currency));
+        Ok(request.done(&page_path, "refunded", what))
+    }
+    .await;
+    let again = |error| page(&request, &project, &shown, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
+}
+
+/// Refunds an amount of an order, and returns whether that was done before. Where the provider refuses a part after it
+/// gave back another, the audit log says what was given.
+pub(super) async fn give_back(
+    app: &App,
+    request: &PageRequest,
+    project: &Arc<ProjectCatalog>,
+    order: &OrderAnswer,
+    cents: i64,
+    key: IdempotencyKey,
+) -> Result<bool, Error> {
+    let refund = app
+        .payments
+        .refund(project.clone(), order.id, Some(cents), key);
+    let error = match refund.await {
+        Ok(refund) => return Ok(refund.replayed),
+        Err(error) => error,
+    };
+    let (of, currency) = (format!("order {}", order.id), &order.order.terms.currency);
+    Err(refused(app, request, ("orders", &of), (cents, currency), error).await)
+}
+
+/// The refusal of a refund. Where something was given back before the provider refused the rest, it says so, and so does
+/// the audit log.
+pub(super) async fn refused(
+    app: &App,
+    request: &PageRequest,
+    (kind, of): (&str, &str),
+    (cents, currency): (i64, &str),
+    error: payments::Error,
+) -> Error {
+    let project = match request.project(app) {
+        Ok(project) => project,
+        Err(error) => return error,
+    };
+    let given = match &error {
+        payments::Error::RefundRefused {
+            reason,
+            given_cents: given @ 1..,
+            ..
+        } => Some((money(*given, currency), reason.clone())),
+        _ => None,
+    };
+    let refusal = Error::from_instruction(error, &project);
+    let Some((given, reason)) = given else {
+        return refusal;
+    };
+    let all = money(cents, currency);
+    let what = format!("Refunded {given} of {of}; the provider refused the rest of {all}");
+    request.note(app, project.project.id, kind, &what).await;
+    refusal.saying(format!(
+        "{given} was refunded, and the rest was not: {reason}."
+    ))
+}
+
+fn refund_facts(project: &ProjectCatalog, answer: &OrderAnswer, loss: &Loss) -> Markup {
+    let order = &answer.order;
+    let left = order.refundable_cents();
+    html! { dl {
+        div { dt { "Order" } dd { (what(project, answer)) } }
+        div { dt { "Wallet" } dd { (owner(project, answer)) } }
+        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
+        div { dt { "Left to refund" } dd { (money(left, &order.terms.currency)) } }
+        (subscriptions::lost(project, loss, "taken back"))
+        @if order.subscription.is_some() {
+            div { dt { "Subscription" } dd { "It is not canceled by this: it is billed again unless it is canceled, too." } }
+        }
+    } }
+}

@@ -1,0 +1,143 @@
+//! `/dashboard`: lists projects and creates them.
+
+use axum::{extract::State, response::Response};
+use catalog::{NewProject, ProjectCatalog};
+use domain::{catalog::Account, id::ProjectId};
+use edge::Own;
+use identity::{NewKey, Privilege};
+use maud::html;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    elsewhere,
+    fields::Fields,
+    form::{self, FieldLabel, Form},
+    layout::{self, At},
+    page_request::{FormPost, PageRequest},
+};
+use crate::{DashboardState, state::App};
+
+/// How a project's wallets are addressed: the form's values and their texts.
+pub(super) const MODES: [(&str, &str); 2] = [
+    ("credit_codes", "Recovery codes and your own user ids"),
+    ("external_users", "Your own user ids only"),
+];
+
+/// The name of a project's payment provider.
+pub(super) fn provider(project: &ProjectCatalog) -> &'static str {
+    match project.provider().map(|provider| &provider.account) {
+        Some(Account::Stripe(_)) => "Stripe",
+        Some(Account::Sandbox) => "Sandbox",
+        Some(Account::None) | None => "None",
+    }
+}
+
+/// A project as a list of all cells' shows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ProjectLine {
+    /// The identifier of the project.
+    pub id: ProjectId,
+    /// The name of the project.
+    pub name: String,
+    /// How many products it has.
+    pub products: usize,
+    /// Its payment provider.
+    pub provider: String,
+    /// Whether it is archived.
+    pub archived: bool,
+}
+
+/// The projects of this process' cell, in the order in which they were made.
+#[must_use]
+pub fn project_lines(app: &DashboardState) -> Vec<ProjectLine> {
+    let catalog = app.catalog.current();
+    let lines = catalog.projects().map(|project| ProjectLine {
+        id: project.project.id,
+        name: project.project.name.clone(),
+        products: project.products().count(),
+        provider: provider(project).into(),
+        archived: project.project.archived,
+    });
+    lines.collect()
+}
+
+/// `GET /dashboard`: the projects.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Response {
+    let fields = Fields::default();
+    let form = Form::new(&fields, None);
+    page(&request, &app, form).await
+}
+
+/// `POST /dashboard`: creates a project with a first pair of keys.
+pub(super) async fn create(State(app): State<App>, posted: FormPost<Own>) -> Response {
+    let (request, fields) = posted.split();
+    let new = NewProject {
+        name: fields.text("name").to_owned(),
+        mode: fields.choice("mode").unwrap_or_default(),
+    };
+    match app.catalog.create_project(new).await {
+        Ok((project, publishable, secret)) => {
+            let new = |label, plain| NewKey {
+                project: project.id,
+                label,
+                plain,
+            };
+            let keys = vec![
+                new("Publishable key", publishable.plain),
+                new("Secret key", secret.plain),
+            ];
+            app.edge.people.sessions.keep_keys(&request.signed, keys);
+            let path = format!("/dashboard/projects/{}/keys", project.id);
+            let what = format!("Created project {} “{}”", project.id, project.name);
+            request.done(&path, "made", what)
+        }
+        Err(error) => page(&request, &app, Form::new(&fields, Some(&error.into()))).await,
+    }
+}
+
+async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
+    let mut projects = project_lines(app);
+    let mut silent = Vec::new();
+    for (cell, lines) in elsewhere::asked::<Vec<ProjectLine>>(app, request.client(), "lines").await
+    {
+        match lines {
+            Some(lines) => projects.extend(lines),
+            None => silent.push(cell),
+        }
+    }
+    projects.retain(|line| request.authority.projects.includes(line.id));
+    projects.sort_by_key(|line| line.id);
+    projects.dedup_by_key(|line| line.id);
+    let all = projects.len();
+    let archived = request.query().text("archived") == "true";
+    projects.retain(|line| line.archived == archived);
+    let others = projects.len() < all;
+    let body = html! {
+        h1 { "Projects" }
+        @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its projects are missing here." } }
+        @if projects.is_empty() { p.empty { "There is no project yet. Create one to get its keys." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Projects" { table {
+                thead { tr { th { "Name" } th { "Products" } th { "Payments" } th { "Identifier" } } }
+                tbody { @for line in projects { tr {
+                    td { a href={ "/dashboard/projects/" (line.id) } { (line.name) } }
+                    td { (line.products) }
+                    td { (line.provider) }
+                    td { code { (line.id) } }
+                } } }
+            } }
+        }
+        @if archived { p { a href="/dashboard" { "Projects that are not archived" } } }
+        @else if others { p { a href="/dashboard?archived=true" { "Archived projects" } } }
+        @if request.may(Privilege::Own) { section.card {
+            h2 { "New project" }
+            (form.alert(&["name"]))
+            form method="post" action={ "/dashboard" @if let Some(cell) = request.query().some("cell") { "?cell=" (cell) } } {
+                (form::token(request))
+                (form.text(&FieldLabel("name", "Name", "Buyers see it: at the checkout, and in mails with recovery codes.")))
+                (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
+                button.primary type="submit" { "Create project" }
+            }
+        } }
+    };
+    form.response(layout::page(request, At::Projects, "Projects", &body))
+}

@@ -1,0 +1,292 @@
+//! A form for the sandbox's switches, which scripts can set as well: how much it behaves like a real account.
+
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use edge::Manage;
+use identity::Privilege;
+use maud::{Markup, html};
+use sandbox::unkind::{self, Unkindness};
+use serde_json::{Map, Value};
+use wire::{Error, ErrorCode};
+
+use super::{
+    fields::Fields,
+    form::{self, FieldLabel, Form},
+    layout::{Tab, base},
+    page_request::{FormPost, PageRequest},
+};
+use crate::state::App;
+
+/// A switch: its name, label and hint.
+type Switch = (&'static str, &'static str, &'static str);
+
+/// The switches by group, as the page shows them.
+const GROUPS: [(&str, &[Switch]); 5] = [
+    (
+        "Answers",
+        &[
+            ("indented", "Indented", ""),
+            (
+                "real_sizes",
+                "Of real size",
+                "An event has 8 KB, one of a subscription 11 KB.",
+            ),
+            (
+                "lines_embedded",
+                "Lines embedded in an invoice",
+                "The rest has to be listed separately. 0: all.",
+            ),
+            (
+                "items_in_front",
+                "Pending items in front of a renewal's lines",
+                "",
+            ),
+        ],
+    ),
+    (
+        "Refusals",
+        &[
+            (
+                "denied",
+                "Permissions that the key lacks",
+                "One per line, such as rak_dispute_read.",
+            ),
+            (
+                "requests_per_endpoint",
+                "Requests a second for one endpoint",
+                "0: any number.",
+            ),
+            (
+                "requests_per_account",
+                "Requests a second for the account",
+                "0: any number.",
+            ),
+        ],
+    ),
+    (
+        "Events",
+        &[
+            ("events_late_seconds", "Listed this many seconds late", ""),
+            (
+                "late_types",
+                "Types that are late",
+                "One per line. Empty: all, each with a delay of its own.",
+            ),
+            (
+                "events_shuffled",
+                "Events of the same second in any order",
+                "",
+            ),
+            (
+                "missing_reads",
+                "Reads that do not find a new object yet",
+                "",
+            ),
+        ],
+    ),
+    (
+        "Other business on the account",
+        &[
+            (
+                "foreign_sales",
+                "Sales of another product on the account",
+                "",
+            ),
+            ("foreign_days", "Over this many days before", ""),
+        ],
+    ),
+    (
+        "Failures",
+        &[
+            (
+                "failed_posts",
+                "POSTs that fail and replay the failure for their idempotency key",
+                "",
+            ),
+            (
+                "debits_fail_after_seconds",
+                "Seconds until a debit fails",
+                "0: payments are by card.",
+            ),
+            (
+                "away",
+                "Every response has this status",
+                "500 to 599; 0: off.",
+            ),
+            (
+                "broken",
+                "Objects for which every request fails",
+                "One per line: in_1=500; =0: no response.",
+            ),
+        ],
+    ),
+];
+
+fn switches() -> impl Iterator<Item = &'static str> {
+    let all = GROUPS.iter().flat_map(|(_, switches)| *switches);
+    all.map(|(name, ..)| *name)
+}
+
+/// The project that the path names, if it uses the sandbox.
+fn project(request: &PageRequest, app: &App) -> Result<std::sync::Arc<ProjectCatalog>, Error> {
+    let project = request.project(app)?;
+    match project.sandbox() {
+        Some(_) => Ok(project),
+        None => Err(Error::new(ErrorCode::RouteNotFound)),
+    }
+}
+
+/// `GET …/sandbox`: the switches.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = project(&request, &app)?;
+    let unkindness = app.sandboxes.server().unkindness(project.project.id);
+    let fields = shown(&settings(&unkindness));
+    Ok(page(&request, &project, Form::new(&fields, None)))
+}
+
+/// `POST …/sandbox`: sets all switches, or a preset.
+pub(super) async fn save(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = project(&request, &app)?;
+    let id = project.project.id;
+    let wanted = match fields.text("preset") {
+        "stripe" => Ok(Unkindness::as_stripe()),
+        "kind" => Ok(Unkindness::default()),
+        _ => Unkindness::default().with(&parameters(&fields)),
+    };
+    match wanted {
+        Ok(unkindness) => {
+            app.sandboxes.server().set_unkindness(id, unkindness);
+            let page_path = format!("{}/sandbox", base(&project));
+            let what = format!("Changed the sandbox switches of {id}");
+            Ok(request.done(&page_path, "saved", what))
+        }
+        Err((name, message)) => {
+            let error = Error::invalid(name, message);
+            let form = Form::new(&fields, Some(&error));
+            Ok(page(&request, &project, form))
+        }
+    }
+}
+
+/// The switches and their values, by name.
+fn settings(unkindness: &Unkindness) -> Map<String, Value> {
+    match serde_json::to_value(unkindness) {
+        Ok(Value::Object(settings)) => settings,
+        _ => Map::new(),
+    }
+}
+
+/// The switches as form fields.
+fn shown(settings: &Map<String, Value>) -> Fields {
+    let line = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let fields = settings.iter();
+    fields.fold(Fields::default(), |fields, (name, value)| match value {
+        Value::Bool(on) => fields.ticked(name, *on),
+        Value::Array(values) => {
+            let lines: Vec<String> = values.iter().map(line).collect();
+            fields.with(name, lines.join("\n"))
+        }
+        Value::Object(values) => {
+            let pairs = values.iter();
+            let lines: Vec<String> = pairs.map(|(id, to)| format!("{id}={to}")).collect();
+            fields.with(name, lines.join("\n"))
+        }
+        other => fields.with(name, other),
+    })
+}
+
+/// The form's fields as the switches' form encoding, which scripts send.
+fn parameters(fields: &Fields) -> unkind::Parameters {
+    let mut form = unkind::Parameters::new();
+    for (name, value) in settings(&Unkindness::default()) {
+        match value {
+            Value::Bool(_) => {
+                form.insert(name.clone(), fields.is_on(&name).to_string());
+            }
+            Value::Array(_) => form.extend(
+                fields
+                    .list(&name)
+                    .into_iter()
+                    .enumerate()
+                    .map(|(place, text)| (format!("{name}[{place}]"), text)),
+            ),
+            Value::Object(_) => form.extend(fields.list(&name).into_iter().map(|line| {
+                let (id, status) = line.split_once('=').unwrap_or((&line, "500"));
+                (format!("{name}[{}]", id.trim()), status.trim().to_owned())
+            })),
+            _ => {
+                let text = fields.some(&name).unwrap_or("0");
+                form.insert(name.clone(), text.trim().to_owned());
+            }
+        }
+    }
+    form
+}
+
+fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Response {
+    let kinds = settings(&Unkindness::default());
+    let shown: Vec<&str> = switches().collect();
+    let switch = |(name, label, hint): &Switch| -> Markup {
+        let label = FieldLabel(name, label, hint);
+        match kinds.get(*name) {
+            Some(Value::Bool(_)) => form.tick(&label),
+            Some(Value::Number(_)) => form.number(&label),
+            _ => form.area(&label),
+        }
+    };
+    let body = html! {
+        h1 { "Sandbox" }
+        section.card {
+            h2 { "Behave like a real account" }
+            p.hint { "What a real Stripe account does to its callers. Kept in memory only: a restart resets it." }
+            (form.alert(&shown))
+            @let may = request.may(Privilege::Manage);
+            (form::guarded(request, may, &format!("{}/sandbox", base(project)), &html! {
+                // The first button is what Enter presses.
+                @if may { p {
+                    button.primary type="submit" { "Save" }
+                    " " button type="submit" name="preset" value="stripe" { "Like Stripe on an ordinary day" }
+                    " " button type="submit" name="preset" value="kind" { "All off" }
+                } }
+                @for (group, switches) in GROUPS {
+                    fieldset {
+                        legend { (group) }
+                        @for one in switches { (switch(one)) }
+                    }
+                }
+                @if may { button.primary type="submit" { "Save" } }
+            }))
+        }
+    };
+    form.response(Tab::Settings.page(request, project, "Sandbox", &body))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_switch_is_on_the_page_once_and_says_what_it_is() {
+        let all = settings(&Unkindness::default());
+        assert_eq!(switches().count(), all.len());
+        let named: BTreeSet<&str> = switches().collect();
+        assert_eq!(named, all.keys().map(String::as_str).collect());
+        let unkindness = Unkindness {
+            denied: ["rak_dispute_read".to_owned()].into(),
+            broken: [("in_1".to_owned(), 0)].into(),
+            ..Unkindness::as_stripe()
+        };
+        let form = parameters(&shown(&settings(&unkindness)));
+        assert_eq!(Unkindness::default().with(&form), Ok(unkindness));
+    }
+}

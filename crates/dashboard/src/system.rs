@@ -1,0 +1,287 @@
+//! `GET /dashboard/system`: the state of the service itself.
+
+use std::{fs, io, path::Path};
+
+use axum::{extract::State, response::Response};
+use edge::Own;
+use maud::{Markup, html};
+use operations::backups::{Busy, FinishedBackup, Order};
+use operations::data_dir::verified::VerifyResult;
+use persistence::latency::{BOUNDS_MICROS, Commits};
+use wire::{Error, ErrorCode};
+
+use super::{
+    cluster, form,
+    layout::{self, At},
+    money::grouped,
+    page_request::{FormPost, PageFor, PageRequest},
+};
+use crate::state::App;
+
+pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
+    let request = page.request;
+    let folder = app.data_dir.clone();
+    let read = move || {
+        let verified = VerifyResult::read(&folder);
+        (size(&folder).ok(), left(&folder).ok(), verified)
+    };
+    let read = tokio::task::spawn_blocking(read).await;
+    let (size, left, verified) = read.map_err(|_| Error::new(ErrorCode::InternalError))?;
+    let stats = app.handle.stats();
+    let waiting = app.payments.inbox().waiting();
+    let (started, now) = (app.started_at, app.edge.clock.now());
+    let up = now.0.saturating_sub(started.0).div_euclid(1000);
+    let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
+    let bytes = |figure: Option<u64>| figure.map_or_else(|| "unknown".into(), in_bytes);
+    let backups = app.backups.status();
+    let missing = app.payments.missing_permissions();
+    let all: [(&str, Markup); 12] = [
+        ("Version", html! { (env!("CARGO_PKG_VERSION")) }),
+        (
+            "Up",
+            html! { (duration(up)) ", since " (layout::when(started)) },
+        ),
+        (
+            "Takes writes",
+            html! {
+                @if app.handle.ready() { span.badge.good { "Yes" } } @else { span.badge.bad { "No" } }
+            },
+        ),
+        ("Data", html! { (bytes(size)) }),
+        ("Disk left", html! { (bytes(left)) }),
+        (
+            "Last good backup",
+            html! {
+                @match backups.last_good { Some(at) => (layout::when(at)), None => "None known" }
+                @if backups.running.is_some() { br; span.hint { "One is running." } }
+                @if let Some(FinishedBackup { result: Err(why), .. }) = &backups.last { br; span.badge.bad { "The last one failed" } " " (why) }
+                br; (backup_button(&request, &app))
+            },
+        ),
+        ("Last verified", last_verified(&verified)),
+        ("Wallets in memory", html! { (count(stats.awake)) }),
+        ("Commands in flight", html! { (count(stats.in_flight)) }),
+        (
+            "Events not folded yet",
+            html! { (count(stats.backlog)) ", " (in_bytes(stats.backlog_bytes)) },
+        ),
+        ("Provider events waiting", html! { (count(waiting)) }),
+        (
+            "Permissions of provider keys",
+            html! {
+                @if missing.is_empty() { "None found missing" }
+                @for permission in &missing { span.badge.bad { "Missing" } " " code { (permission) } br; }
+            },
+        ),
+    ];
+    let body = html! {
+        h1 { "System" }
+        @if let Some(part) = &app.cluster { (cluster::cells(part)) }
+        section.card { dl { @for (name, text) in &all { div { dt { (name) } dd { (text) } } } } }
+        @if let Some(part) = &app.cluster { (cluster::section(part)) }
+        (commits(&stats.commits))
+        p.lead { "All figures, with latencies, are at " code { "/metrics" } " for Prometheus." }
+    };
+    Ok(layout::page(&request, At::System, "System", &body))
+}
+
+/// `POST /dashboard/system`: begins a backup.
+pub(super) async fn back_up(
+    State(app): State<App>,
+    posted: FormPost<Own>,
+) -> Result<Response, Error> {
+    let settings = app.backups.settings();
+    let Some(to) = settings.to.clone() else {
+        return Err(Error::invalid(
+            "to",
+            "The configuration names no directory: set backup.to.",
+        ));
+    };
+    let order = Order {
+        to,
+        keep: settings.kept(),
+        with_server_key: settings.with_server_key,
+        temporary: false,
+    };
+    let begun = app.backups.start(order);
+    let begun = begun.map_err(|Busy| Error::new(ErrorCode::BackupRunning))?;
+    let what = format!("Began backup {}", begun.name);
+    Ok(posted.request.done("/dashboard/system", "backing_up", what))
+}
+
+/// The button that begins a backup.
+fn backup_button(request: &PageRequest, app: &App) -> Markup {
+    html! {
+        @match &app.backups.settings().to {
+            None => span.hint { "Set " code { "backup.to" } " to make them from here." },
+            Some(to) => form method="post" action="/dashboard/system" {
+                (form::token(request))
+                button.small type="submit" title={ "To " (to.display()) } { "Back up now" }
+            },
+        }
+    }
+}
+
+fn last_verified(verified: &io::Result<Option<VerifyResult>>) -> Markup {
+    html! {
+        @match verified {
+            Ok(None) => { "Never; " code { "scrip verify" } " does it, on a stopped server or a restored backup" },
+            Ok(Some(found)) => {
+                (layout::when(found.at())) " "
+                @match found.problems {
+                    0 => span.badge.good { "No problems" },
+                    1 => span.badge.bad { "1 problem" },
+                    more => span.badge.bad { (more) " problems" },
+                }
+            },
+            Err(error) => { "What " code { "scrip verify" } " wrote cannot be read: " (error) },
+        }
+    }
+}
+
+/// How long group commits took, from the fastest to the slowest bucket that has any.
+fn commits(commits: &Commits) -> Markup {
+    let all = commits.all();
+    let bounds = BOUNDS_MICROS.map(|micros| format!("{} ms", in_millis(micros)));
+    let last = bounds.last().map(|bound| format!("> {bound}"));
+    let labels: Vec<String> = bounds.into_iter().chain(last).collect();
+    // Only from the first to the last that is not empty: all fifteen do not fit on a phone.
+    let first = commits.counts.iter().position(|count| *count > 0);
+    let last = commits.counts.iter().rposition(|count| *count > 0);
+    let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+    let shown: Vec<(&String, u64)> = labels.iter().zip(commits.counts).collect();
+    let shown = shown.get(first..=last).unwrap_or_default();
+    let chart = serde_json::json!({
+        "kind": "Up to",
+        "labels": shown.iter().map(|(label, _)| label).collect::<Vec<_>>(),
+        "series": [{"name": "Commits", "values": shown.iter().map(|(_, count)| count).collect::<Vec<_>>()}],
+    });
+    let within = |percent| match commits.within(percent) {
+        Some(micros) => format!("{} ms", in_millis(micros)),
+        None => format!(
+            "more than {} ms",
+            BOUNDS_MICROS
+                .last()
+                .map_or_else(String::new, |it| in_millis(*it))
+        ),
+    };
+    let figure = |count: u64| grouped(i64::try_from(count).unwrap_or(i64::MAX));
+    html! {
+        section.card {
+            h2 { "Writing to disk" }
+            @if all == 0 { p.empty { "Nothing was written since the start." } } @else {
+                p {
+                    (figure(all)) " group commits since the start: half within " (within(50)) ", 99 of 100 within " (within(99)) "."
+                }
+                div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
+                details {
+                    summary { "As a table" }
+                    div.scroll tabindex="0" role="region" aria-label="Group commits by time" { table {
+                        thead { tr { th { "Took up to" } th.number { "Commits" } } }
+                        tbody { @for (label, count) in shown { tr { td { (label) } td.number { (figure(*count)) } } } }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+fn in_millis(micros: u64) -> String {
+    let (whole, rest) = (micros.div_euclid(1000), micros.rem_euclid(1000));
+    let text = format!("{whole}.{rest:03}");
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+/// Total size in bytes of all files below a folder.
+fn size(folder: &Path) -> io::Result<u64> {
+    let mut left = vec![folder.to_owned()];
+    let mut sum = 0_u64;
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            // A file may have been removed meanwhile.
+            let Ok(known) = entry.metadata() else {
+                continue;
+            };
+            if known.is_dir() {
+                left.push(entry.path());
+            } else {
+                sum = sum.saturating_add(known.len());
+            }
+        }
+    }
+    Ok(sum)
+}
+
+fn left(folder: &Path) -> io::Result<u64> {
+    let known = rustix::fs::statvfs(folder)?;
+    Ok(known.f_bavail.saturating_mul(known.f_frsize))
+}
+
+fn in_bytes(bytes: u64) -> String {
+    let units = ["bytes", "KB", "MB", "GB", "TB"];
+    let mut rest = bytes;
+    let mut tenths = 0;
+    let mut unit = "bytes";
+    for next in units {
+        unit = next;
+        if rest < 1000 {
+            break;
+        }
+        tenths = rest.checked_rem(1000).unwrap_or(0).div_euclid(100);
+        rest = rest.div_euclid(1000);
+    }
+    match unit {
+        "bytes" => format!("{rest} {unit}"),
+        _ => format!("{rest}.{tenths} {unit}"),
+    }
+}
+
+fn duration(seconds: i64) -> String {
+    let (days, hours) = (
+        seconds.div_euclid(86_400),
+        seconds.div_euclid(3600).rem_euclid(24),
+    );
+    let minutes = seconds.div_euclid(60).rem_euclid(60);
+    match (days, hours) {
+        (0, 0) => format!("{minutes} min"),
+        (0, _) => format!("{hours} h {minutes} min"),
+        _ => format!("{days} days {hours} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_are_shown_from_the_fastest_to_the_slowest() {
+        let none = commits(&Commits::default()).into_string();
+        assert!(none.contains("Nothing was written"), "{none}");
+        let mut some = Commits::default();
+        some.counts[2] = 1500;
+        some.counts[4] = 1;
+        some.counts[14] = 20;
+        let page = commits(&some).into_string();
+        for shown in [
+            "1,521 group commits",
+            "half within 0.5 ms, 99 of 100 within more than 2500 ms",
+            "<td>0.5 ms</td><td class=\"number\">1,500</td>",
+            "<td>1 ms</td><td class=\"number\">0</td>",
+            "<td>&gt; 2500 ms</td><td class=\"number\">20</td>",
+        ] {
+            assert!(page.contains(shown), "no {shown} in {page}");
+        }
+        assert!(!page.contains("<td>0.25 ms"), "{page}");
+    }
+
+    #[test]
+    fn figures_are_written_for_people() {
+        let all = [0, 999, 1000, 1_550_000, 12_345_678_901].map(in_bytes);
+        assert_eq!(all, ["0 bytes", "999 bytes", "1.0 KB", "1.5 MB", "12.3 GB"]);
+        let all = [100, 2500, 5000, 2_500_000].map(in_millis);
+        assert_eq!(all, ["0.1", "2.5", "5", "2500"]);
+        let all = [59, 61, 3_700, 90_000].map(duration);
+        assert_eq!(all, ["0 min", "1 min", "1 h 1 min", "1 days 1 h"]);
+    }
+}

@@ -1,0 +1,381 @@
+//! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's books
+//! with the orders.
+
+use std::sync::Arc;
+
+use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
+use domain::{Timestamp, catalog::Price, id::PriceId, text::PaymentId};
+use edge::Support;
+use identity::{Gift, Privilege};
+use maud::{Markup, html};
+use operations::audit::Proof;
+use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
+use wire::{Error, ErrorCode, cursor::PaymentCursor};
+
+use super::{
+    admission,
+    fields::{CONFIRMED, Fields},
+    form::{self, FieldLabel, Form},
+    layout::{self, Tab, base},
+    money::money,
+    order,
+    page_request::{FormPost, PageRequest},
+    prices::is_on_sale,
+    verbatim::verbatim,
+};
+use crate::state::App;
+
+/// Payments per page.
+const SHOWN: usize = 25;
+/// Most characters of a note.
+const MAX_NOTE: usize = 2000;
+
+const fn why(reason: NoOrderReason) -> &'static str {
+    match reason {
+        NoOrderReason::UnknownPrice => "Its price is not in the catalog",
+        NoOrderReason::UnknownOrder => "Its order does not exist here",
+        NoOrderReason::UnclearBill => "Its invoice does not say what it is for",
+        NoOrderReason::UnknownWallet => "The reference to its wallet was replaced",
+        NoOrderReason::AlreadyPaid => "Its order was already paid by another payment",
+        NoOrderReason::OtherCurrency => "It was paid in a currency other than its price's",
+    }
+}
+
+pub(super) fn page_path(project: &ProjectCatalog) -> String {
+    format!("{}/unfulfilled-payments", base(project))
+}
+
+/// `GET …/unfulfilled-payments`: the open payments and the last reconciliation.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let before: Option<PaymentCursor> = request.query().cursor()?;
+    let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
+    let id = project.project.id;
+    let mut payments = app
+        .payments
+        .unfulfilled()
+        .open(id, before, SHOWN.saturating_add(1));
+    let more = payments.len() > SHOWN;
+    payments.truncate(SHOWN);
+    let last = payments.last().filter(|_| more);
+    let older = last.map(|last| PaymentCursor(last.seen_at, last.payment.clone()));
+    let body = html! {
+        h1 { "Unfulfilled payments" }
+        p { "Payments that no order was found for. Assign, refund or dismiss each. One whose order turns up after all leaves this list by itself." }
+        @if payments.is_empty() { p.empty { "There are none." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Unfulfilled payments" { table {
+                thead { tr { th { "Paid" } th { "Why" } th.number { "Amount" } th { "Buyer" } th { "Payment" } } }
+                tbody { @for payment in &payments { (row(&project, payment)) } }
+            } }
+        }
+        @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
+        (last_reconciliation(&request, &app, &project))
+    };
+    let title = "Unfulfilled payments";
+    Ok(Tab::Orders.page(&request, &project, title, &body))
+}
+
+fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
+    html! { tr {
+        td.time { a href={ (page_path(project)) "/" (payment.payment) } { (layout::when(payment.paid_at)) } }
+        td { (why(payment.reason)) }
+        td.number { (money(payment.paid.amount_cents, &payment.currency)) }
+        td { @match &payment.paid.email { Some(email) => (verbatim(email.as_str())), None => "–" } }
+        td { code { (payment.payment) } }
+    } }
+}
+
+/// The card with the last reconciliation.
+fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
+    let status = app.payments.reconciliations().status(project.project.id);
+    html! {
+        section.card {
+            h2 { "Daily reconciliation" }
+            p { "Once a day the provider's lists of charges, refunds and disputes are compared with the orders." }
+            @match &status.last {
+                Some(last) => (result(last)),
+                None => p.empty { "There was none yet." },
+            }
+            @if let Some(error) = &status.error { p.alert { "The last one failed: " (error) } }
+            @if status.running.is_some() { p { "One is running." } } @else if request.may(Privilege::Support) {
+                form method="post" action={ (page_path(project)) "/reconcile" } {
+                    (form::token(request))
+                    button type="submit" { "Compare them now" }
+                }
+            }
+        }
+    }
+}
+
+fn result(last: &Reconciliation) -> Markup {
+    html! {
+        p {
+            @if last.adds_up() { span class="badge good" { "Adds up" } } @else { span class="badge bad" { (last.differences) " differences" } }
+            " " (layout::when(Timestamp(last.from))) " to " (layout::when(Timestamp(last.until)))
+            ": " (last.charges) " charges, " (last.refunds) " refunds, " (last.disputes) " disputes"
+            @if last.mended > 0 { "; " (last.mended) " were corrected" }
+        }
+        @if !last.sums.is_empty() {
+            div.scroll tabindex="0" role="region" aria-label="Sums" { table {
+                thead { tr { th { "Currency" } th.number { "Orders" } th.number { "Unfulfilled" } th.number { "Other products" } th.number { "Differs" } } }
+                tbody { @for sum in &last.sums { tr {
+                    td { (sum.currency) }
+                    @for cents in [sum.orders_cents, sum.unfulfilled_cents, sum.other_cents, sum.differing_cents] {
+                        td.number { (money(cents, &sum.currency)) }
+                    }
+                } } }
+            } }
+        }
+        @if !last.found.is_empty() {
+            div.scroll tabindex="0" role="region" aria-label="Differences" { table {
+                thead { tr { th { "What" } th { "At the provider" } th { "Order" } th.number { "Provider says" } th.number { "Order says" } } }
+                tbody { @for found in &last.found { tr {
+                    td { (found.kind.as_str()) }
+                    td { code { (found.id) } }
+                    td { @match &found.order { Some(order) => code { (order) }, None => "–" } }
+                    td.number { (money(found.provider_cents, &found.currency)) }
+                    td.number { @match found.order_cents { Some(cents) => (money(cents, &found.currency)), None => "–" } }
+                } } }
+            } }
+        }
+    }
+}
+
+/// `POST …/unfulfilled-payments/reconcile`: starts a reconciliation.
+pub(super) async fn reconcile(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let FormPost { request, .. } = posted;
+    let project = request.project(&app)?;
+    let begun = app.payments.reconciliations().begin_daily(&project);
+    begun.map_err(|error| Error::from_payments(error, &project))?;
+    let what = "Started a reconciliation of the provider's books with the orders";
+    Ok(request.done(&page_path(&project), "reconciling", what.to_owned()))
+}
+
+pub(super) fn payment(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+) -> Result<UnfulfilledPayment, Error> {
+    let unknown = ErrorCode::PaymentNotFound;
+    let id: String = request.named("payment", unknown)?;
+    let id = PaymentId::new(id).map_err(|_| Error::new(unknown))?;
+    let known = app.payments.unfulfilled().get(project.project.id, &id);
+    known.ok_or_else(|| Error::new(unknown))
+}
+
+/// `GET …/unfulfilled-payments/{payment}`: one payment and the forms to decide about it.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    let fields = Fields::default().with_some("priceId", likely(&project, &known));
+    Ok(page(&request, &project, &known, &fields, None))
+}
+
+/// A price that costs what was paid; else any.
+fn likely(project: &ProjectCatalog, known: &UnfulfilledPayment) -> Option<PriceId> {
+    let products = project.products();
+    let prices = products.flat_map(|product| project.prices(&product.id));
+    let paid = (known.paid.amount_cents, &*known.currency);
+    let fits = |price: &&Price| (price.amount_cents, &*price.currency) == paid;
+    let mut prices: Vec<_> = prices.collect();
+    prices.sort_by_key(|price| (!fits(price), !price.active));
+    prices.first().map(|price| price.id)
+}
+
+pub(super) fn page(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    known: &UnfulfilledPayment,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let form = Form::new(fields, error);
+    let others = known
+        .others
+        .iter()
+        .map(|other| ("Other part", Some(other.as_str())));
+    let names = [
+        ("Payment", Some(known.payment.as_str())),
+        ("Invoice", known.paid.invoice.as_ref().map(|id| id.as_str())),
+        (
+            "Subscription",
+            known.billing.as_ref().map(|it| it.subscription.as_str()),
+        ),
+        (
+            "Customer",
+            known.paid.customer.as_ref().map(|id| id.as_str()),
+        ),
+    ];
+    let body = html! {
+        h1 { (money(known.paid.amount_cents, &known.currency)) }
+        section.card {
+            h2 { "Payment" }
+            dl {
+                div { dt { "Why it has no order" } dd { (why(known.reason)) } }
+                div { dt { "Paid" } dd { (layout::when(known.paid_at)) } }
+                @if let Some(email) = &known.paid.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
+                @for (name, id) in names.into_iter().chain(others) { @if let Some(id) = id { div { dt { (name) } dd { code { (id) } } } } }
+            }
+        }
+        @if known.is_open() && !request.may(Privilege::Support) {
+            p { "It waits for somebody who may decide about it." }
+        } @else if known.is_open() { (decisions(request, project, known, form)) } @else {
+            p { "This payment was already decided." }
+        }
+    };
+    let title = "Unfulfilled payment";
+    form.response(Tab::Orders.page(request, project, title, &body))
+}
+
+fn decisions(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    known: &UnfulfilledPayment,
+    form: Form<'_>,
+) -> Markup {
+    let action = format!("{}/{}", page_path(project), known.payment);
+    let prices: Vec<(String, String)> = project
+        .products()
+        .flat_map(|product| {
+            project
+                .prices(&product.id)
+                .map(move |price| (product, price))
+        })
+        .map(|(product, price)| {
+            let said = money(price.amount_cents, &price.currency);
+            let off = if is_on_sale(project, price) {
+                ""
+            } else {
+                ", not on sale"
+            };
+            (
+                price.id.to_string(),
+                format!("{}, {said}{off}", product.name),
+            )
+        })
+        .collect();
+    html! {
+        (form.alert(&["priceId", "externalUserId", "code", "note", CONFIRMED]))
+        section.card {
+            h2 { "Assign" }
+            form method="post" action={ (action) "/assign" } {
+                (form::token(request))
+                (form.choice(&FieldLabel("priceId", "Price", "What it paid for. The order records the amount that was charged."), &prices))
+                (form.text(&FieldLabel("externalUserId", "User", "The user id of the wallet that gets the credits.")))
+                (form.text(&FieldLabel("code", "Recovery code", "Of an anonymous wallet. With neither, a new wallet is created.")))
+                button.primary type="submit" { "Assign…" }
+            }
+        }
+        section.card {
+            h2 { "Refund" }
+            form method="post" action={ (action) "/refund" } {
+                (form::token(request))
+                p { "The whole remaining amount is refunded. A subscription that it paid for continues: end it at the provider." }
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, refund this money", "")))
+                button.danger type="submit" { "Refund" }
+            }
+        }
+        section.card {
+            h2 { "Dismiss" }
+            form method="post" action={ (action) "/dismiss" } {
+                (form::token(request))
+                (form.text(&FieldLabel("note", "Why", "Recorded in the audit log.")))
+                (form.tick(&FieldLabel(CONFIRMED, "Yes, leave it as it is", "")))
+                button type="submit" { "Dismiss" }
+            }
+        }
+    }
+}
+
+/// Refuses to decide about a payment once more.
+pub(super) fn undecided(known: &UnfulfilledPayment) -> Result<(), Error> {
+    match known.is_open() {
+        true => Ok(()),
+        false => Err(Error::new(ErrorCode::PaymentSettled)),
+    }
+}
+
+/// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.
+pub(super) async fn refund(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    let done: Result<Response, Error> = async {
+        undecided(&known)?;
+        fields.confirmed()?;
+        let id = &known.payment;
+        let gift = Gift::Payment {
+            payment: id.clone(),
+            cents: known.paid.amount_cents,
+        };
+        let why = ("", id.as_str());
+        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
+            return Ok(waits);
+        }
+        let amount = money(known.paid.amount_cents, &known.currency);
+        let words = format!("Refund unfulfilled payment {id} of {amount}");
+        let proof = Proof::Payment {
+            payment: id.clone(),
+        };
+        request.announce(&app, &words, Some(proof)).await?;
+        give_back(&app, &request, &project, id).await?;
+        let what = format!("Refunded unfulfilled payment {id} of {amount}");
+        Ok(request.done(&page_path(&project), "refunded", what))
+    }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
+}
+
+/// Refunds a payment. Where the provider refuses one of its bill after it gave back another, the audit log says what was
+/// given.
+pub(super) async fn give_back(
+    app: &App,
+    request: &PageRequest,
+    project: &Arc<ProjectCatalog>,
+    payment: &PaymentId,
+) -> Result<(), Error> {
+    let known = app.payments.unfulfilled().get(project.project.id, payment);
+    let refund = app
+        .payments
+        .refund_unfulfilled(project.clone(), payment.clone());
+    let Err(error) = refund.await else {
+        return Ok(());
+    };
+    let Some(known) = known else {
+        return Err(Error::from_instruction(error, project));
+    };
+    let of = format!("unfulfilled payment {payment}");
+    let all = (known.paid.amount_cents, &*known.currency);
+    Err(order::refused(app, request, ("payments", &of), all, error).await)
+}
+
+/// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.
+pub(super) async fn dismiss(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let known = payment(&app, &request, &project)?;
+    let done: Result<Response, Error> = async {
+        undecided(&known)?;
+        fields.confirmed()?;
+        let note = fields.line("note", MAX_NOTE, "Enter a reason of one line.")?;
+        let (payments, id) = (&app.payments, &known.payment);
+        let dismissed = payments.dismiss(&project, id, note.clone()).await;
+        dismissed.map_err(|error| Error::from_instruction(error, &project))?;
+        let what = format!("Dismissed unfulfilled payment {id}: {note}");
+        Ok(request.done(&page_path(&project), "dismissed", what))
+    }
+    .await;
+    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    Ok(done.unwrap_or_else(again))
+}

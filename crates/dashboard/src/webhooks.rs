@@ -1,0 +1,291 @@
+//! A project's webhook endpoints, the deliveries to each, and sending them again.
+
+use std::borrow::Cow;
+
+use axum::{extract::State, response::Response};
+use catalog::{NewEndpoint, ProjectCatalog};
+use domain::{
+    catalog::Endpoint,
+    id::{DeliveryId, ProjectId},
+};
+use edge::{Manage, Support};
+use identity::{NewKey, Privilege};
+use maud::{Markup, html};
+use outbound::webhooks::{Attempt, Delivery, Status};
+use wire::{
+    Error, ErrorCode,
+    field::{EventType, FromText as _},
+};
+
+use super::{
+    fields::Fields,
+    form::{self, Form},
+    keys::copy_now,
+    layout::{self, Tab, base},
+    page_request::{FormPost, PageRequest},
+    webhook_change,
+    webhook_health::{attempt_error, badge, health_card, health_line},
+    webhook_test,
+};
+use crate::state::App;
+
+/// Deliveries per page.
+const SHOWN: usize = 25;
+const SECRET: &str = "Signing secret";
+/// What deliveries may be looked at by, as it stands in an address and on the page.
+const FILTERS: [(&str, &str, Option<Status>); 4] = [
+    ("", "All", None),
+    ("failed", "Given up", Some(Status::Failed)),
+    ("pending", "Pending", Some(Status::Pending)),
+    ("succeeded", "Delivered", Some(Status::Succeeded)),
+];
+
+pub(super) fn page_path(project: &ProjectCatalog, endpoint: &Endpoint) -> String {
+    format!("{}/webhooks/{}", base(project), endpoint.id)
+}
+
+/// The endpoint in the path.
+pub(super) fn named<'a>(
+    request: &PageRequest,
+    project: &'a ProjectCatalog,
+) -> Result<&'a Endpoint, Error> {
+    let id = request.named("webhook", ErrorCode::WebhookNotFound)?;
+    let endpoint = project.endpoint(&id);
+    endpoint.ok_or_else(|| Error::new(ErrorCode::WebhookNotFound))
+}
+
+/// `GET …/webhooks`: the endpoints.
+pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    Ok(page(&app, &request, &project, &Fields::default(), None))
+}
+
+/// `POST …/webhooks`: creates an endpoint.
+pub(super) async fn create(
+    State(app): State<App>,
+    posted: FormPost<Manage>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let id = project.project.id;
+    let made: Result<Response, Error> = async {
+        let minted = app.catalog.create_endpoint(id, new(&app, &fields)?).await?;
+        let endpoint = &minted.endpoint;
+        let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
+        let response = request.done(&page_path(&project, endpoint), "made", what);
+        app.edge
+            .people
+            .sessions
+            .keep_keys(&request.signed, vec![secret(id, minted.plain)]);
+        Ok(response)
+    }
+    .await;
+    let again = |error| page(&app, &request, &project, &fields, Some(&error));
+    Ok(made.unwrap_or_else(again))
+}
+
+pub(super) fn secret(project: ProjectId, plain: String) -> NewKey {
+    let label = SECRET;
+    NewKey {
+        project,
+        label,
+        plain,
+    }
+}
+
+/// An endpoint's address and events as the form has them.
+pub(super) fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
+    let read = app.webhooks.reach().read(fields.text("url"));
+    let url = read.map_err(|forbidden| Error::invalid("url", forbidden.to_string()))?;
+    let mut events = fields.list("events");
+    events.extend(fields.all("event").map(str::to_owned));
+    events.sort();
+    events.dedup();
+    if let Some(unknown) = events.iter().find(|it| EventType::from_text(it).is_none()) {
+        let message = format!("There is no event type {unknown:?}.");
+        return Err(Error::invalid("events", message));
+    }
+    Ok(NewEndpoint {
+        url: url.into(),
+        events: (!events.is_empty()).then_some(events),
+    })
+}
+
+fn page(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    fields: &Fields,
+    error: Option<&Error>,
+) -> Response {
+    let form = Form::new(fields, error);
+    let endpoints: Vec<_> = project
+        .endpoints()
+        .map(|endpoint| (endpoint, app.webhooks.health(endpoint.id)))
+        .collect();
+    let body = html! {
+        h1 { "Webhooks" }
+        p.lead { "Your servers are notified of changes to orders, subscriptions and wallets. Signed as in Standard Webhooks." }
+        @if endpoints.is_empty() { p.empty { "There is no endpoint yet." } } @else {
+            div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
+                thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Attempts" } th { "Created" } } }
+                tbody { @for (endpoint, health) in &endpoints { tr {
+                    td { a href=(page_path(project, endpoint)) { code.wrap { (address(request, endpoint)) } } }
+                    td { (events(endpoint)) }
+                    td { (badge(endpoint.status, health)) }
+                    td.small { (health_line(health)) }
+                    td.time { (layout::when(endpoint.created_at)) }
+                } } }
+            } }
+        }
+        @if request.may(Privilege::Manage) { section.card {
+            h2 { "New endpoint" }
+            (form.alert(&["url"]))
+            form method="post" action={ (base(project)) "/webhooks" } {
+                (form::token(request))
+                (webhook_change::inputs(&form))
+                button.primary type="submit" { "Create endpoint" }
+            }
+        } }
+    };
+    form.response(Tab::Webhooks.page(request, project, "Webhooks", &body))
+}
+
+/// Where an endpoint is: below support without its query, which may be a secret of the receiver's.
+pub(super) fn address<'a>(request: &PageRequest, endpoint: &'a Endpoint) -> Cow<'a, str> {
+    match endpoint.url.split_once('?') {
+        Some((place, _)) if !request.may(Privilege::Support) => format!("{place}?…").into(),
+        _ => (&*endpoint.url).into(),
+    }
+}
+
+fn events(endpoint: &Endpoint) -> Markup {
+    html! {
+        @match &endpoint.events {
+            None => "All events",
+            Some(events) => @for event in events { span.tag { (event) } " " },
+        }
+    }
+}
+
+/// `GET …/webhooks/{webhook}`: one endpoint and its deliveries.
+pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let before = request.query().parsed("before", "a delivery")?;
+    let wanted = request.query().text("status");
+    let known = FILTERS.iter().find(|(name, ..)| *name == wanted);
+    let status = known.and_then(|(_, _, status)| *status);
+    let mut deliveries =
+        app.webhooks
+            .deliveries(endpoint.id, before, SHOWN.saturating_add(1), status);
+    let health = app.webhooks.health(endpoint.id);
+    let more = deliveries.len() > SHOWN;
+    deliveries.truncate(SHOWN);
+    let new = app
+        .edge
+        .people
+        .sessions
+        .take_keys(&request.signed, project.project.id);
+    let page_path = page_path(&project, endpoint);
+    let older = deliveries.last().filter(|_| more).map(|last| last.id);
+    let body = html! {
+        div.head { h1 { (address(&request, endpoint)) } (badge(endpoint.status, &health)) }
+        p.hint { code { (endpoint.id) } " · " (events(endpoint)) }
+        (copy_now(&new, "The secret is shown only this once."))
+        (health_card(&request, &health))
+        section.card {
+            h2 { "Deliveries" }
+            nav.row aria-label="Filter" { @for (name, label, _) in FILTERS {
+                a href={ "?status=" (name) } aria-current=[(name == wanted).then_some("true")] { (label) }
+            } }
+            @if deliveries.is_empty() { p.empty { @if status.is_some() { "No such deliveries." } @else { "Nothing was delivered yet." } } } @else {
+                div.scroll tabindex="0" role="region" aria-label="Deliveries" { table {
+                    thead { tr { th { "Event" } th { "State" } th { "Attempts" } th { span.hidden { "Send again" } } } }
+                    tbody { @for delivery in &deliveries { (row(&request, endpoint, &page_path, delivery)) } }
+                } }
+            }
+            @if let Some(older) = older { p { a.button href={ "?status=" (wanted) "&before=" (older) } { "Older" } } }
+        }
+        (webhook_test::card(&request, &page_path))
+        (webhook_change::cards(&request, &project, endpoint, None))
+    };
+    Ok(Tab::Webhooks.page(&request, &project, "Webhook", &body))
+}
+
+fn row(request: &PageRequest, endpoint: &Endpoint, page_path: &str, delivery: &Delivery) -> Markup {
+    let next = delivery.next_at.filter(|_| endpoint.is_active());
+    html! { tr {
+        td { a href={ (page_path) "/deliveries/" (delivery.id) } { (delivery.kind.as_str()) } br; code.small { (delivery.event) } }
+        td { (state(delivery.status)) @if let Some(next) = next { br; span.hint { "again at " (layout::when(next)) } } }
+        td { (attempts(request, delivery)) }
+        td { (send_again(request, page_path, delivery)) }
+    } }
+}
+
+pub(super) fn state(status: Status) -> Markup {
+    html! {
+        @match status {
+            Status::Pending => span.badge.wait { "Pending" },
+            Status::Succeeded => span.badge.good { "Delivered" },
+            Status::Failed => span.badge.bad { "Given up" },
+        }
+    }
+}
+
+pub(super) fn attempts(request: &PageRequest, delivery: &Delivery) -> Markup {
+    html! {
+        @for attempt in &delivery.attempts { (attempt_line(request, attempt)) }
+    }
+}
+
+pub(super) fn attempt_line(request: &PageRequest, attempt: &Attempt) -> Markup {
+    html! {
+        div {
+            span.time { (layout::when(attempt.at)) } " "
+            @match attempt.status_code { Some(code) => (code), None => "no response" }
+            " " span.hint { (attempt.millis) " ms" @if let Some(error) = attempt_error(request, attempt) { ", " (error) } }
+        }
+    }
+}
+
+pub(super) fn send_again(request: &PageRequest, page_path: &str, delivery: &Delivery) -> Markup {
+    html! { @if request.may(Privilege::Support) {
+        form method="post" action={ (page_path) "/replay" } {
+            (form::token(request))
+            input type="hidden" name="deliveryId" value=(delivery.id);
+            button.small type="submit" { "Send again" }
+        }
+    } }
+}
+
+/// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
+pub(super) async fn replay(
+    State(app): State<App>,
+    posted: FormPost<Support>,
+) -> Result<Response, Error> {
+    let (request, fields) = posted.split();
+    let project = request.project(&app)?;
+    let endpoint = named(&request, &project)?;
+    let page_path = page_path(&project, endpoint);
+    let delivery: Option<DeliveryId> = fields.parsed("deliveryId", "a delivery")?;
+    let what = match delivery {
+        Some(delivery) => {
+            app.webhooks.again(endpoint.id, delivery).await?;
+            format!("Sent delivery {delivery} again")
+        }
+        None => {
+            let since = fields.day("since")?;
+            let since = since.ok_or_else(|| Error::invalid("since", "Choose a day."))?;
+            let again = app
+                .webhooks
+                .again_since(&project, endpoint.id, since)
+                .await?;
+            if again == 0 {
+                return Ok(layout::done(&page_path, "sent"));
+            }
+            format!("Sent {again} events again to {}", endpoint.id)
+        }
+    };
+    Ok(request.done(&page_path, "sent", what))
+}

@@ -1,0 +1,18 @@
+//! What an operator runs the service by: the log of who changed what, backups, metrics, and another provider for a
+//! project. It knows no request.
+
+pub mod audit;
+pub mod audit_csv;
+mod audit_entry;
+mod audit_failures;
+mod audit_pages;
+mod audit_proofs;
+pub mod audit_search;
+pub mod backups;
+pub mod cells;
+pub mod cluster;
+pub mod data_dir;
+pub mod metrics;
+pub mod outstanding;
+pub mod provider_change;
+pub mod wallet_notes;

@@ -1,0 +1,183 @@
+//! What operators write down about a wallet, for each other: its owner never sees it. Each remark is a note in the journal;
+//! those of a wallet are read when its page is shown.
+
+use std::collections::HashMap;
+
+use actors::notes::NoteKind;
+use actors::{Handle, notes};
+use domain::{Timestamp, id::WalletKey};
+use persistence::Note;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+/// Most remarks about a wallet.
+pub const REMARKS: usize = 100;
+/// Most characters of a remark.
+pub const REMARK_CHARS: usize = 1000;
+/// Wallets whose remarks are kept in memory because the books may not have them yet.
+const UNFOLDED: usize = 1000;
+
+/// A remark about a wallet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remark {
+    /// When it was written, in milliseconds since the epoch: unique among those of its wallet.
+    pub at: u64,
+    /// Who wrote it.
+    pub who: String,
+    /// The text as it was entered.
+    pub text: String,
+}
+
+/// A remark, by its wallet's key and its instant.
+#[derive(Debug)]
+pub struct RemarkNote;
+
+impl NoteKind for RemarkNote {
+    const NUMBER: u8 = 17;
+    const NAME: &'static str = "remark about a wallet";
+    type Key = ([u8; 16], u64);
+    type Body = Remark;
+}
+
+/// Why a remark was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The wallet has as many as it may have.
+    #[error("This wallet has 100 notes: delete some first.")]
+    TooMany,
+    /// The remarks cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] notes::Error),
+    /// The log did not take it, or may not have taken it.
+    #[error(transparent)]
+    Log(#[from] actors::Error),
+}
+
+/// The remarks about all wallets.
+pub struct WalletNotes {
+    handle: Handle,
+    /// Remarks that were written since the books were last known to have all.
+    unfolded: Mutex<HashMap<WalletKey, Vec<Remark>>>,
+}
+
+impl std::fmt::Debug for WalletNotes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WalletNotes").finish_non_exhaustive()
+    }
+}
+
+impl WalletNotes {
+    /// The remarks that the journal has.
+    #[must_use]
+    pub fn new(handle: Handle) -> Self {
+        let unfolded = Mutex::default();
+        Self { handle, unfolded }
+    }
+
+    /// A wallet's remarks, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreadable`].
+    pub async fn of(&self, wallet: WalletKey) -> Result<Vec<Remark>, Error> {
+        let unfolded = self.unfolded.lock().await;
+        match unfolded.get(&wallet) {
+            Some(known) => Ok(known.clone()),
+            None => self.stored(wallet).await,
+        }
+    }
+
+    /// Adds a remark; returns once it is durable.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn add(
+        &self,
+        wallet: WalletKey,
+        who: String,
+        now: Timestamp,
+        text: String,
+    ) -> Result<(), Error> {
+        self.change(wallet, |remarks| {
+            if remarks.len() >= REMARKS {
+                return Err(Error::TooMany);
+            }
+            let next = remarks.last().map_or(0, |last| last.at.saturating_add(1));
+            let at = now.0.cast_unsigned().max(next);
+            let remark = Remark { at, who, text };
+            let note = notes::put::<RemarkNote>(&(wallet.0, at), &remark);
+            remarks.push(remark);
+            Ok(vec![note])
+        })
+        .await
+    }
+
+    /// Removes the remark of an instant; returns whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreadable`], [`Error::Log`].
+    pub async fn remove(&self, wallet: WalletKey, at: u64) -> Result<bool, Error> {
+        let mut is_removed = false;
+        self.change(wallet, |remarks| {
+            let before = remarks.len();
+            remarks.retain(|remark| remark.at != at);
+            is_removed = remarks.len() < before;
+            let gone = is_removed.then_some(at);
+            let gone = gone.map(|at| notes::forget::<RemarkNote>(&(wallet.0, at)));
+            Ok(gone.into_iter().collect())
+        })
+        .await?;
+        Ok(is_removed)
+    }
+
+    /// Removes all remarks about a wallet; returns how many there were.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unreadable`], [`Error::Log`].
+    pub async fn remove_all(&self, wallet: WalletKey) -> Result<usize, Error> {
+        let mut removed = 0;
+        self.change(wallet, |remarks| {
+            removed = remarks.len();
+            let gone = remarks.drain(..);
+            let notes = gone.map(|remark| notes::forget::<RemarkNote>(&(wallet.0, remark.at)));
+            Ok(notes.collect())
+        })
+        .await?;
+        Ok(removed)
+    }
+
+    async fn change(
+        &self,
+        wallet: WalletKey,
+        change: impl FnOnce(&mut Vec<Remark>) -> Result<Vec<Note>, Error>,
+    ) -> Result<(), Error> {
+        let mut unfolded = self.unfolded.lock().await;
+        let mut remarks = match unfolded.get(&wallet) {
+            Some(known) => known.clone(),
+            None => self.stored(wallet).await?,
+        };
+        let notes = change(&mut remarks)?;
+        if notes.is_empty() {
+            return Ok(());
+        }
+        self.handle.put_notes(notes).await?;
+        if unfolded.len() >= UNFOLDED {
+            self.handle.fold_all().await?;
+            unfolded.clear();
+        }
+        unfolded.insert(wallet, remarks);
+        Ok(())
+    }
+
+    async fn stored(&self, wallet: WalletKey) -> Result<Vec<Remark>, Error> {
+        let handle = self.handle.clone();
+        let read = move || notes::of::<RemarkNote, _, _>(&handle, &wallet.0);
+        let read = tokio::task::spawn_blocking(read).await;
+        let read =
+            read.map_err(|error| notes::Error::Store(persistence::Error::Io(error.to_string())))?;
+        Ok(read?.into_iter().map(|(_, remark)| remark).collect())
+    }
+}

@@ -1,0 +1,130 @@
+//! Opens checkouts in three steps: the wallet drafts the order, the provider opens a page, the order is placed. A
+//! failure before the page leaves nothing; a failure after it leaves a page whose payment is fulfilled all the
+//! same, by the page's metadata.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use actors::Address;
+use catalog::ProjectCatalog;
+use domain::{
+    Quantity,
+    id::{OrderId, PriceId},
+    metadata::Metadata,
+    terms::Terms,
+    text::{CheckoutId, Email, ExternalUserId},
+    wallet::place_order::PlaceOrder,
+};
+use payments_port::{CheckoutPage, CheckoutRequest, Discount, OrderReference, Provider};
+
+use super::{Error, Payments, failpoint};
+
+/// A request for a checkout.
+#[derive(Debug, Clone)]
+pub struct NewCheckout {
+    /// The price to buy; it must be offered.
+    pub price: PriceId,
+    /// The wallet that gets the credits; `None`: a new anonymous wallet.
+    pub wallet: Option<Address>,
+    /// Where the buyer goes after paying.
+    pub success_url: String,
+    /// Where the buyer goes on giving up.
+    pub cancel_url: String,
+    /// The buyer's email address, if it is known.
+    pub email: Option<Email>,
+    /// The discount to apply or to offer.
+    pub discount: Discount,
+    /// How many of the price; more than one only of a price that is paid once.
+    pub quantity: Quantity,
+    /// The shop's own metadata of the order.
+    pub metadata: Metadata,
+    /// The language of the provider's page.
+    pub locale: Option<String>,
+}
+
+impl Payments {
+    /// Opens a checkout for a price that is offered: the order, and the page that pays it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`] when the wallet refuses the order or the provider fails; no order is visible then.
+    pub async fn open_checkout(
+        &self,
+        project: Arc<ProjectCatalog>,
+        new: NewCheckout,
+    ) -> Result<(OrderId, CheckoutPage), Error> {
+        // A caller who disconnects in the middle must not leave a page without its order.
+        let (payments, id) = (self.clone(), project.project.id);
+        let work = async move { payments.opened(&project, &new).await };
+        self.0.checkouts.carry_out(id, work).await
+    }
+
+    async fn opened(
+        &self,
+        project: &ProjectCatalog,
+        new: &NewCheckout,
+    ) -> Result<(OrderId, CheckoutPage), Error> {
+        let context = &self.0.context;
+        let handle = &context.handle;
+        let provider = context.providers.of(project)?;
+        let _at_work = context.provider_locks.begin(project).await?;
+        let (product, price) = project
+            .offered(&new.price)
+            .ok_or(Error::Defect("the price is not offered"))?;
+        let terms = Terms::from(price);
+        let scope = &project.scope;
+        let (order, customer) = handle
+            .draft_order(scope, new.wallet.as_ref(), &terms, new.quantity)
+            .await?;
+        let request = CheckoutRequest {
+            reference: OrderReference {
+                project: project.project.id,
+                order,
+                price: price.id,
+                user: user(new),
+                quantity: new.quantity,
+            },
+            product,
+            price,
+            customer,
+            email: new.email.as_ref(),
+            discount: &new.discount,
+            success_url: &new.success_url,
+            cancel_url: &new.cancel_url,
+            locale: new.locale.as_deref(),
+            asks: project.project.checkout,
+        };
+        failpoint::reached("checkout.drafted");
+        let page = provider.open_checkout(&request).await?;
+        failpoint::reached("checkout.session_created");
+        let place = PlaceOrder {
+            order: order.serial,
+            terms,
+            quantity: new.quantity,
+            metadata: new.metadata.clone(),
+            checkout: Some(page.id.clone()),
+            email: new.email.clone(),
+            names_code: matches!(new.wallet, Some(Address::Code(_))),
+        };
+        let placed = handle.place_order(scope, order, new.wallet.as_ref(), place);
+        if let Err(error) = placed.await {
+            close_page(&*provider, &page.id, order).await;
+            return Err(error.into());
+        }
+        failpoint::reached("checkout.placed");
+        context.opened.fetch_add(1, Ordering::Relaxed);
+        self.expect(project.project.id);
+        Ok((order, page))
+    }
+}
+
+/// Closes the page of an order that was refused. If that fails, the page expires by itself; if it is paid before
+/// that, the order is fulfilled.
+async fn close_page(provider: &dyn Provider, checkout: &CheckoutId, order: OrderId) {
+    if let Err(error) = provider.close_checkout(checkout, order).await {
+        tracing::warn!(%error, %order, "The page of a refused checkout could not be closed");
+    }
+}
+
+fn user(new: &NewCheckout) -> Option<ExternalUserId> {
+    new.wallet.as_ref().and_then(Address::user).cloned()
+}

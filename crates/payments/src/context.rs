@@ -1,0 +1,103 @@
+//! What the parts of this crate share, and how they find a project's provider.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use actors::Handle;
+use catalog::{CatalogStore, ProjectCatalog};
+use dashmap::DashMap;
+use domain::id::ProjectId;
+use payments_port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
+
+use crate::{
+    doubled_subscriptions::DoubledSubscriptions,
+    error::Error,
+    fulfilment::{Fulfilment, order_of},
+    provider_locks::ProviderLocks,
+    unfulfilled::List,
+};
+
+/// Finds each project's payment provider.
+pub trait Providers: Send + Sync {
+    /// A project's provider.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotConfigured`] when it has none, [`Error::Provider`] when it cannot be set up.
+    fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
+
+    /// Does the periodic work of a project's provider: verifies a new account, runs what is due in the sandbox.
+    fn tick<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
+
+    /// Forgets the ids of objects that were created for a project at its former provider.
+    fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;
+}
+
+/// A project with its account at the provider.
+#[derive(Clone, Copy)]
+pub(crate) struct ProjectAccount<'a> {
+    pub(crate) project: &'a ProjectCatalog,
+    pub(crate) provider: &'a dyn Provider,
+}
+
+impl<'a> ProjectAccount<'a> {
+    pub(crate) const fn new(project: &'a ProjectCatalog, provider: &'a dyn Provider) -> Self {
+        Self { project, provider }
+    }
+}
+
+/// What all parts of this crate share. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) handle: Handle,
+    pub(crate) catalog: Arc<CatalogStore>,
+    pub(crate) providers: Arc<dyn Providers>,
+    pub(crate) fulfilment: Fulfilment,
+    pub(crate) provider_locks: ProviderLocks,
+    pub(crate) unfulfilled: List,
+    pub(crate) doubled: DoubledSubscriptions,
+    /// Permissions that projects' keys lack, as of the last sweep.
+    pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
+    pub(crate) given_up: Arc<AtomicU64>,
+    /// Checkouts that were opened since the start.
+    pub(crate) opened: Arc<AtomicU64>,
+}
+
+impl Context {
+    /// Counts an object that an event or a caller named and that the provider does not have.
+    pub(crate) fn give_up(&self) {
+        self.given_up.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether an event belongs to another product in the same account: its copy does not carry the project's
+    /// metadata, and no wallet knows its object.
+    pub(crate) fn is_foreign(
+        &self,
+        project: &ProjectCatalog,
+        event: &ProviderEvent,
+    ) -> Result<bool, actors::Error> {
+        let Origin::Unmarked {
+            subscription,
+            customer,
+        } = &event.origin
+        else {
+            return Ok(false);
+        };
+        let (handle, scope) = (&self.handle, &project.scope);
+        let order = match (&event.about, subscription) {
+            // A new invoice is recognized by its subscription.
+            (ObjectRef::Invoice(_), Some(id)) => handle.order_of_subscription(scope, id)?,
+            (about, _) => order_of(handle, scope, about)?,
+        };
+        // A new payment pays an invoice, and is recognized by its customer.
+        let of_a_customer = match (&event.about, customer) {
+            (ObjectRef::Payment(_), Some(customer)) => {
+                !handle.orders_of_customer(scope, customer, 1)?.is_empty()
+            }
+            _ => false,
+        };
+        Ok(order.is_none() && !of_a_customer)
+    }
+}

@@ -1,0 +1,97 @@
+//! Wallets with several subscriptions to one product that go on, as a race between two checkouts makes them: all are
+//! fulfilled, and their buyer pays for each until a person ends one. So operators are told of them. Each is noted in the
+//! journal; what a wallet's subscriptions are is asked of the wallet.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use actors::{DoubledWallet, Handle, notes};
+use catalog::ProjectCatalog;
+use domain::id::{ProjectId, WalletKey};
+use parking_lot::RwLock;
+
+use crate::{named_locks::NamedLocks, note_kinds::DoubledNote};
+
+/// The noted wallets of all projects. Cheap to clone.
+#[derive(Clone)]
+pub struct DoubledSubscriptions(Arc<Inner>);
+
+struct Inner {
+    handle: Handle,
+    noted: RwLock<BTreeSet<(ProjectId, WalletKey)>>,
+    named_locks: NamedLocks,
+}
+
+impl DoubledSubscriptions {
+    pub(crate) fn new(handle: Handle) -> Self {
+        Self(Arc::new(Inner {
+            handle,
+            noted: RwLock::default(),
+            named_locks: NamedLocks::default(),
+        }))
+    }
+
+    /// Puts a wallet into memory, after its note was read.
+    pub(crate) fn restore(&self, project: ProjectId, wallet: WalletKey) {
+        self.0.noted.write().insert((project, wallet));
+    }
+
+    /// Notes a wallet if it has such subscriptions, and forgets it if it has none any more. Repeating it changes
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`actors::Error::Overloaded`] or [`actors::Error::Unavailable`].
+    pub(crate) async fn look(
+        &self,
+        project: &ProjectCatalog,
+        wallet: WalletKey,
+    ) -> Result<Option<DoubledWallet>, actors::Error> {
+        let entry = (project.project.id, wallet);
+        // What is noted is what was found last.
+        let _turn = self.0.named_locks.take(&wallet.to_string()).await;
+        let handle = &self.0.handle;
+        let found = handle.doubled_subscriptions(&project.scope, wallet).await?;
+        let is_noted = self.0.noted.read().contains(&entry);
+        let key = (entry.0, wallet.0);
+        match (&found, is_noted) {
+            (Some(_), false) => {
+                let note = notes::put::<DoubledNote>(&key, &());
+                handle.put_notes(vec![note]).await?;
+                self.0.noted.write().insert(entry);
+            }
+            (None, true) => {
+                let note = notes::forget::<DoubledNote>(&key);
+                handle.put_notes(vec![note]).await?;
+                self.0.noted.write().remove(&entry);
+            }
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    /// At most `limit` of a project's wallets with such subscriptions, as they are now, and how many others were noted.
+    ///
+    /// # Errors
+    ///
+    /// [`actors::Error::Overloaded`] or [`actors::Error::Unavailable`].
+    pub async fn of(
+        &self,
+        project: &ProjectCatalog,
+        limit: usize,
+    ) -> Result<(Vec<DoubledWallet>, usize), actors::Error> {
+        let id = project.project.id;
+        let span = (id, WalletKey([0; 16]))..=(id, WalletKey([u8::MAX; 16]));
+        let noted: Vec<WalletKey> = {
+            let noted = self.0.noted.read();
+            noted.range(span).map(|(_, wallet)| *wallet).collect()
+        };
+        let mut rest = noted.into_iter();
+        let mut found = Vec::new();
+        while found.len() < limit
+            && let Some(wallet) = rest.next()
+        {
+            found.extend(self.look(project, wallet).await?);
+        }
+        Ok((found, rest.count()))
+    }
+}

@@ -1,0 +1,98 @@
+//! Why a request to payments failed, or an event could not be processed.
+
+/// Why a request to payments failed. A failed request has no visible effect.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// The project has no payment provider.
+    #[error("the project has no payment provider")]
+    NotConfigured,
+    /// The server runs offline: it asks no provider.
+    #[error("this server runs offline: it asks no payment provider")]
+    Offline,
+    /// The project's provider is being changed: orders and subscriptions of the former one have to end first.
+    #[error("the project's payment provider is being changed")]
+    Changing,
+    /// The provider refused or failed.
+    #[error(transparent)]
+    Provider(#[from] payments_port::Error),
+    /// The provider refuses for good to refund an order, or the rest of it.
+    #[error("{reason}")]
+    RefundRefused {
+        /// Why, in the provider's words.
+        reason: String,
+        /// What it gave back by then, in the currency's minor unit.
+        given_cents: i64,
+        /// What can still be refunded, in the same unit.
+        refundable_cents: i64,
+    },
+    /// The wallet refused the request, or could not be reached.
+    #[error(transparent)]
+    Wallet(#[from] actors::Error),
+    /// A payment was refunded or disputed before its order is known.
+    #[error("the payment was refunded or disputed, and its order is not known yet")]
+    TooEarly,
+    /// The buyer has finished the checkout, and the payment has not settled yet.
+    #[error("the payment has not settled yet")]
+    NotSettled,
+    /// No such payment is on the list of unfulfilled payments.
+    #[error("no such unfulfilled payment")]
+    NoSuchPayment,
+    /// An earlier decision about the payment differs.
+    #[error("an earlier decision about the payment differs")]
+    Decided,
+    /// A payment is to be assigned to a price that does not exist.
+    #[error("no such price")]
+    NoSuchPrice,
+    /// A subscription is billed by other terms than those of the price that it is to be imported under. The text
+    /// names both.
+    #[error("the provider charges {0}")]
+    OtherTerms(String),
+    /// A payment that is not for a subscription is to be assigned to a subscription's price.
+    #[error("the payment is not for a subscription")]
+    NoCycle,
+    /// The list of payments that lead to no order is full.
+    #[error("too many payments lead to no order")]
+    TooManyUnfulfilled,
+    /// Something of Scrip's own that has to exist does not.
+    #[error("{0}")]
+    Defect(&'static str),
+}
+
+impl Error {
+    /// Whether every request for this project would fail the same way now.
+    pub(super) const fn is_about_the_account(&self) -> bool {
+        matches!(
+            self,
+            Self::NotConfigured
+                | Self::Offline
+                | Self::Changing
+                | Self::Wallet(actors::Error::Overloaded | actors::Error::Unavailable)
+                | Self::Provider(payments_port::Error::Key(_))
+        )
+    }
+
+    /// Whether the provider gave no answer.
+    pub(super) const fn is_silence(&self) -> bool {
+        matches!(self, Self::Provider(error) if error.is_silence())
+    }
+
+    /// Whether a retry may succeed: what a wallet or a person decided stays decided.
+    pub(super) const fn is_passing(&self) -> bool {
+        match self {
+            Self::Wallet(error) => {
+                matches!(
+                    error,
+                    actors::Error::Overloaded | actors::Error::Unavailable
+                )
+            }
+            Self::RefundRefused { .. }
+            | Self::NoSuchPayment
+            | Self::Decided
+            | Self::NoSuchPrice
+            | Self::OtherTerms(_)
+            | Self::NoCycle => false,
+            // The account's key may be corrected, which may also make missing objects appear.
+            _ => true,
+        }
+    }
+}

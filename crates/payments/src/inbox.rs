@@ -1,0 +1,569 @@
+//! Receives webhooks: the event of a verified one is stored before it is acknowledged, processed, and then
+//! forgotten. One event is processed once at a time; a later duplicate finds nothing left to do, since each
+//! wallet applies each report once.
+//!
+//! An object that cannot be fetched now, whether a webhook or a sweep named it, is stored here as an event and waits
+//! in the [`Backlog`]: it is retried until it can be fetched, also after a restart.
+
+use std::{
+    collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
+    sync::Arc,
+    time::Duration,
+};
+
+use actors::{detached, notes};
+use catalog::ProjectCatalog;
+use domain::id::ProjectId;
+use parking_lot::Mutex;
+use payments_port::{ObjectRef, Origin, ProviderEvent, WebhookError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::{
+    backlog::{Backlog, BacklogEntry},
+    context::{Context, ProjectAccount},
+    error::Error,
+    failpoint,
+    fulfilment::CheckoutProgress,
+    note_kinds::{EventKey, EventNote, StoredEvent},
+    sweep::Source,
+};
+
+/// Processed events that are remembered, so that a duplicate costs nothing.
+const REMEMBERED: usize = 65_536;
+/// Events processed at once in a lane, over all projects, and of one.
+const AT_ONCE: usize = 64;
+const OF_A_PROJECT: usize = 32;
+/// Events that may wait, over all projects; beyond them the provider is asked to send them again later.
+const WAITING: usize = 100_000;
+/// How long an acknowledgement waits for the processing: mostly it is done before, and the sender of the
+/// event sees its effect at once.
+const WAIT: Duration = Duration::from_secs(5);
+/// Why a webhook was not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiveError {
+    /// Not signed by the project's provider, or there is no such project.
+    Signature,
+    /// Signed, but not an event.
+    Malformed,
+    /// It could not be stored now; it will be sent again.
+    Unavailable,
+}
+
+/// The stored events of all projects: see the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Inbox(Arc<Inner>);
+
+struct Inner {
+    context: Context,
+    state: Mutex<State>,
+    /// Events that buyers wait for. They have a lane of their own, since thousands of others may wait for the
+    /// provider's rate limit.
+    urgent: Lane,
+    others: Lane,
+    backlog: Backlog,
+    /// Events of an earlier process; queued once the service runs.
+    unqueued: Mutex<Vec<StoredEvent>>,
+}
+
+/// Limits how many events are processed at once.
+struct Lane {
+    at_once: Arc<Semaphore>,
+    by_project: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self {
+            at_once: Arc::new(Semaphore::new(AT_ONCE)),
+            by_project: dashmap::DashMap::new(),
+        }
+    }
+}
+
+impl Lane {
+    /// Waits for permits. A project whose provider hangs leaves some for the others.
+    async fn enter(&self, project: ProjectId) -> [Option<OwnedSemaphorePermit>; 2] {
+        let entry = self.by_project.entry(project);
+        // The map is not locked while this waits.
+        let of_project =
+            Arc::clone(&entry.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT))));
+        // The semaphores are never closed.
+        let own = of_project.acquire_owned().await.ok();
+        let any = Arc::clone(&self.at_once).acquire_owned().await.ok();
+        [own, any]
+    }
+}
+
+#[derive(Default)]
+struct State {
+    /// Events that are not processed yet.
+    current: HashMap<EventKey, Current>,
+    /// How many of them may be about purchases, by project.
+    purchases: HashMap<ProjectId, usize>,
+    processed: HashSet<EventKey>,
+    /// The same, the oldest first.
+    processed_in_order: VecDeque<EventKey>,
+    /// Projects whose provider has sent a webhook since the start.
+    heard_from: HashSet<ProjectId>,
+}
+
+struct Current {
+    /// Becomes true once the event is stored.
+    stored: watch::Receiver<bool>,
+    may_be_purchase: bool,
+}
+
+impl State {
+    fn begin(&mut self, event: &StoredEvent, stored: watch::Receiver<bool>) {
+        let may_be_purchase = !matches!(event.content.about, ObjectRef::Payment(_));
+        let current = Current {
+            stored,
+            may_be_purchase,
+        };
+        if self.current.insert(event.key, current).is_none() && may_be_purchase {
+            let purchases = self.purchases.entry(event.key.project).or_default();
+            *purchases = purchases.saturating_add(1);
+        }
+    }
+
+    /// Whether an event that is not processed yet outlives a crash.
+    fn has_stored(&self, key: EventKey) -> bool {
+        let current = self.current.get(&key);
+        current.is_some_and(|event| *event.stored.borrow())
+    }
+
+    fn end(&mut self, key: EventKey) {
+        let ended = self.current.remove(&key);
+        if ended.is_some_and(|event| event.may_be_purchase)
+            && let Entry::Occupied(mut purchases) = self.purchases.entry(key.project)
+        {
+            *purchases.get_mut() = purchases.get().saturating_sub(1);
+            if *purchases.get() == 0 {
+                purchases.remove();
+            }
+        }
+    }
+
+    fn finished(&mut self, key: EventKey) {
+        self.end(key);
+        if self.processed.insert(key) {
+            self.processed_in_order.push_back(key);
+        }
+        if self.processed_in_order.len() > REMEMBERED
+            && let Some(oldest) = self.processed_in_order.pop_front()
+        {
+            self.processed.remove(&oldest);
+        }
+    }
+}
+
+impl Inbox {
+    /// Takes the unprocessed events of an earlier process.
+    pub(crate) fn new(context: Context, events: Vec<StoredEvent>) -> Self {
+        let mut state = State::default();
+        for event in &events {
+            state.begin(event, watch::channel(true).1);
+        }
+        Self(Arc::new(Inner {
+            context,
+            state: Mutex::new(state),
+            urgent: Lane::default(),
+            others: Lane::default(),
+            backlog: Backlog::default(),
+            unqueued: Mutex::new(events),
+        }))
+    }
+
+    /// Events that are stored and not processed yet, without those that only wait for their payment to settle.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        let current = self.0.state.lock().current.len();
+        let waiting = current.saturating_sub(self.0.backlog.waiting_for_settlement());
+        u64::try_from(waiting).unwrap_or(u64::MAX)
+    }
+
+    /// Whether a webhook of the project's provider has come in since the start.
+    pub(crate) fn hears(&self, project: ProjectId) -> bool {
+        self.0.state.lock().heard_from.contains(&project)
+    }
+
+    /// Whether this event was processed, or is stored until it is: whoever reads the provider's list may go on behind it.
+    pub(crate) fn knows(&self, key: EventKey) -> bool {
+        let state = self.0.state.lock();
+        state.processed.contains(&key) || state.has_stored(key)
+    }
+
+    /// Remembers an event that was processed elsewhere.
+    pub(crate) fn remember(&self, key: EventKey) {
+        self.0.state.lock().finished(key);
+    }
+
+    /// Whether a project has a provider that may send webhooks. Checked before a body is read.
+    #[must_use]
+    pub fn expects(&self, project: ProjectId) -> bool {
+        let context = &self.0.context;
+        let current = context.catalog.project(project);
+        current.is_ok_and(|current| context.providers.of(&current).is_ok())
+    }
+
+    /// Verifies, stores and processes a webhook. After `Ok` it may be acknowledged.
+    ///
+    /// # Errors
+    ///
+    /// [`ReceiveError`] when it is not signed, not an event, or cannot be stored now.
+    pub async fn receive(
+        &self,
+        project: ProjectId,
+        signature: &[u8],
+        body: &[u8],
+    ) -> Result<(), ReceiveError> {
+        let context = &self.0.context;
+        let current = context.catalog.project(project);
+        let current = current.map_err(|_| ReceiveError::Signature)?;
+        let provider = context.providers.of(&current);
+        let provider = provider.map_err(|_| ReceiveError::Signature)?;
+        // The signature's time is checked against the machine's clock: neither a sandbox's own clock nor Scrip's,
+        // which follows a corrected machine clock slowly, would do.
+        let event = provider.webhook(signature, body, context.handle.wall());
+        let event = event.map_err(|untrusted| match untrusted {
+            WebhookError::Signature(reason) => {
+                // Anybody can cause this, as often as they like: it is not worth a warning each time.
+                tracing::debug!(%project, reason, "A webhook was refused");
+                ReceiveError::Signature
+            }
+            WebhookError::Malformed(reason) => {
+                tracing::warn!(%project, reason, "A signed webhook could not be read");
+                ReceiveError::Malformed
+            }
+        })?;
+        self.0.state.lock().heard_from.insert(project);
+        match event {
+            None => Ok(()),
+            Some(event) => {
+                let key = EventKey::new(project, &event.id);
+                let foreign = self.is_foreign(&current, &event);
+                if foreign.map_err(|_| ReceiveError::Unavailable)? {
+                    self.remember(key);
+                    return Ok(());
+                }
+                self.store_once(StoredEvent {
+                    key,
+                    content: event,
+                })
+                .await
+            }
+        }
+    }
+
+    /// Whether an event belongs to another product in the same account. An event about a payment does not count as
+    /// such while an unprocessed event may be about its purchase.
+    pub(crate) fn is_foreign(
+        &self,
+        project: &ProjectCatalog,
+        event: &ProviderEvent,
+    ) -> Result<bool, actors::Error> {
+        let id = project.project.id;
+        if matches!(event.about, ObjectRef::Payment(_))
+            && self.0.state.lock().purchases.contains_key(&id)
+        {
+            return Ok(false);
+        }
+        self.0.context.is_foreign(project, event)
+    }
+
+    async fn store_once(&self, event: StoredEvent) -> Result<(), ReceiveError> {
+        let key = event.key;
+        let begun = {
+            let mut state = self.0.state.lock();
+            if state.processed.contains(&key) {
+                return Ok(());
+            }
+            match state.current.get(&key) {
+                Some(other) => Err(other.stored.clone()),
+                None if state.current.len() >= WAITING => return Err(ReceiveError::Unavailable),
+                None => {
+                    let (mark_stored, stored) = watch::channel(false);
+                    state.begin(&event, stored);
+                    Ok(mark_stored)
+                }
+            }
+        };
+        let mark_stored = match begun {
+            Ok(mark_stored) => mark_stored,
+            // The same event is being stored already: both may be acknowledged then.
+            Err(mut other) => {
+                return match other.wait_for(|stored| *stored).await {
+                    Ok(_) => Ok(()),
+                    Err(_) => Err(ReceiveError::Unavailable),
+                };
+            }
+        };
+        let inbox = self.clone();
+        // A sender that disconnects must not leave it half done.
+        let work = detached(async move { inbox.store_and_work(event, mark_stored).await });
+        work.await.unwrap_or(Err(ReceiveError::Unavailable))
+    }
+
+    async fn store_and_work(
+        &self,
+        stored: StoredEvent,
+        mark_stored: watch::Sender<bool>,
+    ) -> Result<(), ReceiveError> {
+        failpoint::reached("inbox.received");
+        let outcome = self.0.context.handle.put_notes(vec![stored.put()]).await;
+        if let Err(error) = outcome {
+            tracing::error!(%error, "A webhook could not be stored");
+            self.0.state.lock().end(stored.key);
+            return Err(ReceiveError::Unavailable);
+        }
+        failpoint::reached("inbox.stored");
+        mark_stored.send_replace(true);
+        let inbox = self.clone();
+        let work = detached(async move {
+            let _sender = mark_stored;
+            match inbox.attempt(stored.key.project, &stored.content).await {
+                Ok(()) => inbox.finish(stored.key),
+                Err(error) => inbox.postpone(BacklogEntry::new(stored), &error),
+            }
+        });
+        // The event is stored: processing goes on after the timeout.
+        drop(tokio::time::timeout(WAIT, work).await);
+        Ok(())
+    }
+
+    /// Stores an event whose object could not be fetched, and schedules a retry.
+    ///
+    /// # Errors
+    ///
+    /// The journal's; [`actors::Error::Overloaded`] when too many events wait.
+    pub(crate) async fn keep(&self, event: StoredEvent, error: &Error) -> Result<(), Error> {
+        let key = event.key;
+        let (mark_stored, stored) = watch::channel(false);
+        let is_taken = {
+            let mut state = self.0.state.lock();
+            if state.has_stored(key) {
+                return Ok(());
+            }
+            if state.current.len() >= WAITING {
+                return Err(actors::Error::Overloaded.into());
+            }
+            let is_taken = state.current.contains_key(&key);
+            if !is_taken {
+                state.begin(&event, stored);
+            }
+            is_taken
+        };
+        let outcome = self.0.context.handle.put_notes(vec![event.put()]).await;
+        if is_taken {
+            // Whoever is storing it works on it, too.
+            return Ok(outcome?);
+        }
+        if let Err(error) = outcome {
+            self.0.state.lock().end(key);
+            return Err(error.into());
+        }
+        mark_stored.send_replace(true);
+        self.postpone(BacklogEntry::new(event), error);
+        Ok(())
+    }
+
+    /// Stores an event of Scrip's own about an object that a sweep could not fetch.
+    pub(crate) async fn keep_subject(
+        &self,
+        project: ProjectId,
+        about: ObjectRef,
+        error: &Error,
+    ) -> Result<(), Error> {
+        let event = ProviderEvent {
+            id: format!("sweep/{}", about.name()),
+            kind: "sweep".into(),
+            at: self.0.context.handle.now(),
+            about,
+            origin: Origin::Ours,
+        };
+        self.keep(StoredEvent::new(project, event), error).await
+    }
+
+    /// Forgets an event that was processed.
+    fn finish(&self, key: EventKey) {
+        failpoint::reached("inbox.worked");
+        // Nobody waits for this. If it fails, the event is processed again after a restart, which
+        // changes nothing.
+        let (handle, forget) = (
+            self.0.context.handle.clone(),
+            notes::forget::<EventNote>(&key),
+        );
+        tokio::spawn(async move {
+            if let Err(error) = handle.put_notes(vec![forget]).await {
+                tracing::warn!(%error, "The note of a processed event could not be deleted");
+            }
+        });
+        self.0.state.lock().finished(key);
+    }
+
+    /// Schedules the next attempt of an event that could not be processed, or leaves it for the next start.
+    fn postpone(&self, waiting: BacklogEntry, error: &Error) {
+        let StoredEvent { key, content } = &waiting.event;
+        let (id, kind) = (&content.id, &content.kind);
+        let mut state = self.0.state.lock();
+        // It was forgotten with the project's former provider.
+        if !state.current.contains_key(key) {
+            return;
+        }
+        let now = self.0.context.handle.now();
+        if waiting.never_settled(now, error) {
+            drop(state);
+            self.finish(*key);
+        } else if waiting.is_hopeless(error) {
+            tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not have the object of an event; the event is kept and tried again at the next start");
+            self.0.context.give_up();
+            state.end(*key);
+        } else if error.is_passing() {
+            if !matches!(error, Error::NotSettled) {
+                tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be processed yet; trying again later");
+            }
+            self.0.backlog.add(waiting, now, error);
+        } else {
+            tracing::error!(%error, event.id = %id, event.kind = %kind, "An event cannot be processed; it is kept and tried again at the next start");
+            state.end(*key);
+        }
+    }
+
+    /// Forgets the unprocessed events of a project's former provider, which cannot be asked about their objects
+    /// any more.
+    pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.0
+            .unqueued
+            .lock()
+            .retain(|event| event.key.project != project);
+        let keys: Vec<EventKey> = {
+            let mut state = self.0.state.lock();
+            let current = state.current.keys().copied();
+            let keys: Vec<_> = current.filter(|key| key.project == project).collect();
+            // A retry that is under way finds it gone.
+            for key in &keys {
+                state.end(*key);
+            }
+            state.heard_from.remove(&project);
+            self.0.backlog.forget(project);
+            keys
+        };
+        let notes = keys.iter().map(notes::forget::<EventNote>);
+        notes::put_all(&self.0.context.handle, notes).await?;
+        Ok(())
+    }
+
+    async fn attempt(&self, project: ProjectId, event: &ProviderEvent) -> Result<(), Error> {
+        // A buyer waits for the checkout that was just paid; nobody waits for other events.
+        let is_urgent = matches!(
+            (&event.about, &event.origin),
+            (ObjectRef::Checkout(_), Origin::Ours)
+        );
+        let lane = match is_urgent {
+            true => &self.0.urgent,
+            false => &self.0.others,
+        };
+        let _permits = lane.enter(project).await;
+        let context = &self.0.context;
+        let project = context.catalog.project(project);
+        let project = project.map_err(|_| Error::Defect("the project no longer exists"))?;
+        let mut provider = context.providers.of(&project)?;
+        if !is_urgent {
+            provider = provider.in_background();
+        }
+        let account = ProjectAccount::new(&project, &*provider);
+        let refreshed = context.fulfilment.refresh(account, &event.about);
+        refreshed.await.map(drop)
+    }
+
+    /// Queues the unprocessed events of an earlier process.
+    pub(crate) fn queue_stored(&self) {
+        let now = self.0.context.handle.now();
+        for event in std::mem::take(&mut *self.0.unqueued.lock()) {
+            self.0.backlog.put(BacklogEntry::new(event), now);
+        }
+    }
+}
+
+/// The sweep over stored events that wait for their next attempt.
+impl Source for Inbox {
+    type Candidate = BacklogEntry;
+    type Run = ();
+
+    const AT_ONCE: usize = 8;
+
+    fn is_due(&self, project: ProjectId) -> bool {
+        self.0.backlog.has(project)
+    }
+
+    async fn next(
+        &self,
+        account: ProjectAccount<'_>,
+        (): &mut (),
+    ) -> Result<Option<Vec<BacklogEntry>>, Error> {
+        let (now, id) = (self.0.context.handle.now(), account.project.project.id);
+        let missing = account.provider.missing_permissions();
+        let due = self.0.backlog.due(id, now, &missing);
+        Ok(Some(due).filter(|due| !due.is_empty()))
+    }
+
+    async fn refresh(
+        &self,
+        account: ProjectAccount<'_>,
+        waiting: &BacklogEntry,
+    ) -> Result<(), Error> {
+        let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.content.about);
+        let progress = fulfilment.refresh(account, about).await?;
+        if progress == CheckoutProgress::Processing {
+            return Err(Error::NotSettled);
+        }
+        self.0.backlog.remove(waiting);
+        self.finish(waiting.event.key);
+        Ok(())
+    }
+
+    async fn keep(
+        &self,
+        _: ProjectAccount<'_>,
+        waiting: BacklogEntry,
+        error: Error,
+    ) -> Result<(), Error> {
+        self.0.backlog.remove(&waiting);
+        self.postpone(waiting, &error);
+        Ok(())
+    }
+
+    async fn forget(&self, project: ProjectId) -> Result<(), Error> {
+        self.forget(project).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{Timestamp, text::PaymentId};
+
+    use super::*;
+
+    #[test]
+    fn what_is_being_stored_is_not_known_yet_as_a_crash_would_lose_it() {
+        let event = ProviderEvent {
+            id: "evt_1".into(),
+            kind: "checkout.session.completed".into(),
+            at: Timestamp(0),
+            about: ObjectRef::Payment(PaymentId::new("pi_1").unwrap()),
+            origin: Origin::Ours,
+        };
+        let event = StoredEvent::new(ProjectId(1), event);
+        let (mark_stored, stored) = watch::channel(false);
+        let mut state = State::default();
+        state.begin(&event, stored);
+        assert!(!state.has_stored(event.key));
+        mark_stored.send_replace(true);
+        assert!(state.has_stored(event.key));
+        // Whoever stored it may be gone.
+        drop(mark_stored);
+        assert!(state.has_stored(event.key));
+        state.end(event.key);
+        assert!(!state.has_stored(event.key));
+    }
+}

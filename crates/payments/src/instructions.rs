@@ -1,0 +1,60 @@
+//! What refunds, cancellations and resumptions have in common. The wallet logs the request before the
+//! provider is asked, and the outcome afterwards, both under the caller's key. A retry, after a crash or
+//! without an answer, uses the same operation name at the provider: it is done once.
+
+use catalog::ProjectCatalog;
+use data_encoding::HEXLOWER;
+use domain::{text::IdempotencyKey, wallet::InstructionStage};
+use payments_port::{ObjectRef, Operation};
+use sha2::{Digest as _, Sha256};
+
+use super::{Error, Payments, context::ProjectAccount};
+
+/// The outcome of a call under a caller's key.
+#[derive(Debug, Clone)]
+pub struct KeyedResult<T> {
+    /// The order or subscription afterwards.
+    pub after: T,
+    /// Whether an earlier call under the same key did it.
+    pub replayed: bool,
+}
+
+impl Payments {
+    /// Fetches an object that was just changed, so that the answer shows the change. If that fails, an event
+    /// will bring it later.
+    pub(super) async fn refresh_quietly(&self, account: ProjectAccount<'_>, subject: &ObjectRef) {
+        let refreshed = self.0.context.fulfilment.refresh(account, subject);
+        if let Err(error) = refreshed.await {
+            tracing::warn!(%error, ?subject, "An object that a caller changed at the payment provider cannot be fetched yet");
+        }
+    }
+}
+
+/// The operation's name at the provider, which begins with its kind: the same after a restart, and after a backup was
+/// restored.
+pub(super) fn operation(
+    kind: &str,
+    project: &ProjectCatalog,
+    about: &str,
+    key: &IdempotencyKey,
+) -> Result<Operation, Error> {
+    let mut digest = Sha256::new();
+    digest.update(project.project.id.0.to_be_bytes());
+    digest.update(about.as_bytes());
+    // A separator: neither names nor keys contain a NUL.
+    digest.update([0]);
+    digest.update(key.as_str().as_bytes());
+    let hash = digest.finalize();
+    let (hash, _) = hash.split_at(16);
+    let name = format!("{kind}/{}", HEXLOWER.encode(hash));
+    Operation::new(name).ok_or(Error::Defect("an operation's name is invalid"))
+}
+
+/// What the provider's answer means for the instruction; `None`: the outcome is unknown.
+pub(super) fn stage<T>(answer: &Result<T, payments_port::Error>) -> Option<InstructionStage> {
+    match answer {
+        Ok(_) => Some(InstructionStage::Done),
+        Err(error) if error.nothing_was_done() => Some(InstructionStage::REFUSED),
+        Err(_) => None,
+    }
+}

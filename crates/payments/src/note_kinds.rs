@@ -1,0 +1,219 @@
+//! The kinds of notes that payments store in the journal: see the crate `notes`.
+
+use actors::notes;
+use actors::notes::{ErasedKind, NoteKey, NoteKind};
+use domain::{
+    Timestamp,
+    id::{OrderId, PriceId, ProjectId},
+    text::{CheckoutId, PaymentId},
+};
+use payments_port::ProviderEvent;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::{reconciliation::Reconciliation, unfulfilled::UnfulfilledPayment};
+
+/// All kinds of notes that payments store.
+pub const KINDS: &[ErasedKind] = &[
+    ErasedKind::of::<EventNote>(),
+    ErasedKind::of::<PositionNote>(),
+    ErasedKind::of::<UnfulfilledNote>(),
+    ErasedKind::of::<ReconciliationNote>(),
+    ErasedKind::of::<CheckoutNote>(),
+    ErasedKind::of::<DoubledNote>(),
+];
+
+/// A provider's event that was acknowledged and has yet to be processed.
+#[derive(Debug)]
+pub struct EventNote;
+
+impl NoteKind for EventNote {
+    const NUMBER: u8 = 1;
+    const NAME: &'static str = "event";
+    type Key = EventKey;
+    type Body = ProviderEvent;
+
+    fn check(key: &EventKey, event: &ProviderEvent) -> Result<(), String> {
+        let same = *key == EventKey::new(key.project, &event.id);
+        same.then_some(())
+            .ok_or_else(|| "its body is another event".into())
+    }
+}
+
+/// How far a provider's list of events was read and processed.
+pub(crate) struct PositionNote;
+
+impl NoteKind for PositionNote {
+    const NUMBER: u8 = 6;
+    const NAME: &'static str = "position in the list of events";
+    type Key = ProjectId;
+    type Body = Position;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// All events up to here were read and processed, by the provider's clock.
+    pub(crate) until: Timestamp,
+    /// Whether a webhook had ever come by then.
+    pub(crate) heard: bool,
+}
+
+/// A payment that leads to no order.
+pub(crate) struct UnfulfilledNote;
+
+impl NoteKind for UnfulfilledNote {
+    const NUMBER: u8 = 7;
+    const NAME: &'static str = "unfulfilled payment";
+    type Key = (ProjectId, PaymentId);
+    type Body = UnfulfilledPayment;
+
+    fn check((_, payment): &Self::Key, body: &UnfulfilledPayment) -> Result<(), String> {
+        let same = *payment == body.payment;
+        same.then_some(())
+            .ok_or_else(|| "its body is another payment".into())
+    }
+}
+
+/// The result of a project's last reconciliation.
+pub(crate) struct ReconciliationNote;
+
+impl NoteKind for ReconciliationNote {
+    const NUMBER: u8 = 8;
+    const NAME: &'static str = "reconciliation";
+    type Key = ProjectId;
+    type Body = Reconciliation;
+}
+
+/// A checkout that was opened under a key.
+pub(crate) struct CheckoutNote;
+
+impl NoteKind for CheckoutNote {
+    const NUMBER: u8 = 9;
+    const NAME: &'static str = "checkout under a key";
+    type Key = ScopedKey;
+    type Body = KeyedCheckout;
+}
+
+/// A wallet with several subscriptions to one product that go on.
+pub(crate) struct DoubledNote;
+
+impl NoteKind for DoubledNote {
+    const NUMBER: u8 = 11;
+    const NAME: &'static str = "doubled subscription";
+    type Key = (ProjectId, [u8; 16]);
+    type Body = ();
+}
+
+/// What the repeat of a checkout is answered with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeyedCheckout {
+    pub(crate) price: PriceId,
+    pub(crate) quantity: u32,
+    pub(crate) order: OrderId,
+    pub(crate) checkout: CheckoutId,
+    pub(crate) url: String,
+    pub(crate) at: Timestamp,
+}
+
+/// A project, and a hash of its caller's key.
+pub(crate) type ScopedKey = (ProjectId, [u8; 16]);
+
+/// An event of a project's provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredEvent {
+    pub(crate) key: EventKey,
+    pub(crate) content: ProviderEvent,
+}
+
+impl StoredEvent {
+    pub(crate) fn new(project: ProjectId, content: ProviderEvent) -> Self {
+        let key = EventKey::new(project, &content.id);
+        Self { key, content }
+    }
+
+    /// The note that stores it.
+    pub(crate) fn put(&self) -> persistence::Note {
+        notes::put::<EventNote>(&self.key, &self.content)
+    }
+}
+
+/// The key of an event, unique over all projects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventKey {
+    /// The project whose provider sent it.
+    pub project: ProjectId,
+    /// Half of the SHA-256 of project and event id: collisions by chance are out of the question.
+    hash: [u8; 16],
+}
+
+impl EventKey {
+    /// The key of a project's event, from the provider's id of it.
+    #[must_use]
+    pub fn new(project: ProjectId, event: &str) -> Self {
+        let mut digest = Sha256::new();
+        digest.update(project.0.to_be_bytes());
+        digest.update(event.as_bytes());
+        let mut hash = [0; 16];
+        hash.copy_from_slice(digest.finalize().split_at(16).0);
+        Self { project, hash }
+    }
+}
+
+impl NoteKey for EventKey {
+    fn encode(&self) -> Vec<u8> {
+        (self.project, self.hash).encode()
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (project, hash) = NoteKey::decode(bytes)?;
+        Some(Self { project, hash })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use data_encoding::HEXLOWER;
+
+    use super::*;
+
+    const PROJECT: ProjectId = ProjectId(0x0193_aaaa_bbbb_cccc_dddd_eeee_ffff_0001);
+    const EVENT: &str = r#"{"id":"evt_1","kind":"charge.refunded","at":1795000000000,"about":"payment","name":"pi_1"}"#;
+    const UNFULFILLED: &str = r#"{"payment":"pi_1","checkout":"cs_1","paid":{"amountCents":900,"payment":"pi_1","invoice":null,"customer":"cus_1","email":null,"receipt":{"provider":"stripe","livemode":true,"receiptUrl":null,"invoiceUrl":null}},"billing":null,"currency":"EUR","paidAt":1795000000000,"reason":"unknown_price","seenAt":1795000000000,"state":"open"}"#;
+    const PROOF: &str = r#"{"from":1,"until":2,"beganAt":3,"endedAt":4,"charges":5,"refunds":6,"disputes":7,"mended":8,"differences":0,"sums":[],"found":[]}"#;
+
+    const CHECKOUT: &str = r#"{"price":"price_00000000000000000000000001","quantity":2,"order":"ord_0000000000000000000000000100000000000000000000000002","checkout":"cs_1","url":"https://pay.example/","at":1795000000000}"#;
+
+    /// Reads a note and writes it again: its bytes on the disk have not changed.
+    fn is_on_the_disk_as<K: NoteKind>(key: &str, body: &str) {
+        let key = HEXLOWER.decode(key.as_bytes()).unwrap();
+        let body = [b"\x01", body.as_bytes()].concat();
+        let (name, read) = notes::read::<K>(&key, &body).unwrap();
+        let again = notes::put::<K>(&name, &read);
+        assert_eq!((&*again.key, &*again.body.unwrap()), (&*key, &*body));
+        // Other keys and bodies are rejected.
+        for (key, body) in [
+            (key.split_last().unwrap().1, &body[..]),
+            (&[&key[..], &[0]].concat(), &body),
+            (&key, body.split_last().unwrap().1),
+            (&key, b"\x01{}"),
+        ] {
+            assert!(notes::read::<K>(key, body).is_err(), "{key:?} {body:?}");
+        }
+    }
+
+    #[test]
+    fn each_kind_is_on_the_disk_as_it_always_was() {
+        let project = format!("{:032x}", PROJECT.0);
+        let event = format!("01{project}a2cec2a04030098c69038791d4d963e3");
+        is_on_the_disk_as::<EventNote>(&event, EVENT);
+        let position = r#"{"until":1795000000000,"heard":true}"#;
+        is_on_the_disk_as::<PositionNote>(&format!("06{project}"), position);
+        is_on_the_disk_as::<UnfulfilledNote>(&format!("07{project}70695f31"), UNFULFILLED);
+        is_on_the_disk_as::<ReconciliationNote>(&format!("08{project}"), PROOF);
+        let checkout = format!("09{project}{}", "2a".repeat(16));
+        is_on_the_disk_as::<CheckoutNote>(&checkout, CHECKOUT);
+        let doubled = format!("0b{project}{}", "2a".repeat(16));
+        is_on_the_disk_as::<DoubledNote>(&doubled, "null");
+    }
+}

@@ -1,0 +1,510 @@
+//! The daily reconciliation: the provider's own lists of charges, refunds and disputes are compared with the orders,
+//! independently of events. Every cent is an order's, an unfulfilled payment's, or another product's. The objects of
+//! an item that differs are fetched again, as after an event; if it still differs, it is stored and shown.
+//!
+//! Lists are read a page at a time, as background work; nothing is kept of an item that matches. A reconciliation
+//! that a crash interrupts begins again from the start.
+
+mod judge;
+mod result;
+
+use std::sync::Arc;
+
+use actors::{Address, Handle, notes};
+use catalog::ProjectCatalog;
+use dashmap::DashMap;
+use domain::{
+    Rejection, Timestamp,
+    id::{OrderId, OrderSerial, ProjectId},
+    text::InvoiceId,
+    wallet::{Order, Receipt, pay::Payment},
+};
+use futures_util::{StreamExt as _, stream};
+use parking_lot::Mutex;
+use payments_port::{
+    InvoicePart, NoOrderReason, ObjectRef, PaymentTarget, PaymentWithoutOrder, ProviderCharge,
+    ProviderList, ProviderListItem, Report,
+};
+
+use self::judge::{Attribution, OrderAmounts, judge};
+pub use self::result::{CurrencySum, Difference, DifferenceKind, Reconciliation};
+use crate::{
+    Error, Payments,
+    context::{Context, ProjectAccount},
+    fulfilment::order_of_part,
+    note_kinds::ReconciliationNote,
+};
+
+/// How many days back the lists are read: an event that takes longer counts as lost.
+pub const DAYS: i64 = 3;
+const DAY_SECONDS: i64 = 24 * 3600;
+/// The pause after a reconciliation that failed.
+const AGAIN_SECONDS: i64 = 3600;
+/// How long after the start a project's first reconciliation begins.
+const FIRST_SECONDS: i64 = 3600;
+/// How often open unfulfilled payments are checked again.
+const LOOK_AGAIN_SECONDS: i64 = 3600;
+/// Orders of a wallet that are looked through for the others of an invoice.
+const MAX_ORDERS_NEAR: usize = 100;
+/// Items of a page that are compared at once: each may wake a wallet.
+const AT_ONCE: usize = 16;
+
+/// The reconciliations of all projects. Cheap to clone.
+#[derive(Clone)]
+pub struct Reconciliations(Arc<Inner>);
+
+struct Inner {
+    context: Context,
+    projects: DashMap<ProjectId, ReconciliationState>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct ReconciliationState {
+    last: Option<Reconciliation>,
+    /// The result so far of the one under way.
+    running: Option<Arc<Mutex<Reconciliation>>>,
+    error: Option<String>,
+    /// When the last one began, by Scrip's clock.
+    began: Option<Timestamp>,
+    rechecked: Option<Timestamp>,
+}
+
+/// The state of a project's reconciliations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReconciliationStatus {
+    /// The result so far of the one under way.
+    pub running: Option<Reconciliation>,
+    /// The last one that ended.
+    pub last: Option<Reconciliation>,
+    /// Why a later one failed.
+    pub error: Option<String>,
+}
+
+impl Reconciliations {
+    pub(crate) fn new(context: Context) -> Self {
+        Self(Arc::new(Inner {
+            context,
+            projects: DashMap::new(),
+        }))
+    }
+
+    pub(crate) fn restore(&self, project: ProjectId, result: Reconciliation) {
+        let mut state = self.0.projects.entry(project).or_default();
+        state.began = Some(Timestamp(result.began_at));
+        state.last = Some(result);
+    }
+
+    /// The state of a project's reconciliations.
+    #[must_use]
+    pub fn status(&self, project: ProjectId) -> ReconciliationStatus {
+        let state = self.0.projects.get(&project);
+        let Some(state) = state.map(|state| state.clone()) else {
+            return ReconciliationStatus::default();
+        };
+        ReconciliationStatus {
+            running: state.running.map(|running| running.lock().clone()),
+            last: state.last,
+            error: state.error,
+        }
+    }
+
+    /// Over the last reconciliations of all projects: the oldest end, by Scrip's clock, and the sum of differences.
+    #[must_use]
+    pub fn oldest(&self) -> (Option<Timestamp>, u64) {
+        let (mut oldest, mut differences) = (None::<i64>, 0_u64);
+        for state in &self.0.projects {
+            if let Some(last) = &state.last {
+                oldest = Some(oldest.map_or(last.ended_at, |oldest| oldest.min(last.ended_at)));
+                differences = differences.saturating_add(last.differences);
+            }
+        }
+        (oldest.map(Timestamp), differences)
+    }
+
+    /// Begins the daily reconciliation now, over the last [`DAYS`].
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Reconciliations::begin`].
+    pub fn begin_daily(&self, project: &Arc<ProjectCatalog>) -> Result<bool, Error> {
+        let until = self.0.context.handle.now_in(&project.scope);
+        let from = until.plus_seconds(DAYS.saturating_mul(DAY_SECONDS).saturating_neg());
+        self.begin(project, from, until)
+    }
+
+    /// Begins a reconciliation of a span in the background. `false`: one is under way for the project, and only
+    /// one may be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotConfigured`], [`Error::Provider`] when there is no provider to ask.
+    pub fn begin(
+        &self,
+        project: &Arc<ProjectCatalog>,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, Error> {
+        let id = project.project.id;
+        let provider = self.0.context.providers.of(project)?.in_background();
+        let handle = &self.0.context.handle;
+        let running = Arc::new(Mutex::new(Reconciliation {
+            from: from.0,
+            until: until.0,
+            began_at: handle.now().0,
+            ..Reconciliation::default()
+        }));
+        {
+            let mut state = self.0.projects.entry(id).or_default();
+            if state.running.is_some() {
+                return Ok(false);
+            }
+            state.running = Some(Arc::clone(&running));
+            state.began = Some(handle.now());
+        }
+        let (reconciliations, project) = (self.clone(), Arc::clone(project));
+        let ending = RunningGuard(self.clone(), id);
+        tokio::spawn(async move {
+            let _ending = ending;
+            let account = ProjectAccount::new(&project, &*provider);
+            reconciliations.run(account, &running).await;
+        });
+        Ok(true)
+    }
+
+    async fn run(&self, account: ProjectAccount<'_>, result: &Mutex<Reconciliation>) {
+        let id = account.project.project.id;
+        let ended = match self.read(account, result).await {
+            Ok(()) => {
+                result.lock().ended_at = self.0.context.handle.now().0;
+                let ended = result.lock().clone();
+                if !ended.adds_up() {
+                    tracing::error!(project = %id, differences = ended.differences, "The payment provider's books and the orders do not add up");
+                }
+                let note = notes::put::<ReconciliationNote>(&id, &ended);
+                let outcome = self.0.context.handle.put_notes(vec![note]).await;
+                outcome.map(|()| ended).map_err(Error::from)
+            }
+            Err(error) => Err(error),
+        };
+        let mut state = self.0.projects.entry(id).or_default();
+        match ended {
+            Ok(ended) => (state.last, state.error) = (Some(ended), None),
+            Err(error) => {
+                tracing::warn!(%error, project = %id, "A reconciliation with the payment provider failed");
+                state.error = Some(error.to_string());
+            }
+        }
+    }
+
+    async fn read(
+        &self,
+        account: ProjectAccount<'_>,
+        result: &Mutex<Reconciliation>,
+    ) -> Result<(), Error> {
+        let (from, until) = {
+            let result = result.lock();
+            (Timestamp(result.from), Timestamp(result.until))
+        };
+        // Invoices first: their orders exist by the time their charges are compared.
+        for list in [
+            ProviderList::Bills,
+            ProviderList::Charges,
+            ProviderList::Refunds,
+            ProviderList::Disputes,
+        ] {
+            let mut page = None;
+            loop {
+                let read = account.provider.list(list, from, until, page.as_deref());
+                let entries = read.await?;
+                let comparisons = stream::iter(entries.items)
+                    .map(|entry| self.compare(account, list, entry, result));
+                let mut comparisons = comparisons.buffer_unordered(AT_ONCE);
+                while let Some(outcome) = comparisons.next().await {
+                    outcome?;
+                }
+                page = entries.next;
+                if page.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn compare(
+        &self,
+        account: ProjectAccount<'_>,
+        list: ProviderList,
+        entry: ProviderListItem,
+        result: &Mutex<Reconciliation>,
+    ) -> Result<(), Error> {
+        let mut attribution = self.attribution(account.project, &entry.charge).await?;
+        if list == ProviderList::Bills && !matches!(attribution, Attribution::Ours(_)) {
+            return Ok(());
+        }
+        let mut difference = judge(&entry, &attribution);
+        let differed = difference.is_some();
+        if differed {
+            attribution = self.refetch(account, &entry).await?;
+            difference = judge(&entry, &attribution);
+        }
+        let mut result = result.lock();
+        match list {
+            ProviderList::Charges => result.charges = result.charges.saturating_add(1),
+            ProviderList::Refunds => result.refunds = result.refunds.saturating_add(1),
+            ProviderList::Disputes => result.disputes = result.disputes.saturating_add(1),
+            ProviderList::Bills => {}
+        }
+        if differed && difference.is_none() {
+            result.mended = result.mended.saturating_add(1);
+        }
+        if list == ProviderList::Charges {
+            result.add_charge(&entry.charge, &attribution, difference.is_some());
+        }
+        if let Some(difference) = difference {
+            result.differs(difference);
+        }
+        Ok(())
+    }
+
+    /// What is known of a charge without a request to the provider. A known customer's charge should be an order's.
+    async fn attribution(
+        &self,
+        project: &ProjectCatalog,
+        charge: &ProviderCharge,
+    ) -> Result<Attribution, Error> {
+        let Some(payment) = &charge.payment else {
+            return Ok(Attribution::Nothing);
+        };
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        if let Some(order) = handle.order_of_payment(scope, payment)? {
+            let facts = facts(handle, project, order, charge).await?;
+            return Ok(facts.map_or(Attribution::Ours(Some(order)), Attribution::Order));
+        }
+        if self
+            .0
+            .context
+            .unfulfilled
+            .is_listed(project.project.id, payment)
+        {
+            return Ok(Attribution::Unfulfilled);
+        }
+        if let Some(order) = charge.order {
+            return Ok(Attribution::Ours(Some(order)));
+        }
+        Ok(match &charge.customer {
+            Some(customer) if !handle.orders_of_customer(scope, customer, 1)?.is_empty() => {
+                Attribution::Ours(None)
+            }
+            _ => Attribution::Nothing,
+        })
+    }
+
+    /// Fetches every object that a charge may belong to, as after an event; returns what is known of the charge then.
+    async fn refetch(
+        &self,
+        account: ProjectAccount<'_>,
+        entry: &ProviderListItem,
+    ) -> Result<Attribution, Error> {
+        let (project, charge) = (account.project, &entry.charge);
+        let Some(payment) = &charge.payment else {
+            return Ok(Attribution::Nothing);
+        };
+        let (context, scope) = (&self.0.context, &project.scope);
+        let subject = ObjectRef::Payment(payment.clone());
+        let owners = crate::fulfilment::WalletOwners {
+            handle: &context.handle,
+            project,
+        };
+        let reports = account.provider.fetch(&subject, &owners).await?;
+        let (mut paid_order, mut bill) = (None, None);
+        for report in reports {
+            let Report::Reversed(reversal) = report else {
+                continue;
+            };
+            let paid_object = match reversal.target {
+                PaymentTarget::Order(order) => {
+                    paid_order = Some(order);
+                    let stored = order_of(&context.handle, project, order).await?;
+                    stored.and_then(|stored| stored.checkout.map(ObjectRef::Checkout))
+                }
+                PaymentTarget::Invoice(first, invoice) => {
+                    let mut parts: Vec<InvoicePart> =
+                        reversal.parts.into_iter().map(|it| it.part).collect();
+                    if parts.is_empty() {
+                        parts.push(InvoicePart::default());
+                    }
+                    let handle = &context.handle;
+                    let orders = parts.iter().map(|part| OrderId {
+                        serial: order_of_part(handle, scope, &invoice, part),
+                        wallet: first.wallet,
+                    });
+                    let orders: Vec<OrderId> = orders.collect();
+                    // A person may have assigned the bill to an order of their choice.
+                    let placed = handle.order_of_invoice(scope, &invoice.id)?;
+                    let assigned = placed.filter(|placed| !orders.contains(placed));
+                    paid_order = assigned.or(orders.first().copied());
+                    bill = Some(invoice.id.clone());
+                    Some(ObjectRef::Invoice(invoice.id))
+                }
+            };
+            if let Some(paid_object) = paid_object {
+                self.refresh(account, &paid_object).await?;
+            }
+        }
+        self.refresh(account, &subject).await?;
+        let attribution = self.attribution(project, charge).await?;
+        let Attribution::Ours(_) = attribution else {
+            return Ok(attribution);
+        };
+        let Some(order) = paid_order.or(charge.order) else {
+            // A known customer bought another product of the same account.
+            return Ok(Attribution::Nothing);
+        };
+        // One of several payments of an invoice, whose order is found by another one.
+        if let Some(facts) = facts(&context.handle, project, order, charge).await? {
+            return Ok(Attribution::Order(facts));
+        }
+        let unplaced = PaymentWithoutOrder {
+            reason: NoOrderReason::UnknownOrder,
+            payment: Payment {
+                amount_cents: charge.amount_cents,
+                payment: Some(payment.clone()),
+                invoice: bill,
+                customer: charge.customer.clone(),
+                email: None,
+                receipt: Receipt::default(),
+            },
+            billing: None,
+        };
+        context.unfulfilled.keep(account, unplaced, None).await?;
+        self.attribution(project, charge).await
+    }
+
+    /// Fetches an object and applies its state. An error about this object alone is logged and ignored.
+    async fn refresh(&self, account: ProjectAccount<'_>, subject: &ObjectRef) -> Result<(), Error> {
+        match self.0.context.fulfilment.refresh(account, subject).await {
+            Err(error) if error.is_about_the_account() || error.is_silence() => Err(error),
+            Err(error) => {
+                tracing::warn!(%error, ?subject, "An object whose amounts differ cannot be fetched again");
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Begins the work that is due for a project by now.
+    pub(crate) async fn tick(&self, payments: &Payments, project: &Arc<ProjectCatalog>) {
+        let id = project.project.id;
+        let handle = &self.0.context.handle;
+        let now = handle.now();
+        let past =
+            |at: Option<Timestamp>, seconds| at.is_none_or(|at| at.plus_seconds(seconds) <= now);
+        let state = self.0.projects.get(&id).map(|state| state.clone());
+        let state = state.unwrap_or_default();
+        if past(state.rechecked, LOOK_AGAIN_SECONDS) {
+            self.0.projects.entry(id).or_default().rechecked = Some(now);
+            if let Err(error) = payments.recheck(project).await {
+                tracing::warn!(%error, project = %id, "Unfulfilled payments could not be checked again");
+            }
+            // A permission that no request needs would stay listed as missing, even if the key has it by now.
+            if let Ok(provider) = self.0.context.providers.of(project)
+                && let Err(error) = provider.in_background().retry_missing_permissions().await
+            {
+                tracing::warn!(%error, project = %id, "The missing permissions of the payment provider's key could not be tried again");
+            }
+        }
+        let every = match state.error {
+            Some(_) => AGAIN_SECONDS,
+            None => DAY_SECONDS,
+        };
+        if state.began.is_none() {
+            let began = now.plus_seconds(FIRST_SECONDS.saturating_sub(DAY_SECONDS));
+            self.0.projects.entry(id).or_default().began = Some(began);
+        } else if past(state.began, every)
+            && let Err(error) = self.begin_daily(project)
+        {
+            tracing::warn!(%error, project = %id, "A reconciliation with the payment provider could not be begun");
+        }
+    }
+}
+
+/// The facts of an order that a charge paid, at least in part; `None`: the order does not exist.
+async fn facts(
+    handle: &Handle,
+    project: &ProjectCatalog,
+    order: OrderId,
+    charge: &ProviderCharge,
+) -> Result<Option<OrderAmounts>, Error> {
+    let Some(stored) = order_of(handle, project, order).await? else {
+        return Ok(None);
+    };
+    let mut facts = OrderAmounts {
+        order,
+        paid: stored.paid_at.is_some(),
+        whole: stored.payment == charge.payment,
+        amount_cents: stored.amount_cents,
+        currency: stored.terms.currency,
+        refunded_cents: stored.reversal.refunded_cents,
+        disputed_cents: stored.reversal.disputed_cents,
+    };
+    let Some(id) = &stored.invoice else {
+        return Ok(Some(facts));
+    };
+    if facts.amount_cents != charge.amount_cents {
+        // An invoice for several items, or that also settles switches, makes several orders.
+        let others = other_orders(handle, project, order, stored.created_at, id).await?;
+        for other in others {
+            let add = |sum: &mut i64, cents: i64| *sum = sum.saturating_add(cents);
+            add(&mut facts.amount_cents, other.amount_cents);
+            add(&mut facts.refunded_cents, other.reversal.refunded_cents);
+            add(&mut facts.disputed_cents, other.reversal.disputed_cents);
+        }
+        // An invoice may be paid by several payments, and from the customer's balance.
+        facts.whole &= facts.amount_cents == charge.amount_cents;
+    }
+    Ok(Some(facts))
+}
+
+/// The other orders of an invoice, which are made one after the other.
+async fn other_orders(
+    handle: &Handle,
+    project: &ProjectCatalog,
+    order: OrderId,
+    created_at: Timestamp,
+    invoice: &InvoiceId,
+) -> Result<Vec<Order>, Error> {
+    let wallet = Address::Stored(order.wallet);
+    let before = (created_at.plus_seconds(DAY_SECONDS), OrderSerial(0));
+    let near = handle.wallet_orders(&project.scope, &wallet, Some(before), MAX_ORDERS_NEAR);
+    let orders = near.await?.orders.into_iter();
+    let others =
+        orders.filter(|other| other.id != order && other.order.invoice.as_ref() == Some(invoice));
+    Ok(others.map(|other| other.order).collect())
+}
+
+/// An order's present state; `None`: it does not exist.
+async fn order_of(
+    handle: &Handle,
+    project: &ProjectCatalog,
+    order: OrderId,
+) -> Result<Option<Order>, Error> {
+    match handle.order(&project.scope, order).await {
+        Ok(answer) => Ok(Some(answer.order)),
+        Err(actors::Error::Rejected(Rejection::OrderNotFound | Rejection::WalletNotFound)) => {
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets the next reconciliation begin, however this one ends.
+struct RunningGuard(Reconciliations, ProjectId);
+
+impl Drop for RunningGuard {
+    fn drop(&mut self) {
+        if let Some(mut state) = self.0.0.projects.get_mut(&self.1) {
+            state.running = None;
+        }
+    }
+}

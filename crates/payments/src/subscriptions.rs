@@ -1,0 +1,191 @@
+//! Cancels and resumes subscriptions at a caller's request. What that does to features and credits
+//! follows from the subscription's state afterwards.
+
+use std::sync::Arc;
+
+use actors::Address;
+use catalog::ProjectCatalog;
+use domain::{
+    project_event::SubscriptionSnapshot,
+    text::{IdempotencyKey, SubscriptionId},
+    wallet::{
+        InstructionRecord, InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume,
+    },
+};
+use payments_port::ObjectRef;
+
+use super::{
+    Error, Payments,
+    context::ProjectAccount,
+    failpoint,
+    instructions::{KeyedResult, operation, stage},
+};
+
+/// What a caller wants done to a subscription, once under its key.
+#[derive(Debug, Clone)]
+pub enum SubscriptionInstruction {
+    /// Cancel it, at once or with its period.
+    Cancel(Cancel),
+    /// Take back its cancellation or pause.
+    Resume(Resume),
+}
+
+impl SubscriptionInstruction {
+    /// The first part of the provider's operation names.
+    const fn kind(&self) -> &'static str {
+        match self {
+            Self::Cancel(_) => "cancel",
+            Self::Resume(_) => "resume",
+        }
+    }
+
+    const fn key(&self) -> &IdempotencyKey {
+        match self {
+            Self::Cancel(Cancel { key, .. }) | Self::Resume(Resume { key, .. }) => key,
+        }
+    }
+
+    /// Whether the subscription already is in the wanted state, for whatever reason.
+    fn is_met_by(&self, current: &SubscriptionSnapshot) -> bool {
+        let is_over = current.status == SubscriptionStatus::Canceled;
+        match self {
+            Self::Cancel(Cancel { at_period_end, .. }) => {
+                is_over || *at_period_end && current.cancel_at_period_end
+            }
+            Self::Resume(_) => {
+                let is_paused =
+                    current.collection_paused || current.status == SubscriptionStatus::Paused;
+                !is_over && !is_paused && !current.cancel_at_period_end
+            }
+        }
+    }
+}
+
+impl Payments {
+    /// Cancels or resumes a wallet's subscription to a product, once under its key.
+    ///
+    /// # Errors
+    ///
+    /// [`domain::Rejection::WalletNotFound`], [`domain::Rejection::SubscriptionNotFound`],
+    /// [`domain::Rejection::KeyReused`]; else see [`Error`]. After [`payments_port::Error::Unavailable`] the same call
+    /// goes on where it was.
+    pub async fn instruct(
+        &self,
+        project: Arc<ProjectCatalog>,
+        address: Address,
+        wanted: SubscriptionInstruction,
+    ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
+        let payments = self.clone();
+        let id = project.project.id;
+        let work = async move { payments.instructed(&project, &address, &wanted).await };
+        self.0.instructions.carry_out(id, work).await
+    }
+
+    async fn instructed(
+        &self,
+        project: &Arc<ProjectCatalog>,
+        address: &Address,
+        wanted: &SubscriptionInstruction,
+    ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
+        // A recovery code does not leak: the name is a hash.
+        let name = operation(wanted.kind(), project, &address.reveal(), wanted.key())?;
+        let _turn = self.0.named_locks.take(name.as_str()).await;
+        let provider = self.0.context.providers.of(project);
+        // What was already done is answered even without a provider.
+        let logs = provider.is_ok();
+        let record = self.ask_instruction(project, address, wanted, logs).await?;
+        let subscription = record.instruction.subscription();
+        let subscription = subscription
+            .cloned()
+            .ok_or(Error::Defect("an instruction names no subscription"))?;
+        let subject = ObjectRef::Subscription(subscription.clone());
+        if record.is_done() {
+            let result = || self.instruction_result(project, address, subscription.clone(), true);
+            let known = result().await?;
+            // A crash may have come before its outcome was seen; or it is something else by now.
+            let Some(provider) = provider.ok().filter(|_| !wanted.is_met_by(&known.after)) else {
+                return Ok(known);
+            };
+            let account = ProjectAccount::new(project, &*provider);
+            self.refresh_quietly(account, &subject).await;
+            return result().await;
+        }
+        let provider = provider?;
+        let account = ProjectAccount::new(project, &*provider);
+        failpoint::reached("subscription.asked");
+        let provider = account.provider;
+        let answer = match wanted {
+            SubscriptionInstruction::Cancel(Cancel { at_period_end, .. }) => {
+                provider.cancel(&subscription, *at_period_end, &name).await
+            }
+            SubscriptionInstruction::Resume(_) => provider.resume(&subscription, &name).await,
+        };
+        failpoint::reached("subscription.told");
+        let close = |stage| {
+            let outcome = InstructionRecord {
+                stage,
+                ..record.clone()
+            };
+            let (handle, scope) = (&self.0.context.handle, &project.scope);
+            handle.close_instruction(scope, address, outcome)
+        };
+        match stage(&answer) {
+            None => {}
+            Some(InstructionStage::Refused { .. }) => {
+                // A provider may refuse to cancel what is already canceled, as after a first attempt whose
+                // answer was lost.
+                self.refresh_quietly(account, &subject).await;
+                let result = self
+                    .instruction_result(project, address, subscription.clone(), false)
+                    .await?;
+                if wanted.is_met_by(&result.after) {
+                    close(InstructionStage::Done).await?;
+                    return Ok(result);
+                }
+                close(InstructionStage::REFUSED).await?;
+            }
+            Some(stage) => {
+                close(stage).await?;
+                failpoint::reached("subscription.noted");
+                self.refresh_quietly(account, &subject).await;
+            }
+        }
+        answer?;
+        self.instruction_result(project, address, subscription, false)
+            .await
+    }
+
+    async fn ask_instruction(
+        &self,
+        project: &ProjectCatalog,
+        address: &Address,
+        wanted: &SubscriptionInstruction,
+        logs: bool,
+    ) -> Result<InstructionRecord, Error> {
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let decided = match wanted.clone() {
+            SubscriptionInstruction::Cancel(cancel) => {
+                handle.ask_cancel(scope, address, cancel, logs).await
+            }
+            SubscriptionInstruction::Resume(resume) => {
+                handle.ask_resume(scope, address, resume, logs).await
+            }
+        };
+        Ok(decided?)
+    }
+
+    async fn instruction_result(
+        &self,
+        project: &ProjectCatalog,
+        address: &Address,
+        subscription: SubscriptionId,
+        replayed: bool,
+    ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let detail = handle.subscription(scope, address, subscription).await?;
+        Ok(KeyedResult {
+            after: detail.subscription,
+            replayed,
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! The stored record of a payment that leads to no order.
+
+use domain::{
+    Timestamp,
+    id::{OrderId, PriceId},
+    text::{CheckoutId, Email, ExternalUserId, PaymentId},
+    wallet::{
+        ProviderKind,
+        pay::{PaidCycle, Payment},
+    },
+};
+use payments_port::{
+    NoOrderReason, ObjectRef, PartPayment, PaymentWithoutOrder, Provider, ProviderCharge,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::bill_payments::payments_of_bill;
+
+/// How long a settled payment stays on the list: longer than any cycle, since a subscription's report names the paid
+/// invoices of the current cycle again and again.
+const KEPT_SECONDS: i64 = 400 * 24 * 3600;
+
+/// A payment for something of a project's that leads to no order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnfulfilledPayment {
+    /// The provider's id of the payment, also the key of this record.
+    pub payment: PaymentId,
+    /// The other payments of its bill, if that was paid in parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<PaymentId>,
+    /// The checkout page on which it was paid, if there was one.
+    pub checkout: Option<CheckoutId>,
+    /// The payment as it will be given to the order that it is assigned to, with the amount of all parts.
+    pub paid: Payment,
+    /// The subscription and cycle that it paid; `None`: it was not for a subscription.
+    pub billing: Option<PaidCycle>,
+    /// The ISO 4217 code of its currency, in capitals.
+    pub currency: Box<str>,
+    /// When it was taken.
+    pub paid_at: Timestamp,
+    /// Why it leads to no order.
+    pub reason: NoOrderReason,
+    /// When it was put on the list.
+    pub seen_at: Timestamp,
+    /// What was decided about it.
+    pub state: State,
+    /// When that was decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) decided_at: Option<Timestamp>,
+    /// How often it is to be refunded anew: a refund came back, since the buyer's bank did not take it, or was refused.
+    /// What was made before keeps its name at the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) round: Option<u32>,
+}
+
+/// The decision about an unfulfilled payment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Nothing is decided yet.
+    Open,
+    /// It is to become this order. Stored before the wallet pays the order, so that the same order is paid after
+    /// a crash.
+    Assigning(Assignment),
+    /// All of it was refunded.
+    Refunded,
+    /// It needs no order, for this reason.
+    Dismissed(String),
+}
+
+/// The order that a payment is to become.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The order's id, which also names its wallet.
+    pub order: OrderId,
+    /// The price that the order buys.
+    pub price: PriceId,
+    /// The user whose wallet gets the credits; `None`: it is an anonymous wallet's.
+    pub user: Option<String>,
+}
+
+impl UnfulfilledPayment {
+    pub(super) fn new(
+        unplaced: PaymentWithoutOrder,
+        checkout: Option<CheckoutId>,
+        (payment, charge): (PaymentId, ProviderCharge),
+        seen_at: Timestamp,
+    ) -> Self {
+        let PaymentWithoutOrder {
+            reason,
+            payment: mut paid,
+            mut billing,
+        } = unplaced;
+        if let Some(billing) = &mut billing {
+            billing.after_end = false;
+            paid.invoice = paid.invoice.or_else(|| billing.invoice.clone());
+        }
+        let email = charge.email.and_then(|email| Email::new(email).ok());
+        paid.payment = Some(payment.clone());
+        paid.customer = paid.customer.or(charge.customer);
+        paid.email = paid.email.or(email);
+        paid.amount_cents = charge.amount_cents;
+        paid.receipt.provider = paid.receipt.provider.or(Some(ProviderKind::Stripe));
+        Self {
+            payment,
+            others: Vec::new(),
+            checkout,
+            paid,
+            billing,
+            currency: charge.currency,
+            paid_at: charge.at,
+            reason,
+            seen_at,
+            state: State::Open,
+            decided_at: None,
+            round: None,
+        }
+    }
+
+    /// What was taken by its payment, or by each of its bill, with what was refunded; empty where it took no money.
+    ///
+    /// # Errors
+    ///
+    /// See [`payments_port::Error`].
+    pub(super) async fn parts(
+        &self,
+        provider: &dyn Provider,
+    ) -> Result<Vec<PartPayment>, payments_port::Error> {
+        if let Some(parts) = self.parts_of_bill(provider).await? {
+            return Ok(parts);
+        }
+        let charge = provider.charge(&self.payment).await?;
+        let part = charge.map(|charge| PartPayment {
+            payment: self.payment.clone(),
+            amount_cents: charge.amount_cents,
+            refunded_cents: charge.refunded_cents,
+            disputed_cents: 0,
+        });
+        Ok(part.into_iter().collect())
+    }
+
+    /// The payments of its bill, the oldest first; `None` where there is one alone, or the key may not see them.
+    ///
+    /// # Errors
+    ///
+    /// See [`payments_port::Error`].
+    pub(super) async fn parts_of_bill(
+        &self,
+        provider: &dyn Provider,
+    ) -> Result<Option<Vec<PartPayment>>, payments_port::Error> {
+        let Some(invoice) = &self.paid.invoice else {
+            return Ok(None);
+        };
+        let is_one_of_several = |parts: &Vec<PartPayment>| {
+            parts.len() > 1 && parts.iter().any(|part| part.payment == self.payment)
+        };
+        let parts = payments_of_bill(provider, invoice).await?;
+        Ok(parts.filter(is_one_of_several))
+    }
+
+    /// Takes over the payments of its bill: what they took, and which others there are.
+    pub(super) fn is_paid_by(&mut self, parts: Vec<PartPayment>) {
+        let taken = parts.iter().map(|part| part.amount_cents);
+        self.paid.amount_cents = taken.fold(0, i64::saturating_add);
+        let all = parts.into_iter().map(|part| part.payment);
+        self.others = all.filter(|part| *part != self.payment).collect();
+    }
+
+    /// The same payment, whose next refund has names of its own.
+    pub(super) fn anew(self) -> Self {
+        let round = self.round.unwrap_or_default().saturating_add(1);
+        Self {
+            round: Some(round),
+            ..self
+        }
+    }
+
+    /// The same payment with a decision made at an instant.
+    pub(super) fn with(self, state: State, at: Timestamp) -> Self {
+        let decided_at = Some(at);
+        Self {
+            state,
+            decided_at,
+            ..self
+        }
+    }
+
+    /// Whether it was settled so long ago that no event names it any more.
+    pub(super) fn is_forgotten(&self, now: Timestamp) -> bool {
+        let settled = self.decided_at.unwrap_or(self.seen_at);
+        !self.is_open() && settled.plus_seconds(KEPT_SECONDS) <= now
+    }
+
+    /// Whether it still waits for a decision, or for its assignment to be finished.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        matches!(self.state, State::Open | State::Assigning(_))
+    }
+
+    /// Its position in the list, which shows the newest first.
+    #[must_use]
+    pub const fn place(&self) -> (Timestamp, &PaymentId) {
+        (self.seen_at, &self.payment)
+    }
+
+    /// The object to fetch to see whether it leads to an order by now.
+    pub(super) fn subject(&self) -> ObjectRef {
+        match (&self.checkout, &self.paid.invoice) {
+            (Some(checkout), _) => ObjectRef::Checkout(checkout.clone()),
+            (None, Some(invoice)) => ObjectRef::Invoice(invoice.clone()),
+            (None, None) => ObjectRef::Payment(self.payment.clone()),
+        }
+    }
+}
+
+impl Assignment {
+    pub(super) fn user(&self) -> Option<ExternalUserId> {
+        self.user
+            .as_deref()
+            .and_then(|user| ExternalUserId::new(user).ok())
+    }
+}

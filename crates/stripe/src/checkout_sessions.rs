@@ -1,0 +1,197 @@
+//! Checkout sessions: the hosted page on which a buyer pays.
+
+use domain::{catalog::CheckoutSettings, text::Email};
+use payments_port::{CheckoutRequest, Discount};
+use serde::Deserialize;
+
+use super::{
+    form::Form,
+    id::{
+        CheckoutId, CustomerId, InvoiceId, PaymentId, PromotionCodeId, StripePriceId,
+        SubscriptionId,
+    },
+    locale,
+    metadata::{self, Metadata},
+    object::{Expandable, object, words},
+};
+
+/// The form that creates a session: for `tier`, a price of Stripe's catalog, a subscription; for any other
+/// price a single payment, which Stripe's catalog does not list. `code` is the promotion code to apply. The
+/// session expires after 24 hours by Stripe's own clock, whatever ours says.
+#[must_use]
+pub fn form(
+    request: &CheckoutRequest<'_>,
+    tier: Option<&StripePriceId>,
+    code: Option<&PromotionCodeId>,
+) -> Form {
+    const ITEM: &str = "line_items[0]";
+    let (product, price) = (request.product, request.price);
+    let mut form = Form::new();
+    form = match tier {
+        Some(tier) => form
+            .with("mode", "subscription")
+            .with(format!("{ITEM}[price]"), tier),
+        None => {
+            let name = match &price.label {
+                Some(label) => format!("{}: {label}", product.name),
+                None => product.name.clone(),
+            };
+            let currency = price.currency.to_ascii_lowercase();
+            // In the minor unit *as Stripe counts it*, which is what ours is: 500 is 5.00 USD and 500 JPY.
+            // Nothing is to be converted.
+            form.with("mode", "payment")
+                .with(format!("{ITEM}[price_data][currency]"), currency)
+                .with(
+                    format!("{ITEM}[price_data][unit_amount]"),
+                    price.amount_cents,
+                )
+                .with(format!("{ITEM}[price_data][product_data][name]"), name)
+        }
+    };
+    form = form.with(
+        format!("{ITEM}[quantity]"),
+        request.reference.quantity.get(),
+    );
+    // Stripe knows the email of an existing customer and takes no other. A new buyer becomes a customer, so
+    // that the next purchase and the portal find them; a subscription always creates one, and refuses the
+    // parameter.
+    form = match &request.customer {
+        Some(customer) => form.with("customer", customer),
+        None => form
+            .with_some("customer_creation", tier.is_none().then_some("always"))
+            .with_some("customer_email", request.email.map(Email::as_str)),
+    };
+    // Stripe takes one of these two, never both.
+    let may_enter = *request.discount == Discount::BuyerMayEnter;
+    form = form
+        .with_some("allow_promotion_codes", may_enter.then_some(true))
+        .with_some("discounts[0][promotion_code]", code)
+        .with("success_url", request.success_url)
+        .with("cancel_url", request.cancel_url)
+        .with_some("locale", request.locale.and_then(locale::nearest))
+        .with_some("subscription_data[trial_period_days]", price.trial_days)
+        .with("client_reference_id", request.reference.order);
+    form = asking(form, request, tier.is_none());
+    // A session's metadata is not copied to what it makes: refunds and renewals name the payment intent or
+    // the subscription, so the reference is written there too.
+    let inner = match tier {
+        None => "payment_intent_data[metadata]",
+        Some(_) => "subscription_data[metadata]",
+    };
+    let form = metadata::put(&request.reference, form, "metadata");
+    metadata::put(&request.reference, form, inner)
+}
+
+/// Adds what the page asks for besides the payment. For an existing customer Stripe keeps what is entered only
+/// with `customer_update`, and refuses tax and tax ids without it.
+fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
+    let CheckoutSettings {
+        automatic_tax,
+        collect_tax_ids,
+        collect_billing_address,
+        invoices,
+        terms_of_service,
+    } = request.asks;
+    let has_customer = request.customer.is_some();
+    // A subscription has invoices anyway, and asking for them is refused.
+    let invoices = invoices && is_once;
+    let address = "billing_address_collection";
+    let terms = "consent_collection[terms_of_service]";
+    [
+        (automatic_tax, "automatic_tax[enabled]", "true"),
+        (
+            automatic_tax && has_customer,
+            "customer_update[address]",
+            "auto",
+        ),
+        (collect_tax_ids, "tax_id_collection[enabled]", "true"),
+        (
+            collect_tax_ids && has_customer,
+            "customer_update[name]",
+            "auto",
+        ),
+        (collect_billing_address, address, "required"),
+        (invoices, "invoice_creation[enabled]", "true"),
+        (terms_of_service, terms, "required"),
+    ]
+    .into_iter()
+    .filter(|(is_on, ..)| *is_on)
+    .fold(form, |form, (_, name, value)| form.with(name, value))
+}
+
+/// A session, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Session {
+    /// Session id, `cs_`.
+    pub id: CheckoutId,
+    /// Where to send the buyer; only while it is open.
+    pub url: Option<String>,
+    /// Whether it is open, complete or expired.
+    pub status: Option<SessionStatus>,
+    /// Whether the money is there: `paid`, `unpaid`, or `no_payment_required` where the total is zero or due
+    /// later.
+    payment_status: String,
+    /// The payment, of a session in payment mode that had something to charge.
+    pub payment_intent: Option<Expandable<PaymentId>>,
+    /// The subscription, once there is one.
+    pub subscription: Option<Expandable<SubscriptionId>>,
+    /// The first invoice of the subscription.
+    pub invoice: Option<Expandable<InvoiceId>>,
+    /// The customer, once there is one.
+    pub customer: Option<CustomerId>,
+    /// What the buyer entered.
+    customer_details: Option<CustomerDetails>,
+    /// The email that was filled in for the buyer.
+    customer_email: Option<String>,
+    /// What is charged after promotions and taxes, in the minor unit.
+    pub amount_total: Option<i64>,
+    /// ISO 4217 code, in lower case.
+    pub currency: Option<String>,
+    /// Scrip's metadata on the session.
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+object!(
+    CheckoutId => Session, "checkout/sessions",
+    ["payment_intent.latest_charge", "subscription", "invoice.payments"]
+);
+
+impl Session {
+    /// The buyer's email, as entered, else as filled in.
+    #[must_use]
+    pub fn email(&self) -> Option<&str> {
+        let entered = self.customer_details.as_ref();
+        entered
+            .and_then(|details| details.email.as_deref())
+            .or(self.customer_email.as_deref())
+    }
+
+    /// Whether what was bought is to be delivered. A complete session may still wait for its money; one that a
+    /// promotion made free has none to wait for.
+    #[must_use]
+    pub fn is_paid(&self) -> bool {
+        self.status == Some(SessionStatus::Complete)
+            && matches!(&*self.payment_status, "paid" | "no_payment_required")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct CustomerDetails {
+    email: Option<String>,
+}
+
+words! {
+    /// The status of a session.
+    SessionStatus {
+        /// It waits for the buyer.
+        Open,
+        /// The buyer is done; the money may still be on its way.
+        Complete,
+        /// Closed, and nothing was bought.
+        Expired,
+    }
+}
+
+#[cfg(test)]
+mod tests;

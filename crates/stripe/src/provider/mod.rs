@@ -1,0 +1,378 @@
+//! The adapter between Stripe's API and the payments port: it translates an account's objects into the port's
+//! types. Of orders it knows only the ids that it wrote on the objects.
+
+mod adopt;
+mod bills;
+mod checkout;
+mod fetch;
+mod invoice_items;
+mod invoice_parts;
+mod lists;
+mod money;
+mod portal;
+mod prices;
+mod tier;
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use dashmap::DashMap;
+use domain::{
+    id::{OrderId, PriceId, ProjectId},
+    text::{CheckoutId, InvoiceId, PaymentId, SubscriptionId},
+    time::Timestamp,
+    wallet::{ProviderKind, Receipt},
+};
+use payments_port::{
+    CheckoutPage, CheckoutRequest, ListPage, ObjectIds, ObjectRef, Operation, OrderReference,
+    Owners, PaidOrder, PartPayment, PortalRequest, Provider, ProviderCharge, ProviderEvent,
+    ProviderFuture, ProviderList, ProviderListItem, RefundRequest, Report, RunningSubscription,
+    Span, WebhookError,
+};
+
+use crate::{
+    Client, Error, Form,
+    events::StripeEvent,
+    id::StripePriceId,
+    key,
+    metadata::{self, Metadata},
+    prices::StoredPrice,
+    signature::{self, SigningSecret},
+    subscriptions::{self, Subscription, SubscriptionStatus},
+};
+
+/// Timeout of one operation of the port, with all its calls and retries: somebody waits for it.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A project's account at Stripe, or at the sandbox.
+#[derive(Clone)]
+pub struct Stripe {
+    project: ProjectId,
+    client: Client,
+    /// The secrets that webhooks may be signed with now.
+    secrets: Vec<SigningSecret>,
+    /// Which provider is called through Stripe's API.
+    kind: ProviderKind,
+    /// Whether the key is for live mode; `None`: it does not say.
+    livemode: Option<bool>,
+    shared: Arc<PriceCache>,
+}
+
+/// A cache of all accounts' prices. It only saves requests: Stripe's own catalog is what counts.
+pub struct PriceCache {
+    prices: DashMap<(ProjectId, PriceId), StoredPrice>,
+    ours: DashMap<(ProjectId, StripePriceId), Option<PriceId>>,
+    /// Held while a price is looked for or made, so that two buyers do not make two.
+    making: tokio::sync::Mutex<()>,
+    memory: Arc<dyn ObjectIds>,
+}
+
+impl PriceCache {
+    /// An empty cache over the stored ids in `memory`.
+    #[must_use]
+    pub fn new(memory: Arc<dyn ObjectIds>) -> Self {
+        Self {
+            prices: DashMap::new(),
+            ours: DashMap::new(),
+            making: tokio::sync::Mutex::default(),
+            memory,
+        }
+    }
+
+    /// Forgets all that is cached and stored for a project, because it has another account now.
+    #[must_use]
+    pub fn forget(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
+        self.prices.retain(|(of, _), _| *of != project);
+        self.ours.retain(|(of, _), _| *of != project);
+        self.memory.forget_all(project)
+    }
+}
+
+impl Stripe {
+    /// A project's account, with its client and the secrets that its webhooks are signed with.
+    #[must_use]
+    pub const fn new(
+        project: ProjectId,
+        client: Client,
+        secrets: Vec<SigningSecret>,
+        (kind, livemode): (ProviderKind, Option<bool>),
+        shared: Arc<PriceCache>,
+    ) -> Self {
+        Self {
+            project,
+            client,
+            secrets,
+            kind,
+            livemode,
+            shared,
+        }
+    }
+
+    /// Runs an operation until [`TIMEOUT`] ends. Background work first waits for one of its places.
+    fn within_timeout<'a, T>(
+        &'a self,
+        ask: impl Future<Output = Result<T, Error>> + Send + 'a,
+    ) -> ProviderFuture<'a, T> {
+        Box::pin(async {
+            let _place = self.client.place().await;
+            let answer = tokio::time::timeout(TIMEOUT, ask).await;
+            let late = |_| Err(Error::unavailable("it does not answer in time", None));
+            Ok(answer.unwrap_or_else(late)?)
+        })
+    }
+
+    /// A receipt that says only who took the money.
+    fn receipt(&self) -> Receipt {
+        Receipt {
+            provider: Some(self.kind),
+            livemode: self.livemode.unwrap_or(false),
+            ..Receipt::default()
+        }
+    }
+
+    /// The order that something was made for, if it is one of this project's.
+    fn ours(&self, metadata: &Metadata) -> Option<OrderId> {
+        let is_ours = metadata.project == Some(self.project);
+        metadata.order.filter(|_| is_ours)
+    }
+
+    /// What an event reports; nothing where it is from another mode than the key.
+    fn provider_event(&self, event: &StripeEvent) -> Result<Option<ProviderEvent>, String> {
+        let other = self.livemode.zip(event.livemode);
+        match other.is_some_and(|(ours, theirs)| ours != theirs) {
+            true => Ok(None),
+            false => event.provider_event(self.project),
+        }
+    }
+}
+
+impl Stripe {
+    /// Cancels a subscription. It is released from a schedule first: what ends has no next tier.
+    async fn end(
+        &self,
+        id: &SubscriptionId,
+        at_period_end: bool,
+        operation: &Operation,
+    ) -> Result<(), Error> {
+        let path = ["subscriptions", id.as_str()];
+        if !at_period_end {
+            let key = anew(operation, "now")?;
+            self.client.delete::<Subscription>(&path, &key).await?;
+            return Ok(());
+        }
+        let now = self.client.read(id).await?;
+        if let Some(schedule) = &now.schedule {
+            let key = anew(operation, "release")?;
+            // The current tier stays.
+            self.change(
+                &["subscription_schedules", schedule.as_str(), "release"],
+                &Form::new(),
+                &key,
+            )
+            .await?;
+        }
+        let ending = Form::new().with("cancel_at_period_end", true);
+        let key = anew(operation, "set")?;
+        self.change(&path, &ending, &key).await
+    }
+
+    /// Posts a form, ignoring the object in the answer.
+    async fn change(&self, path: &[&str], form: &Form, key: &Operation) -> Result<(), Error> {
+        let _: serde_json::Value = self.client.post(path, form, key).await?;
+        Ok(())
+    }
+
+    /// Writes on a subscription which order of ours began it.
+    async fn write_on(&self, subscription: &SubscriptionId, order: OrderId) -> Result<(), Error> {
+        let form = Form::new()
+            .with(format!("metadata[{}]", metadata::PROJECT), self.project)
+            .with(format!("metadata[{}]", metadata::ORDER), order);
+        let id = subscription.as_str();
+        let key = key::anew(format_args!("mark/{id}"))?;
+        self.change(&["subscriptions", id], &form, &key).await
+    }
+}
+
+impl Provider for Stripe {
+    fn in_background(&self) -> Arc<dyn Provider> {
+        Arc::new(Self {
+            client: self.client.in_background(),
+            ..self.clone()
+        })
+    }
+
+    fn webhook(
+        &self,
+        signature: &[u8],
+        body: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<ProviderEvent>, WebhookError> {
+        signature::verify(signature, body, &self.secrets, now)
+            .map_err(|error| WebhookError::Signature(error.to_string()))?;
+        let event = StripeEvent::parse(body).and_then(|event| self.provider_event(&event));
+        event.map_err(WebhookError::Malformed)
+    }
+
+    fn missing_permissions(&self) -> Vec<String> {
+        self.client.missing_permissions()
+    }
+
+    fn retry_missing_permissions(&self) -> ProviderFuture<'_, ()> {
+        self.within_timeout(self.client.retry_missing_permissions())
+    }
+
+    fn events<'a>(
+        &'a self,
+        span: Span,
+        page: Option<&'a str>,
+    ) -> ProviderFuture<'a, ListPage<ProviderEvent>> {
+        self.within_timeout(async move {
+            let page = self.client.events(span, page).await?;
+            let mut items = Vec::with_capacity(page.data.len());
+            for event in &page.data {
+                match self.provider_event(event) {
+                    Ok(event) => items.extend(event),
+                    // A malformed event must not hide the others.
+                    Err(why) => {
+                        tracing::warn!(event.id = %event.id, why, "An event was passed over")
+                    }
+                }
+            }
+            Ok(ListPage {
+                items,
+                next: page.next,
+            })
+        })
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        subject: &'a ObjectRef,
+        owners: &'a dyn Owners,
+    ) -> ProviderFuture<'a, Vec<Report>> {
+        self.within_timeout(self.reports(subject, owners))
+    }
+
+    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>> {
+        self.within_timeout(self.charge_of(payment))
+    }
+
+    fn payments_of<'a>(&'a self, invoice: &'a InvoiceId) -> ProviderFuture<'a, Vec<PartPayment>> {
+        self.within_timeout(self.parts_of(invoice))
+    }
+
+    fn list<'a>(
+        &'a self,
+        list: ProviderList,
+        from: Timestamp,
+        until: Timestamp,
+        page: Option<&'a str>,
+    ) -> ProviderFuture<'a, ListPage<ProviderListItem>> {
+        self.within_timeout(self.list_page(list, (from, until), page))
+    }
+
+    fn open_checkout<'a>(
+        &'a self,
+        request: &'a CheckoutRequest<'a>,
+    ) -> ProviderFuture<'a, CheckoutPage> {
+        self.within_timeout(self.checkout(request))
+    }
+
+    fn close_checkout<'a>(
+        &'a self,
+        checkout: &'a CheckoutId,
+        order: OrderId,
+    ) -> ProviderFuture<'a, ()> {
+        self.within_timeout(async move {
+            let name = key::operation(format_args!("expire/{order}"))?;
+            let path = ["checkout", "sessions", checkout.as_str(), "expire"];
+            let form = Form::new();
+            let closed = self
+                .client
+                .try_post::<serde_json::Value>(&path, &form, &name);
+            match closed.await {
+                Ok(_) => Ok(()),
+                // A stored failure would be repeated for a day.
+                Err(failure) if failure.is_replay() || failure.broke() => {
+                    let key = anew(&name, "again")?;
+                    self.change(&path, &form, &key).await
+                }
+                Err(failure) => Err(failure.error),
+            }
+        })
+    }
+
+    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String> {
+        self.within_timeout(self.portal(request))
+    }
+
+    fn running_subscriptions<'a>(
+        &'a self,
+        price: &'a str,
+        page: Option<&'a str>,
+    ) -> ProviderFuture<'a, ListPage<RunningSubscription>> {
+        self.within_timeout(self.all_running(price, page))
+    }
+
+    fn running_subscription<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+    ) -> ProviderFuture<'a, Option<RunningSubscription>> {
+        self.within_timeout(self.one_running(subscription))
+    }
+
+    fn adopt<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        reference: &'a OrderReference,
+    ) -> ProviderFuture<'a, PaidOrder> {
+        self.within_timeout(self.take_over(subscription, reference))
+    }
+
+    fn mark_subscription<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        order: OrderId,
+    ) -> ProviderFuture<'a, ()> {
+        self.within_timeout(self.write_on(subscription, order))
+    }
+
+    fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()> {
+        self.within_timeout(self.give_back(request))
+    }
+
+    fn cancel<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        at_period_end: bool,
+        operation: &'a Operation,
+    ) -> ProviderFuture<'a, ()> {
+        self.within_timeout(self.end(subscription, at_period_end, operation))
+    }
+
+    fn resume<'a>(
+        &'a self,
+        subscription: &'a SubscriptionId,
+        operation: &'a Operation,
+    ) -> ProviderFuture<'a, ()> {
+        self.within_timeout(async move {
+            let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
+            let form = subscriptions::resume_form(&now);
+            if !form.pairs().is_empty() {
+                let key = anew(operation, "set")?;
+                self.change(&["subscriptions", id], &form, &key).await?;
+            }
+            // Its trial ended without a card; resuming begins a cycle.
+            if now.status == SubscriptionStatus::Paused {
+                let key = anew(operation, "resume")?;
+                self.change(&["subscriptions", id, "resume"], &Form::new(), &key)
+                    .await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A fresh idempotency key for a step of an operation that may be repeated.
+fn anew(operation: &Operation, step: &str) -> Result<Operation, Error> {
+    key::anew(format_args!("{}/{step}", operation.as_str()))
+}
