@@ -20,7 +20,6 @@ use accounts::{Accounts, ProviderEnvironment, Sandboxes};
 use actors::{
     Cipher, Handle,
     clock::{Clock, SystemClock},
-    notes,
 };
 use addresses::{BoundSockets, provider_environment};
 use background::Background;
@@ -176,7 +175,7 @@ impl Service {
     ) -> Result<(Arc<AppState>, Option<String>), Error> {
         let handle = wallets(store, clock.clone(), &server_keys, config).await?;
         let cipher = Cipher::new(&server_keys, "scrip/provider/1");
-        notes::refuse_unknown(&handle, &note_kinds())?;
+        actors::notes::refuse_unknown(&handle, &note_kinds())?;
         let cell = cluster.as_ref().map(|part| part.cell());
         let cell = catalog::own_cell(&handle, cell).await?;
         let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
