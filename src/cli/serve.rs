@@ -130,10 +130,14 @@ fn introduce(service: &Service) -> Result<(), catalog::Error> {
 
 /// Serves as one of several processes that share a log.
 async fn serve_with_others(config: Config, url: &DatabaseUrl) -> Result<(), Failure> {
-    let signals = Signals::listen().map_err(Failure::new)?;
+    let mut signals = Signals::listen().map_err(Failure::new)?;
     let provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
     let (scheme, http) = (compose::scheme(&config), config.http.clone());
-    let process = ClusterProcess::join(config, url, provided).await;
+    let process = tokio::select! {
+        process = ClusterProcess::join(config, url, provided) => process,
+        // A start may end at any point, as by a crash: what it has done is done again by the next one.
+        () = signals.next() => return Ok(()),
+    };
     let listening = |address, is_admin: bool| {
         if is_admin {
             print::line(&at_admin(scheme, address));

@@ -37,14 +37,25 @@ pub(super) struct BoundSockets {
 
 impl BoundSockets {
     pub(super) fn all_of(config: &Config) -> Result<Self, Error> {
-        let reserve =
-            |address| server::reserve(address).map_err(|error| Error::Listen { address, error });
+        let reserve = |setting, address| {
+            server::reserve(address).map_err(|error| Error::Listen {
+                setting,
+                address,
+                error,
+            })
+        };
         let tls = open_tls(&config.http)?;
         Ok(Self {
-            main: reserve(config.listen)?,
-            metrics: config.metrics.listen.map(reserve).transpose()?,
-            admin: config.admin.listen.map(reserve).transpose()?,
-            inner: tls.as_ref().map(|_| reserve(INNER)).transpose()?,
+            main: reserve("listen", config.listen)?,
+            metrics: {
+                let listen = config.metrics.listen;
+                listen.map(|it| reserve("metrics.listen", it)).transpose()?
+            },
+            admin: {
+                let listen = config.admin.listen;
+                listen.map(|it| reserve("admin.listen", it)).transpose()?
+            },
+            inner: tls.as_ref().map(|_| reserve("http", INNER)).transpose()?,
             tls,
         })
     }

@@ -1,6 +1,6 @@
 //! Why a service does not start, or does not end in order.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{io::ErrorKind, net::SocketAddr, path::PathBuf};
 
 use actors::notes;
 use operations::data_dir::secrets;
@@ -11,8 +11,10 @@ use scrip_http::connections::{descriptors::TooFewDescriptors, tls};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The address is in use, or not one of this machine.
-    #[error("cannot listen on {address}: {error}")]
+    #[error("cannot listen on {address} (setting `{setting}`): {error}{}", instead(setting, *address, error))]
     Listen {
+        /// The setting that names the address.
+        setting: &'static str,
         /// The address to listen on.
         address: SocketAddr,
         /// What the operating system says.
@@ -56,4 +58,16 @@ pub enum Error {
     /// `log` in the configuration is not a valid filter, or logging was set up before.
     #[error("configuration: log: {0}")]
     Log(String),
+}
+
+/// What to do about an address that is in use.
+fn instead(setting: &str, address: SocketAddr, error: &std::io::Error) -> String {
+    match (error.kind(), setting) {
+        (ErrorKind::AddrInUse, "listen") => format!(
+            ". `--listen {}` takes a free port",
+            SocketAddr::new(address.ip(), 0)
+        ),
+        (ErrorKind::AddrInUse, _) => format!(". Set {setting} to another address"),
+        _ => String::new(),
+    }
 }

@@ -32,11 +32,13 @@ async fn an_address_in_use_is_refused_before_the_data_is_touched() {
     let mut command = Launch::default().command("serve", &data);
     let output = command.args(["--listen", address]).output().unwrap();
     assert!(!output.status.success());
-    assert!(
-        errors(&output).contains("cannot listen on"),
-        "{}",
-        errors(&output)
-    );
+    let said = errors(&output);
+    assert!(said.contains("(setting `listen`)"), "{said}");
+    assert!(said.contains("--listen 127.0.0.1:0"), "{said}");
+    let mut command = Launch::default().serve(&data);
+    let output = command.env("SCRIP_ADMIN_LISTEN", address).output().unwrap();
+    let said = errors(&output);
+    assert!(said.contains("Set admin.listen to another"), "{said}");
     assert!(!data.exists());
 }
 
@@ -82,6 +84,17 @@ async fn a_token_is_made_once_and_put_into_a_file_instead_of_the_log() {
     assert_eq!(reply.status, 200);
     second.terminate();
     assert!(second.wait(kit::deadline::SOON).await.success());
+}
+
+#[tokio::test]
+async fn a_start_that_waits_for_its_database_says_so_and_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let launch = Launch::default().env("SCRIP_STORAGE_URL", "postgres://scrip@127.0.0.1:1/scrip");
+    let mut process = Instance::begin(&launch, &folder.path().join("data"));
+    let waits = |line: &str| line.contains("trying again, Ctrl-C ends").then_some(());
+    process.hears("that it waits", waits).await;
+    process.terminate();
+    assert!(process.wait(kit::deadline::SOON).await.success());
 }
 
 #[tokio::test]

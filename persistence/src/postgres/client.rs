@@ -26,6 +26,8 @@ use crate::error::Error;
 pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// Pause between two attempts to connect at the start.
 const CONNECT_AGAIN_AFTER: Duration = Duration::from_millis(500);
+/// How often the log says that the start still waits.
+const LOG_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a statement that waits for nobody else may take.
 pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// How long the server is asked to give up what nobody waits for any more.
@@ -137,16 +139,19 @@ impl Server {
     /// [`Error::Unreachable`] when the time is up, [`Error::Unusable`] when it refuses this process for good.
     pub fn wait_until_there(&self, limit: Duration) -> Result<(), Error> {
         let started = Instant::now();
-        let mut is_told = false;
+        let mut logged: Option<Instant> = None;
         loop {
             let failure = match self.wait(self.connect()) {
                 Ok(_) => return Ok(()),
                 Err(DatabaseError::Unreachable(why)) if started.elapsed() < limit => why,
                 Err(failure) => return Err(failure.into()),
             };
-            if !is_told {
-                tracing::warn!(error = failure, "Waiting for the database");
-                is_told = true;
+            if logged.is_none_or(|at| at.elapsed() >= LOG_INTERVAL) {
+                tracing::warn!(
+                    error = failure,
+                    "The database cannot be reached: trying again, Ctrl-C ends"
+                );
+                logged = Some(Instant::now());
             }
             thread::sleep(CONNECT_AGAIN_AFTER);
         }
