@@ -50,6 +50,14 @@ const ZERO_DECIMALS: [&str; 15] = [
 /// Currencies with three decimals, the last of which has to be 0.
 const THREE_DECIMALS: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
 
+/// The codes of ISO 4217 for money in circulation.
+const CURRENCIES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP \
+     BYN BZD CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF \
+     GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD \
+     LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR \
+     PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY \
+     TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG";
+
 /// Digits behind the decimal point of a currency (ISO 4217, in capitals), as Stripe counts its minor unit.
 #[must_use]
 pub fn decimals(currency: &str) -> usize {
@@ -78,8 +86,12 @@ pub(super) fn most(currency: &str) -> i64 {
     larger.map_or(MAXIMUM, |(_, most)| *most)
 }
 
-/// Checks that an amount can be charged; 0 passes, because nothing is charged then.
+/// Checks that the currency exists and an amount of it can be charged; 0 passes, because nothing is charged then.
 pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
+    if !CURRENCIES.split(' ').any(|code| code == currency) {
+        let message = format!("ISO 4217 has no currency {currency}.");
+        return Err(Refusal::invalid("currency", message));
+    }
     let refused = |message| Err(Refusal::invalid("amountCents", message));
     if amount_cents == 0 {
         return Ok(());
@@ -128,6 +140,18 @@ mod tests {
         }
         // No minimum is documented.
         assert!(check(1, "XPF").is_ok());
+    }
+
+    #[test]
+    fn a_currency_that_does_not_exist_is_refused() {
+        let Err(Refusal::Invalid { param, .. }) = check(0, "XXZ") else {
+            panic!("XXZ was taken")
+        };
+        assert_eq!(param, "currency");
+        let others = ZERO_DECIMALS.iter().chain(&THREE_DECIMALS).chain(&WHOLE_UNITS);
+        for code in MINIMUMS.iter().map(|(code, _)| code).chain(others) {
+            assert!(CURRENCIES.contains(code), "{code}");
+        }
     }
 
     #[test]

@@ -113,9 +113,8 @@ impl SecretText {
     /// [`Refusal::Invalid`] for `provider.secretKey`; it never repeats what was sent.
     pub fn key(text: String) -> Result<Self, Refusal> {
         let secret = Self::visible("secretKey", text)?;
-        if secret.0.starts_with("pk_") {
-            let message =
-                "secretKey is a publishable key: use the one that starts with sk_ or rk_.";
+        if !["sk_", "rk_"].iter().any(|start| secret.0.starts_with(start)) {
+            let message = "secretKey begins with sk_ or rk_. Publishable keys begin with pk_.";
             return Err(Refusal::invalid("provider.secretKey", message));
         }
         Ok(secret)
