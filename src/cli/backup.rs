@@ -127,7 +127,7 @@ pub(super) async fn run_backup(server: &ApiClient, order: &Value) -> Result<Back
             };
         }
         match all.running.filter(|running| running.name == begun.name) {
-            Some(running) => bar.at(running.bytes, running.of_bytes),
+            Some(running) => bar.at(running.bytes, running.total_bytes),
             None => {
                 return Err(Failure("the server no longer knows this backup".into()));
             }
@@ -214,7 +214,7 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
             status: String::new(),
             records: made.moved.records,
             bytes: made.moved.bytes,
-            of_bytes: made.moved.of_bytes,
+            total_bytes: made.moved.of_bytes,
             new_bytes: made.moved.new_bytes,
             removed: made.removed_backups,
             seconds: None,

@@ -120,13 +120,13 @@ fn print_result(name: &str, result: &Reconciliation) {
         charges,
         refunds,
         disputes,
-        mended,
+        corrected,
         ..
     } = result;
     let line = |text: String| print::line(&super::table::plain(&text));
     line(format!("{name}: {from} to {to}"));
     line(format!(
-        "  {charges} charges, {refunds} refunds, {disputes} disputes; {mended} were corrected by looking again"
+        "  {charges} charges, {refunds} refunds, {disputes} disputes; {corrected} were corrected by looking again"
     ));
     for sum in &result.sums {
         let amount = |cents| money(cents, &sum.currency);
@@ -138,7 +138,7 @@ fn print_result(name: &str, result: &Reconciliation) {
             amount(sum.differing_cents)
         ));
     }
-    for found in &result.found {
+    for found in &result.first_differences {
         let order = found.order_id.as_deref().unwrap_or("no order");
         let says = found.order_cents.map(|cents| money(cents, &found.currency));
         line(format!(
@@ -149,12 +149,12 @@ fn print_result(name: &str, result: &Reconciliation) {
             says.as_deref().unwrap_or("nothing")
         ));
     }
-    let all = u64::try_from(result.found.len()).unwrap_or(u64::MAX);
+    let all = u64::try_from(result.first_differences.len()).unwrap_or(u64::MAX);
     if result.differences > all {
         let more = result.differences.saturating_sub(all);
         line(format!("  and {more} more"));
     }
-    if result.adds_up {
+    if result.balanced {
         line("  it adds up".into());
     }
 }

@@ -127,7 +127,7 @@ pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
         match args.action {
             Action::List { .. } => {
                 let found: Value = remote.get("/users").await?;
-                let columns = ["id", "name", "email", "role", "state"];
+                let columns = ["id", "name", "email", "role", "status"];
                 print_all(list(&found, "users"), &columns, "no users");
             }
             Action::Invite {
@@ -181,7 +181,14 @@ pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
             }
             Action::Sessions { end: None, .. } => {
                 let found: Value = remote.get("/sessions").await?;
-                let columns = ["id", "userId", "address", "since", "lastSeen", "browser"];
+                let columns = [
+                    "id",
+                    "userId",
+                    "address",
+                    "createdAt",
+                    "lastSeenAt",
+                    "browser",
+                ];
                 print_all(list(&found, "sessions"), &columns, "no sessions");
             }
         }

@@ -36,7 +36,7 @@ async fn only_the_administrator_names_a_directory() {
     assert!(error.contains("lies in the data directory"), "{error}");
     assert!(!inside.exists());
     let told = get(&admin, "/backups").await.expect(200);
-    assert_eq!(told["lastGoodAt"], Value::Null);
+    assert_eq!(told["lastSuccessAt"], Value::Null);
 }
 
 /// The last backup, once none is running.

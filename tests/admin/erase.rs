@@ -62,7 +62,7 @@ async fn a_customer_is_forgotten_and_the_money_is_not_also_after_a_restart() {
         (&answer["orders"], &answer["walletId"]),
         (&json!(2), &json!(wallet))
     );
-    let stays = answer["stays"].as_array().unwrap();
+    let stays = answer["retained"].as_array().unwrap();
     assert!(stays.contains(&json!("meta")) && stays.contains(&json!("backups")));
     let again = post(&server.admin(), &erase, &Value::Null)
         .await

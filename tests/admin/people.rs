@@ -25,7 +25,7 @@ async fn a_user_is_invited_by_a_link_that_is_shown_once() {
     let id = made.body["id"].as_str().unwrap();
     let expected = json!({
         "id": id, "name": "Ann", "email": "ann@example.com", "role": "support", "projects": null,
-        "grantLimitPerDay": 100, "refundLimitCentsPerDay": null, "state": "invited",
+        "grantLimitPerDay": 100, "refundLimitCentsPerDay": null, "status": "invited",
         "identity": null, "createdAt": made.body["createdAt"],
     });
     assert_eq!(get(&admin, &format!("/users/{id}")).await.body, expected);

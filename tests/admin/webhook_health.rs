@@ -31,7 +31,7 @@ async fn an_endpoint_says_how_it_does_and_is_tried_by_an_event_that_did_not_happ
     })
     .await;
     assert_eq!(
-        (&failed["succeeded"], &failed["waiting"]),
+        (&failed["succeeded"], &failed["pending"]),
         (&json!(0), &json!(2))
     );
     assert_eq!(failed["lastFailure"]["statusCode"], 500);

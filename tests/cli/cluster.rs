@@ -61,7 +61,10 @@ async fn the_log_is_handed_over_to_who_follows_and_the_figures_say_who_leads() {
     first.grant("ann", 10, "g").await;
     let alone = first.command(&["cluster", "hand-over"]).output().unwrap();
     let refused = failed(&alone);
-    assert!(refused.contains("No other process follows"), "{refused}");
+    assert!(
+        refused.contains("No standby process is available"),
+        "{refused}"
+    );
 
     let folder = TempDir::new().unwrap();
     let second = Instance::start(&launch, &folder.path().join("data")).await;

@@ -125,7 +125,7 @@ async fn what_a_running_server_has_is_exported_through_a_copy() {
         .get("/api/admin/v1/backups")
         .await
         .expect(200);
-    assert_eq!(backups["lastGoodAt"], Value::Null, "{backups}");
+    assert_eq!(backups["lastSuccessAt"], Value::Null, "{backups}");
     assert!(server.figures().await.contains("scrip_backup_made 0"));
 
     assert!(server.terminate().await.success());

@@ -35,7 +35,7 @@ async fn people_are_invited_changed_and_removed_by_their_address() {
     ];
     let changed: serde_json::Value = serde_json::from_str(&says(&server, &change)).unwrap();
     assert_eq!(
-        (&changed["role"], &changed["state"]),
+        (&changed["role"], &changed["status"]),
         (&"viewer".into(), &"disabled".into())
     );
     assert_eq!(changed["grantLimitPerDay"], 100, "what was not named stays");

@@ -105,7 +105,7 @@ async fn a_large_grant_waits_for_another_person_and_is_done_once() {
     // She edits the address bar.
     let page = sue.post(&format!("{request}/approve"), &[]).await;
     assert_eq!(page.status, 403);
-    page.shows("You asked for this yourself");
+    page.shows("You cannot approve your own request");
     assert_eq!(stage.stands().await, 105);
     let approve = format!("{request}/approve");
     olga.submit(&approve, &[])

@@ -43,7 +43,7 @@ async fn while_one_approves_nobody_else_answers() {
     for (who, answer) in [(&owner, "decline"), (&owner, "approve"), (&sue, "decline")] {
         let page = who.post(&format!("{request}/{answer}"), &[]).await;
         assert_eq!(page.status, 409, "{answer}: {}", page.html);
-        page.shows("Somebody else is answering this");
+        page.shows("Someone else is deciding this request");
     }
     assert!(!yes.is_finished(), "she is still about it");
     let log = owner.get(&format!("/dashboard/audit?text={id}")).await;

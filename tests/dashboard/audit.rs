@@ -270,7 +270,7 @@ async fn the_log_is_filtered_by_who_what_project_and_day_and_exported() {
         .get("/dashboard/audit/export?format=csv&kind=keys")
         .await;
     assert!(
-        csv.html.starts_with("at,who,what,") && csv.html.lines().count() == 2,
+        csv.html.starts_with("at,actor,description,") && csv.html.lines().count() == 2,
         "{}",
         csv.html
     );

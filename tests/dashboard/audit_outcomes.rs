@@ -97,7 +97,7 @@ async fn a_refund_whose_answer_was_lost_stays_unknown_until_the_order_shows_it()
         .shows("Outcome unknown");
     let admin = Client::new(&service.base, ADMIN_TOKEN);
     let page = admin.get("/api/admin/v1/audit").await.expect(200);
-    assert_eq!(page["entries"][0]["state"], "unknown", "{page}");
+    assert_eq!(page["entries"][0]["status"], "unknown", "{page}");
     stripe.as_usual();
     order.shows(&stripe, &browser, 200).await;
     browser.get(&order.path).await.shows("2.00 EUR refunded");
@@ -200,8 +200,8 @@ async fn the_admin_api_leaves_open_what_it_does_not_know_and_a_repeat_tells_it()
     let states = async || {
         let page = admin.get("/api/admin/v1/audit").await.expect(200);
         let entries = page["entries"].as_array().unwrap().iter();
-        let about = entries.filter(|entry| entry["what"].as_str().unwrap().contains("pi_1"));
-        let state = |entry: &Value| entry["state"].as_str().unwrap().to_owned();
+        let about = entries.filter(|entry| entry["description"].as_str().unwrap().contains("pi_1"));
+        let state = |entry: &Value| entry["status"].as_str().unwrap().to_owned();
         about.map(state).collect::<Vec<_>>()
     };
     assert_eq!(states().await, ["unknown"]);

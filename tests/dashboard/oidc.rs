@@ -426,7 +426,7 @@ async fn an_administrator_binds_and_unbinds_over_the_admin_api() {
         .await
         .expect(200);
     assert_eq!(
-        (&bound["identity"], &bound["state"]),
+        (&bound["identity"], &bound["status"]),
         (&identity, &json!("active"))
     );
     let taken = admin
@@ -445,7 +445,7 @@ async fn an_administrator_binds_and_unbinds_over_the_admin_api() {
         .await
         .expect(200);
     assert_eq!(
-        (&unbound["identity"], &unbound["state"]),
+        (&unbound["identity"], &unbound["status"]),
         (&Value::Null, &json!("invited"))
     );
     let (_, page) = signed_in(

@@ -18,7 +18,7 @@ async fn audited(server: &Server, query: &str) -> Vec<(String, String)> {
     let entries = log["entries"].as_array().unwrap().iter();
     let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
     entries
-        .map(|entry| (text(entry, "state"), text(entry, "what")))
+        .map(|entry| (text(entry, "status"), text(entry, "description")))
         .collect()
 }
 

@@ -51,7 +51,7 @@ impl StripeServer {
         let entries = log["entries"].as_array().unwrap().iter();
         let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
         entries
-            .map(|entry| (text(entry, "state"), text(entry, "what")))
+            .map(|entry| (text(entry, "status"), text(entry, "description")))
             .collect()
     }
 

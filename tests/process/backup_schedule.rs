@@ -32,5 +32,5 @@ async fn the_schedule_makes_them_and_keeps_as_many_as_it_says() {
         .get("/api/admin/v1/backups")
         .await
         .expect(200);
-    assert!(told["lastGoodAt"].is_string(), "{told}");
+    assert!(told["lastSuccessAt"].is_string(), "{told}");
 }

@@ -295,7 +295,7 @@ fn decisions(
 pub(super) fn undecided(known: &UnfulfilledPayment) -> Result<(), Error> {
     match known.is_open() {
         true => Ok(()),
-        false => Err(Error::new(ErrorCode::PaymentSettled)),
+        false => Err(Error::new(ErrorCode::PaymentAlreadyResolved)),
     }
 }
 

@@ -65,9 +65,9 @@ pub fn refused(error: identity::Error) -> Error {
         People::ChangedMeanwhile => Error::new(ErrorCode::ChangedMeanwhile),
         People::NoInvitation => Error::new(ErrorCode::InvitationNotFound),
         People::WrongCode => Error::invalid("code", "This code is not valid."),
-        People::DayLimit { left } => {
-            let message = format!("That is more than you may give today: {left} is left.");
-            Error::new(ErrorCode::DayLimit).saying(message)
+        People::DailyLimitExceeded { left } => {
+            let message = format!("Daily limit exceeded: {left} is left today.");
+            Error::new(ErrorCode::DailyLimitExceeded).saying(message)
         }
         People::Busy | People::Log(actors::Error::Overloaded) => Error::new(ErrorCode::Overloaded),
         People::Secret => Error::new(ErrorCode::InternalError),

@@ -64,7 +64,7 @@ impl DayCount {
             let much = much.unwrap_or(0);
             let left = limit.map(|limit| limit.saturating_sub(*sum));
             if let Some(left) = left.filter(|left| much > (*left).max(0)) {
-                return Err(Error::DayLimit { left: left.max(0) });
+                return Err(Error::DailyLimitExceeded { left: left.max(0) });
             }
             *sum = sum.saturating_add(much);
         }
@@ -81,7 +81,7 @@ impl People {
     ///
     /// # Errors
     ///
-    /// [`Error::DayLimit`] where it is more than is left today; it could not be logged.
+    /// [`Error::DailyLimitExceeded`] where it is more than is left today; it could not be logged.
     pub async fn count_gift(
         &self,
         giver: &Authority,
@@ -149,14 +149,14 @@ mod tests {
         };
         for other in [grant(61), elsewhere] {
             let refused = with(&first, other, "a", NOW);
-            assert_eq!(refused, Err(Error::DayLimit { left: 40 }));
+            assert_eq!(refused, Err(Error::DailyLimitExceeded { left: 40 }));
         }
         let more = with(&first, grant(41), "b", NOW);
-        assert_eq!(more, Err(Error::DayLimit { left: 40 }));
+        assert_eq!(more, Err(Error::DailyLimitExceeded { left: 40 }));
         let full = with(&first, grant(40), "b", NOW).unwrap().unwrap();
         assert_eq!(
             with(&full, grant(1), "c", NOW),
-            Err(Error::DayLimit { left: 0 })
+            Err(Error::DailyLimitExceeded { left: 0 })
         );
         assert!(with(&full, refund(5), "d", NOW).unwrap().is_some());
         let tomorrow = NOW.plus_seconds(24 * 3600);

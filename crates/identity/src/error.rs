@@ -34,7 +34,7 @@ pub enum Error {
     WrongCode,
     /// It is more than they may give today.
     #[error("at most {left} more may be given today")]
-    DayLimit {
+    DailyLimitExceeded {
         /// What may still be given: credits, or an amount in the currency's minor unit.
         left: i64,
     },

@@ -7,7 +7,7 @@ use crate::audit::AuditEntry;
 /// Entries with a head, a line each. What a table would take for a formula gets an apostrophe in front of it.
 #[must_use]
 pub fn lines(entries: &[AuditEntry]) -> String {
-    let mut text = String::from("at,who,what,from,project,kind,state\n");
+    let mut text = String::from("at,actor,description,address,projectId,kind,status\n");
     for entry in entries {
         let project = entry.project.map(|project| project.to_string());
         let cells = [

@@ -97,7 +97,7 @@ impl fmt::Debug for ClusterPart {
 
 /// Why the log is not handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NobodyFollows;
+pub struct NoFollower;
 
 impl ClusterPart {
     /// Of a process that follows, which others reach at `address`. `front` counts what passed by its front.
@@ -146,14 +146,14 @@ impl ClusterPart {
     ///
     /// # Errors
     ///
-    /// [`NobodyFollows`] when no other process that could was seen within the last 10 s.
-    pub async fn hand_over(&self) -> Result<(), NobodyFollows> {
-        let state = self.look().await.ok_or(NobodyFollows)?;
+    /// [`NoFollower`] when no other process that could was seen within the last 10 s.
+    pub async fn hand_over(&self) -> Result<(), NoFollower> {
+        let state = self.look().await.ok_or(NoFollower)?;
         let able = |member: &&MemberState| member.is_present() && member.joins.is_none();
         let present = state.members.iter().filter(able);
         // A former run of this process may have been there a moment ago.
         let mut others = present.filter(|member| *member.address != *self.address);
-        others.next().ok_or(NobodyFollows)?;
+        others.next().ok_or(NoFollower)?;
         self.end(Ending::HandOver);
         Ok(())
     }

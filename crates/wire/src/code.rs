@@ -55,36 +55,39 @@ codes! {
     InvalidDiscountCode = BAD_REQUEST "invalid_discount_code" "This discount code is not valid.";
     /// A webhook that is not signed, or not by the project's provider.
     InvalidSignature = BAD_REQUEST "invalid_signature"
-        "The webhook's signature is missing or not valid.";
+        "The webhook's signature is missing or invalid.";
     /// No `Authorization` header.
     MissingApiKey = UNAUTHORIZED "missing_api_key" "Send an API key: Authorization: Bearer <key>.";
     /// A key that is malformed, unknown or revoked.
     InvalidApiKey = UNAUTHORIZED "invalid_api_key" "This API key is not valid.";
-    /// A wallet's session that is past its end or was revoked.
+    /// A wallet's session that has ended or was revoked.
     SessionExpired = UNAUTHORIZED "session_expired"
-        "This session has ended. Ask your server for another one.";
+        "This session has ended. Get a new one from your server.";
     /// Not enough credits that can be spent.
     InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits" "Not enough credits.";
-    /// A publishable key where only a secret one will do.
-    SecretKeyRequired = FORBIDDEN "secret_key_required" "This needs a secret key.";
+    /// A publishable key where a secret one is required.
+    SecretKeyRequired = FORBIDDEN "secret_key_required"
+        "A secret key is required.";
     /// The wallet is frozen, and this would take credits of it or sell to it.
-    WalletFrozen = FORBIDDEN "wallet_frozen" "This wallet is frozen: its credits cannot be used for now.";
+    WalletFrozen = FORBIDDEN "wallet_frozen"
+        "This wallet is frozen: its credits cannot be used for now.";
     /// The project is archived, and this would sell or spend something new.
     ProjectArchived = FORBIDDEN "project_archived"
-        "This project is archived: nothing new is sold or spent in it.";
+        "This project is archived: it sells nothing and its credits cannot be spent.";
     /// A wallet's session asks for another wallet, or for what it may not do.
     SessionForbidden = FORBIDDEN "session_forbidden"
-        "This session opens another wallet, or may not do this.";
+        "This session belongs to another wallet, or does not allow this.";
     /// A return address that the project does not allow, sent with a publishable key.
     RedirectNotAllowed = FORBIDDEN "redirect_not_allowed"
-        "This project does not allow this address to return to.";
+        "The project does not allow redirects to this address.";
     /// The project has external users only.
     AnonymousWalletsDisabled = FORBIDDEN "anonymous_wallets_disabled"
         "This project has no anonymous wallets.";
-    /// The role of whoever asks does not allow it; administration only.
+    /// The caller's role does not allow it; administration only.
     RoleForbidden = FORBIDDEN "role_forbidden" "Your role does not allow this.";
-    /// More than whoever asks may grant or refund in a day; administration only.
-    DayLimit = FORBIDDEN "day_limit" "That is more than you may give today.";
+    /// More than the caller may grant or refund in a day; administration only.
+    DailyLimitExceeded = FORBIDDEN "daily_limit_exceeded"
+        "Daily limit exceeded.";
     /// No such wallet in this project.
     WalletNotFound = NOT_FOUND "wallet_not_found" "No such wallet.";
     /// No such product in this project.
@@ -100,7 +103,8 @@ codes! {
     /// The wallet has no such subscription.
     SubscriptionNotFound = NOT_FOUND "subscription_not_found" "No such subscription.";
     /// A product names several subscriptions.
-    SubscriptionAmbiguous = CONFLICT "subscription_ambiguous" "Several subscriptions to this product go on: name one by subscriptionId.";
+    SubscriptionAmbiguous = CONFLICT "subscription_ambiguous"
+        "This wallet has several subscriptions to the product. Name one by subscriptionId.";
     /// No such project; administration only.
     ProjectNotFound = NOT_FOUND "project_not_found" "No such project.";
     /// No such key in this project; administration only.
@@ -119,12 +123,13 @@ codes! {
     SessionNotFound = NOT_FOUND "session_not_found" "No such session, or it has ended.";
     /// An invitation that was used, has expired or never was; administration only.
     InvitationNotFound = NOT_FOUND "invitation_not_found"
-        "This invitation was used before, has expired, or was replaced by another one.";
+        "This invitation was used, has expired, or was replaced.";
     /// Nothing is served under this path.
-    RouteNotFound = NOT_FOUND "route_not_found" "There is nothing at this address.";
+    RouteNotFound = NOT_FOUND "route_not_found"
+        "There is nothing at this address.";
     /// The path is served, but not with this method.
     MethodNotAllowed = METHOD_NOT_ALLOWED "method_not_allowed"
-        "This address does not take this method.";
+        "This address does not support this method.";
     /// A body of more than 64 KiB, or of more than 1 MiB for a batch.
     BodyTooLarge = PAYLOAD_TOO_LARGE "body_too_large" "The body is too large.";
     /// A body whose `Content-Type` is not `application/json`.
@@ -136,23 +141,26 @@ codes! {
     /// The hold ended before, in another way.
     HoldClosed = CONFLICT "hold_closed" "This hold is already closed with another outcome.";
     /// A reversal asks for more than is left of the deduction.
-    AlreadyReversed = CONFLICT "already_reversed" "Less than that is left of this deduction.";
+    AlreadyReversed = CONFLICT "already_reversed"
+        "The amount exceeds what can still be reversed.";
     /// A draw cannot be reversed while its hold is open.
     HoldOpen = CONFLICT "hold_open"
-        "The hold of this deduction is open: settle it for what the work cost.";
+        "The hold of this deduction is open. Settle it for what the work cost.";
     /// A refund asks for more than is left of the order.
-    AlreadyRefunded = CONFLICT "already_refunded" "Less than that is left of this order.";
+    AlreadyRefunded = CONFLICT "already_refunded"
+        "The amount exceeds what can still be refunded.";
     /// The wallet has a subscription to the product already.
     AlreadySubscribed = CONFLICT "already_subscribed"
         "This wallet is already subscribed to the product.";
     /// The wallet has bought all that the price unlocks.
-    AlreadyOwned = CONFLICT "already_owned" "This wallet has bought all of this already.";
+    AlreadyOwned = CONFLICT "already_owned"
+        "This wallet already owns everything that the price unlocks.";
     /// A user's wallet has no code that could be replaced; administration only.
     NoRecoveryCode = CONFLICT "no_recovery_code"
-        "This wallet is opened by its user's id: it has no recovery code.";
+        "This wallet belongs to an external user and has no recovery code.";
     /// The server is not set up to send mail; administration only.
     MailNotConfigured = CONFLICT "mail_not_configured"
-        "No mail server is set (mail.smtp_url). Nothing was done.";
+        "No mail server is configured (mail.smtp_url). Nothing was done.";
     /// The provider does not know the wallet's owner.
     NoPurchase = CONFLICT "no_purchase" "This wallet has no completed purchase, or its customer was deleted at the payment provider.";
     /// The project has no payment provider, so nothing can be sold yet.
@@ -160,74 +168,81 @@ codes! {
         "This project has no payment provider.";
     /// Another provider, account or mode for a project that has orders; administration only.
     ProviderInUse = CONFLICT "provider_in_use"
-        "This project has orders at another provider, account or mode, or it cannot be told now whether it is \
-         another. With force, pending orders and subscriptions there end here.";
+        "This project has orders at its present provider, account or mode. With force, pending orders and subscriptions there end here.";
     /// A grant that would take the balance past 2^53 - 1 credits.
-    BalanceLimit = CONFLICT "balance_limit" "The balance would pass 9007199254740991 credits.";
+    BalanceLimit = CONFLICT "balance_limit"
+        "The balance would exceed 9007199254740991 credits.";
     /// The wallet has as many open holds as it may have.
-    TooManyHolds = CONFLICT "too_many_holds" "Too many holds of this wallet are open.";
+    TooManyHolds = CONFLICT "too_many_holds"
+        "This wallet has too many open holds.";
     /// The wallet has as many lots of the product as manual grants may make.
     TooManyLots = CONFLICT "too_many_lots"
         "This wallet has too many grants of this product that expire at different times.";
     /// The wallet has as many orders waiting for payment as it may have.
     TooManyPendingOrders = CONFLICT "too_many_pending_orders"
-        "Too many orders of this wallet are pending. Pay one, or let them expire.";
+        "This wallet has too many pending orders. Pay one, or let them expire.";
     /// The wallet's subscriptions are charged in another currency.
     CurrencyMismatch = CONFLICT "currency_mismatch"
         "This wallet's subscriptions are charged in another currency.";
     /// A backup is being made already: there is one at a time.
-    BackupRunning = CONFLICT "backup_running" "A backup is being made.";
-    /// The log cannot be handed over; administration only.
-    NobodyFollows = CONFLICT "nobody_follows" "No other process follows this one: nobody could take its place.";
+    BackupRunning = CONFLICT "backup_running"
+        "A backup is already running.";
+    /// No process could take the log over; administration only.
+    NoFollower = CONFLICT "no_follower"
+        "No standby process is available.";
     /// A cell is not split like this; administration only.
-    CellNotSplit = CONFLICT "cell_not_split" "The cell cannot be split like this.";
+    InvalidSplit = CONFLICT "invalid_split"
+        "The cell cannot be split like this.";
     /// Something else was decided about an unfulfilled payment; administration only.
-    PaymentSettled = CONFLICT "payment_settled"
-        "Something else was decided about this payment before.";
+    PaymentAlreadyResolved = CONFLICT "payment_already_resolved"
+        "This payment was already resolved in another way.";
     /// A project's orders are being held against the provider's books already: there is one such
     /// run at a time.
     ReconciliationRunning = CONFLICT "reconciliation_running"
-        "This project's books are being reconciled.";
+        "A reconciliation of this project is already running.";
     /// Another user has this e-mail address; administration only.
     EmailTaken = CONFLICT "email_taken" "Another user has this e-mail address.";
     /// Another user is bound to this identity at an identity provider; administration only.
     IdentityTaken = CONFLICT "identity_taken"
         "Another user is bound to this identity at the identity provider.";
-    /// Nothing of this name waits for another person's yes; dashboard only.
+    /// No such pending approval; dashboard only.
     ApprovalNotFound = NOT_FOUND "approval_not_found"
-        "Nothing of this name waits for an answer: it was answered, or a week is over.";
-    /// Somebody else is answering this at the moment; dashboard only.
+        "This approval request no longer exists (decided or expired).";
+    /// Someone else is deciding it; dashboard only.
     ApprovalInProgress = CONFLICT "approval_in_progress"
-        "Somebody else is answering this at the moment. Look again in a minute.";
-    /// A person may not approve what they asked for; dashboard only.
+        "Someone else is deciding this request. Try again in a minute.";
+    /// The approval has to come from another person; dashboard only.
     OwnApproval = FORBIDDEN "own_approval"
-        "You asked for this yourself: another person has to approve it.";
-    /// Too much of the project waits for another person's yes; dashboard only.
+        "You cannot approve your own request.";
+    /// The project has as many pending approvals as it may have; dashboard only.
     TooManyApprovals = CONFLICT "too_many_approvals"
-        "A hundred requests of this project wait for a yes: have some answered first.";
+        "A hundred approval requests of this project are pending. Decide some first.";
     /// There are as many users as there may be; administration only.
-    TooManyUsers = CONFLICT "too_many_users" "There are too many users.";
+    TooManyUsers = CONFLICT "too_many_users"
+        "There are as many users as the server allows.";
     /// What is to be saved was changed since it was read; administration only.
     ChangedMeanwhile = PRECONDITION_FAILED "changed_meanwhile"
         "This was changed since you read it. Read it again.";
     /// Too many requests.
     RateLimited = TOO_MANY_REQUESTS "rate_limited" "Too many requests. Slow down.";
-    /// Too many recovery codes that opened nothing.
+    /// Too many invalid recovery codes.
     TooManyInvalidCodes = TOO_MANY_REQUESTS "too_many_invalid_codes"
         "Too many invalid recovery codes. Try again later.";
     /// Too many new anonymous wallets.
     WalletCreationLimit = TOO_MANY_REQUESTS "wallet_creation_limit"
         "Too many new wallets. Try again later.";
     /// A defect of the service.
-    InternalError = INTERNAL_SERVER_ERROR "internal_error" "Something went wrong on our side.";
-    /// The payment provider refused or failed; what it was asked is not shown.
+    InternalError = INTERNAL_SERVER_ERROR "internal_error"
+        "Something went wrong on our side.";
+    /// The payment provider refused or failed.
     ProviderError = BAD_GATEWAY "provider_error"
-        "The payment provider did not do it. Nothing was sold; try again.";
+        "The payment provider refused the request or failed. Nothing was sold; try again.";
     /// Load shed before anything was done.
-    Overloaded = SERVICE_UNAVAILABLE "overloaded" "Too busy right now. Nothing was done; try again.";
+    Overloaded = SERVICE_UNAVAILABLE "overloaded"
+        "The server is busy. Nothing was done; try again.";
     /// Shutting down, or the log cannot be written.
     Unavailable = SERVICE_UNAVAILABLE "unavailable"
-        "Not available right now. It may or may not have been done; try again with the same key.";
+        "Not available right now. The request may or may not have been applied; try again with the same key.";
 }
 
 #[cfg(test)]

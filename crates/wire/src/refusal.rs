@@ -60,7 +60,7 @@ impl Error {
                 }
             }
             payments::Error::NoSuchPayment => Self::new(ErrorCode::PaymentNotFound),
-            payments::Error::Decided => Self::new(ErrorCode::PaymentSettled),
+            payments::Error::Decided => Self::new(ErrorCode::PaymentAlreadyResolved),
             payments::Error::NoSuchPrice => Self::about("priceId", ErrorCode::PriceNotFound),
             payments::Error::NoCycle => Self::invalid(
                 "priceId",
@@ -85,7 +85,7 @@ impl Error {
         let refusal = Self::from_payments(error, project);
         match refusal.code() {
             ErrorCode::ProviderError => refusal.saying(
-                "The payment provider did not do it, or not yet: try again with the same key.",
+                "The payment provider failed, or has not finished yet. Try again with the same key.",
             ),
             _ => refusal,
         }

@@ -8,7 +8,7 @@ use crate::cli::remote::ApiClient;
 
 /// A warning for each wallet that pays for several subscriptions to one product.
 pub(super) async fn of(remote: &ApiClient, project: &Project) -> Vec<Finding> {
-    let path = format!("/projects/{}/doubled-subscriptions", project.id);
+    let path = format!("/projects/{}/duplicate-subscriptions", project.id);
     let Ok(found) = remote.get::<Value>(&path).await else {
         return Vec::new();
     };

@@ -87,7 +87,7 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
                         },
                         _,
                     ) => "already taken over".into(),
-                    (RunningSubscription { runs: false, .. }, _) => {
+                    (RunningSubscription { active: false, .. }, _) => {
                         "skipped: it is not paid up".into()
                     }
                     (

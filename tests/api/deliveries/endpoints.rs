@@ -25,7 +25,7 @@ async fn an_endpoint_is_made_shown_changed_and_deleted() {
         "id": id, "url": "https://shop.example/hooks", "events": ["order.failed", "order.paid"],
         "active": true, "disabledReason": null, "createdAt": "2026-11-18T11:06:40.000Z",
         "health": {
-            "attempts": 0, "succeeded": 0, "waiting": 0, "failingSince": null,
+            "attempts": 0, "succeeded": 0, "pending": 0, "failingSince": null,
             "lastFailure": null, "lastSuccessAt": null,
         },
     });

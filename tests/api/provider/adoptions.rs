@@ -92,11 +92,11 @@ async fn a_running_subscription_is_taken_over_once_and_its_cycle_costs_nothing()
     };
     let found = of(&listed, "sub_old");
     assert_eq!(
-        (&found["customerEmail"], &found["runs"], &found["orderId"]),
+        (&found["customerEmail"], &found["active"], &found["orderId"]),
         (&json!("ann@mail.example"), &json!(true), &Value::Null)
     );
     assert_eq!(found["customerMetadata"]["user"], "ann");
-    assert_eq!(of(&listed, "sub_late")["runs"], false);
+    assert_eq!(of(&listed, "sub_late")["active"], false);
 
     let adopted = moved.adopt("sub_old", &moved.tier).await.expect(200);
     assert_eq!(adopted["adopted"], true);

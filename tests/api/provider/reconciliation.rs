@@ -67,7 +67,7 @@ async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
     let shop = StripeShop::open().await;
     let empty = shop.reconciled().await;
     assert_eq!(
-        (&empty["addsUp"], &empty["charges"]),
+        (&empty["balanced"], &empty["charges"]),
         (&json!(true), &json!(0))
     );
     shop.sells("ann").await;
@@ -84,9 +84,9 @@ async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
     let path = format!("/v1/charges/{}", failed["id"].as_str().unwrap());
     shop.stripe.set(&path, json!({"status": "failed"}));
     let made = shop.reconciled().await;
-    assert_eq!(made["found"], json!([]));
+    assert_eq!(made["firstDifferences"], json!([]));
     assert_eq!(
-        (&made["addsUp"], &made["charges"]),
+        (&made["balanced"], &made["charges"]),
         (&json!(true), &json!(123))
     );
     assert_eq!(sum(&made), [1000, 900, 1200, 0]);
@@ -126,12 +126,12 @@ async fn a_refund_and_a_dispute_that_no_event_told_of_are_mended() {
     shop.stripe.put("/v1/disputes/du_unheard", dispute);
     shop.service.clock.advance_millis(1000);
     let made = shop.reconciled().await;
-    assert_eq!(made["found"], json!([]));
+    assert_eq!(made["firstDifferences"], json!([]));
     assert_eq!(
         (&made["refunds"], &made["disputes"]),
         (&json!(1), &json!(1))
     );
-    assert_eq!(made["mended"], 2);
+    assert_eq!(made["corrected"], 2);
     for order in [refunded, disputed] {
         assert_eq!(shop.order(&order).await["status"], "refunded");
     }
@@ -148,8 +148,8 @@ async fn a_charge_of_ours_that_nobody_heard_of_is_fulfilled_or_waits_for_a_perso
     // For orders that do not exist here.
     shop.charge("pi_lost1", &shop.lost(), 900, 0);
     let made = shop.reconciled().await;
-    assert_eq!(made["found"], json!([]));
-    assert_eq!(made["mended"], 2);
+    assert_eq!(made["firstDifferences"], json!([]));
+    assert_eq!(made["corrected"], 2);
     assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
     let waits = shop.unfulfilled().await;
     assert_eq!(waits.len(), 1);
@@ -196,7 +196,7 @@ async fn a_subscriptions_charge_without_marks_is_known_by_its_bill() {
         }));
     }
     let made = shop.reconciled().await;
-    assert_eq!(made["found"], json!([]));
+    assert_eq!(made["firstDifferences"], json!([]));
     assert_eq!(sum(&made), [0, 1900, 1900, 0]);
     let waits = shop.unfulfilled().await;
     assert_eq!(waits.len(), 1, "{waits:?}");
@@ -212,14 +212,14 @@ async fn what_stays_different_is_kept_and_counted() {
     shop.charge(&payment, &json!({}), 700, 0);
     let made = shop.reconciled().await;
     assert_eq!(
-        (&made["addsUp"], &made["differences"]),
+        (&made["balanced"], &made["differences"]),
         (&json!(false), &json!(1))
     );
     let wanted = json!({
         "kind": "amount", "id": shop.charge_of(&payment).trim_start_matches("/v1/charges/"), "paymentId": payment,
         "orderId": order, "providerCents": 700, "orderCents": 500, "currency": "EUR",
     });
-    assert_eq!(made["found"], json!([wanted]));
+    assert_eq!(made["firstDifferences"], json!([wanted]));
     assert_eq!(sum(&made), [0, 0, 0, 700]);
     let figures = shop.admin().request(reqwest::Method::GET, "/metrics");
     let figures = figures.send().await.unwrap().text().await.unwrap();

@@ -197,12 +197,12 @@ async fn what_waits_is_refunded_once_or_dismissed_with_a_note() {
     assert_refused(
         &shop.decide("pi_lost1", "assign", &to).await,
         409,
-        "payment_settled",
+        "payment_already_resolved",
     );
     assert_refused(
         &shop.decide("pi_lost1", "dismiss", &why).await,
         409,
-        "payment_settled",
+        "payment_already_resolved",
     );
     assert_refused(
         &shop.decide("pi_lost9", "refund", &json!({})).await,
@@ -294,7 +294,7 @@ async fn of_decisions_at_once_one_is_made_and_logged() {
                 200 => made.push((*what, body, reply.body["id"].clone())),
                 // Once it has its order it waits no more.
                 _ if *what == "refund" && reply.status == 404 => {}
-                _ => assert_refused(&reply, 409, "payment_settled"),
+                _ => assert_refused(&reply, 409, "payment_already_resolved"),
             }
         }
         assert!(!made.is_empty(), "one of them");
@@ -303,7 +303,7 @@ async fn of_decisions_at_once_one_is_made_and_logged() {
         let log = shop.admin().get(&log).await.expect(200);
         let log = log["entries"].as_array().unwrap();
         assert_eq!(log.len(), 1, "{log:?}");
-        assert_eq!(log[0]["state"], "done");
+        assert_eq!(log[0]["status"], "done");
     }
 }
 

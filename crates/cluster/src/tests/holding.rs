@@ -137,7 +137,10 @@ async fn what_a_leader_may_have_done_is_not_sent_again() {
     drop(stream);
     let answer = answer.await.unwrap();
     assert!(is_refusal(&answer, "unavailable"), "{answer}");
-    assert!(answer.contains("may or may not have been done"), "{answer}");
+    assert!(
+        answer.contains("may or may not have been applied"),
+        "{answer}"
+    );
     let figures = node.switch.figures();
     assert_eq!((figures.unknown, figures.not_taken), (1, 0));
     let again = tokio::time::timeout(Duration::from_millis(200), listener.accept());

@@ -47,7 +47,7 @@ pub struct RunningSubscription {
     /// The provider's price.
     pub provider_price_id: String,
     /// Whether it is paid up, or in its trial: only then it can be taken over.
-    pub runs: bool,
+    pub active: bool,
     /// When its period ends.
     pub current_period_end: Option<String>,
     /// The metadata that you put on the customer at the provider.
@@ -95,7 +95,7 @@ pub struct Adopted {
     pub adopted: bool,
 }
 
-/// List subscriptions that run at the provider.
+/// List subscriptions at the provider
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/provider/subscriptions",
@@ -142,7 +142,7 @@ impl From<ImportCandidate> for RunningSubscription {
             customer_id: running.customer.as_str().to_owned(),
             customer_email: running.email.map(|email| email.as_str().to_owned()),
             provider_price_id: running.price,
-            runs: running.is_running,
+            active: running.is_running,
             current_period_end: running.current_period_end.map(|at| Instant(at).to_string()),
             customer_metadata: running.customer_metadata,
             metadata: running.metadata,
@@ -158,10 +158,10 @@ fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
     price.ok_or(Error::new(ErrorCode::PriceNotFound))
 }
 
-/// Take over a subscription that was not started through Scrip.
+/// Adopt a subscription
 ///
-/// The provider's subscription is marked with its owner, and the current cycle is granted without a charge. A
-/// repeat changes nothing.
+/// Takes over a subscription that was not started through Scrip. The provider's subscription is marked with its
+/// owner, and the current cycle is granted without a charge. Repeating it changes nothing.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/provider/subscriptions",

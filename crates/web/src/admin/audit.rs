@@ -28,12 +28,12 @@ use crate::{admin::App, http::query::Params};
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct Filter {
-    /// A part of who did it, in any case.
+    /// A part of the actor, in any case.
     #[param(inline)]
-    who: Option<SearchText>,
+    actor: Option<SearchText>,
     /// The project that it was about. One that does not exist has no entries.
     project_id: Option<String>,
-    /// The kind of deed: `people`, `projects`, `catalog`, `keys`, `webhooks`, `wallets`, `orders`, `payments`, `server`.
+    /// The area of the change: `people`, `projects`, `catalog`, `keys`, `webhooks`, `wallets`, `orders`, `payments`, `server`.
     kind: Option<String>,
     /// The first instant.
     #[param(inline)]
@@ -80,17 +80,17 @@ pub(super) struct AuditLogEntry {
     /// When it was made.
     at: String,
     /// A user's name and identifier, or `administrator's token`.
-    who: String,
+    actor: String,
     /// What was done, in words.
-    what: String,
+    description: String,
     /// The address that it came from.
-    from: String,
+    address: String,
     /// The project that it was about; null: none.
     project_id: Option<String>,
-    /// The kind of deed.
+    /// The area of the change, as `kind` filters it.
     kind: String,
     /// `done`, or `unknown`: it may have been done. Once that is known, it becomes `done`.
-    state: &'static str,
+    status: &'static str,
 }
 
 /// A page of the audit log.
@@ -107,19 +107,20 @@ impl From<&AuditEntry> for AuditLogEntry {
     fn from(entry: &AuditEntry) -> Self {
         Self {
             at: Instant(domain::Timestamp(entry.at)).to_string(),
-            who: entry.who.clone(),
-            what: entry.what.clone(),
-            from: entry.from.clone(),
+            actor: entry.who.clone(),
+            description: entry.what.clone(),
+            address: entry.from.clone(),
             project_id: entry.project.map(|project| project.to_string()),
             kind: entry.kind.clone(),
-            state: audit_csv::state(entry),
+            status: audit_csv::state(entry),
         }
     }
 }
 
-/// List what was changed, by whom and from where, also failed sign-ins; with `Accept: text/csv` as comma-separated
-/// values. Kept for a year, at most 50,000 entries of one
-/// person: more replace that person's oldest.
+/// List audit log entries
+///
+/// Changes, by whom and from where, and failed sign-ins. With `Accept: text/csv` as comma-separated values. Kept for
+/// a year, at most 50,000 entries of one actor: more replace that actor's oldest.
 #[utoipa::path(
     get,
     path = "/audit",
@@ -136,7 +137,7 @@ pub(super) async fn list(
 ) -> Result<Response, Error> {
     let project = asked.project_id.map(|id| id.parse::<ProjectId>());
     let filter = AuditFilter {
-        who: asked.who.map(line),
+        who: asked.actor.map(line),
         // Nothing is about a project whose identifier is malformed.
         project: project.map(|id| id.unwrap_or(ProjectId(0))),
         kind: asked.kind,

@@ -11,7 +11,7 @@ use wire::{Error, ErrorCode, field::BoundedInteger, view::Instant};
 
 use crate::admin::App;
 
-/// A backup to make.
+/// A backup to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewBackup)]
@@ -41,8 +41,8 @@ pub struct Backups {
     pub running: Option<Backup>,
     /// The last one that ended since the server started.
     pub last: Option<Backup>,
-    /// When the last good one was made, also before the server started.
-    pub last_good_at: Option<String>,
+    /// When the last successful one was made, also before the server started.
+    pub last_success_at: Option<String>,
 }
 
 /// A backup, under way or over.
@@ -63,7 +63,7 @@ pub struct Backup {
     /// Bytes of these records.
     pub bytes: u64,
     /// About how many bytes there are to back up; 0: not known yet.
-    pub of_bytes: u64,
+    pub total_bytes: u64,
     /// Bytes that were written for it, compressed; the rest was there from earlier backups.
     pub new_bytes: u64,
     /// Older backups that were removed.
@@ -83,7 +83,7 @@ impl Backup {
             status: status.into(),
             records: it.moved.records,
             bytes: it.moved.bytes,
-            of_bytes: it.moved.of_bytes,
+            total_bytes: it.moved.of_bytes,
             new_bytes: it.moved.new_bytes,
             removed: 0,
             seconds: None,
@@ -106,7 +106,9 @@ impl Backup {
     }
 }
 
-/// Start a backup. It goes on after this is answered; its state can be read meanwhile.
+/// Start a backup
+///
+/// It goes on after the answer; `GET /backups` shows its state.
 #[utoipa::path(
     post,
     path = "/backups",
@@ -156,7 +158,7 @@ pub(super) async fn create(
     }
 }
 
-/// Show the state of backups.
+/// Show the state of backups
 #[utoipa::path(
     get,
     path = "/backups",
@@ -169,6 +171,6 @@ pub(super) async fn show(_: Authorized<Own>, State(app): State<App>) -> Json<Bac
     Json(Backups {
         running: status.running.map(|it| Backup::of(it, "running")),
         last: status.last.map(Backup::over),
-        last_good_at: status.last_good.map(|at| Instant(at).to_string()),
+        last_success_at: status.last_good.map(|at| Instant(at).to_string()),
     })
 }

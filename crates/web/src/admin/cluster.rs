@@ -4,36 +4,38 @@ use axum::{extract::State, http::StatusCode};
 use catalog::MAX_MOVED;
 use domain::id::ProjectId;
 use edge::{Authorized, Own, body::Body};
-use operations::cluster::{NobodyFollows, SplitRefusal};
+use operations::cluster::{NoFollower, SplitRefusal};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{Error, ErrorCode, field::BoundedInteger};
 
 use crate::admin::App;
 
-/// Hand the log over: the process that leads finishes what is in flight and ends, to be started anew as a follower, and
-/// another takes its place. Requests meanwhile are held.
+/// Hand the log over
+///
+/// The process that leads finishes what is in flight, ends and restarts as a follower, and another takes its place.
+/// Requests wait until then.
 #[utoipa::path(
     post,
     path = "/cluster/hand-over",
     operation_id = "handOver",
     tag = "Cluster",
     responses((status = 202, description = "The process that led stops; another one takes over.")),
-    extensions(("x-errors" = json!(["nobody_follows"])))
+    extensions(("x-errors" = json!(["no_follower"])))
 )]
 pub(super) async fn hand_over(
     caller: Authorized<Own>,
     State(app): State<App>,
 ) -> Result<StatusCode, Error> {
-    let nobody = || Error::new(ErrorCode::NobodyFollows);
+    let nobody = || Error::new(ErrorCode::NoFollower);
     let cluster = app.cluster.as_ref().ok_or_else(nobody)?;
     let asked = cluster.hand_over().await;
-    asked.map_err(|NobodyFollows| nobody())?;
+    asked.map_err(|NoFollower| nobody())?;
     caller.did("Had the leading process hand over to another one");
     Ok(StatusCode::ACCEPTED)
 }
 
-/// A cell to make out of another one.
+/// A cell to create out of another one.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewCell)]
 struct Split {
@@ -45,9 +47,11 @@ struct Split {
     projects: Vec<String>,
 }
 
-/// Split a cell: some of its projects go on in a new one, which a process that was started with its number becomes.
-/// Requests for the projects of both are held meanwhile, as while the log is handed over. The cell that is split is the
-/// one that `cell` names in the query, the lowest where it is left out.
+/// Split a cell
+///
+/// Some of its projects move to a new cell, which a process that was started with its number becomes. Requests for
+/// the projects of both wait until then, as while the log is handed over. `cell` in the query names the cell to
+/// split; the default is the lowest.
 #[utoipa::path(
     post,
     path = "/cluster/split",
@@ -55,7 +59,7 @@ struct Split {
     tag = "Cluster",
     request_body = Split,
     responses((status = 202, description = "The process that led stops; both cells go on.")),
-    extensions(("x-errors" = json!(["project_not_found", "cell_not_split"])))
+    extensions(("x-errors" = json!(["project_not_found", "invalid_split"])))
 )]
 pub(super) async fn split(
     caller: Authorized<Own>,
@@ -66,7 +70,7 @@ pub(super) async fn split(
         to: BoundedInteger(to),
         projects,
     } = body.parse()?;
-    let refused = |why: &'static str| Error::new(ErrorCode::CellNotSplit).saying(why);
+    let refused = |why: &'static str| Error::new(ErrorCode::InvalidSplit).saying(why);
     let to = i16::try_from(to).map_err(|_| refused("A cell is a number up to 32767."))?;
     if projects.is_empty() || projects.len() > MAX_MOVED {
         return Err(Error::invalid("projects", "Name 1 to 1000 projects."));

@@ -18,16 +18,16 @@ pub(super) struct Session {
     id: String,
     /// Whose it is; null: of somebody who signed in with the administrator's token.
     user_id: Option<String>,
-    /// The address from which it was begun.
+    /// The address that the user signed in from.
     address: String,
     /// What the browser calls itself.
     browser: String,
-    /// When it was begun.
-    since: String,
+    /// When the user signed in.
+    created_at: String,
     /// When it was last used, to the minute.
-    last_seen: String,
+    last_seen_at: String,
     /// When it ends at the latest.
-    until: String,
+    expires_at: String,
 }
 
 /// All sessions of the dashboard.
@@ -44,14 +44,14 @@ impl Session {
             user_id: session.user.map(|user| user.to_string()),
             address: session.origin.address,
             browser: session.origin.browser,
-            since: Instant(session.since).to_string(),
-            last_seen: Instant(session.seen).to_string(),
-            until: Instant(session.until).to_string(),
+            created_at: Instant(session.since).to_string(),
+            last_seen_at: Instant(session.seen).to_string(),
+            expires_at: Instant(session.until).to_string(),
         }
     }
 }
 
-/// List all sessions of the dashboard.
+/// List dashboard sessions
 #[utoipa::path(
     get,
     path = "/sessions",
@@ -70,7 +70,7 @@ pub(super) async fn list(
     })
 }
 
-/// End a session of the dashboard.
+/// End a dashboard session
 #[utoipa::path(
     delete,
     path = "/sessions/{sessionId}",
@@ -96,7 +96,7 @@ pub(super) async fn end(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// End all sessions of a user.
+/// End a user's sessions
 #[utoipa::path(
     delete,
     path = "/users/{userId}/sessions",

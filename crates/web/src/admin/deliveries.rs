@@ -61,8 +61,10 @@ struct Replay {
     since: InstantText,
 }
 
-/// List deliveries to a webhook endpoint, newest first: those that were tried at least once. All that are
-/// pending and the last 10,000 others are kept.
+/// List deliveries
+///
+/// Of one endpoint, newest first: those that were tried at least once. All that are pending and the last 10,000
+/// others are kept.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/webhooks/{webhookId}/deliveries",
@@ -101,8 +103,9 @@ pub(super) async fn list(
     }))
 }
 
-/// Send a delivery's event again. A pending delivery is tried at once; for one that is over, a new
-/// delivery is made and answered.
+/// Send a delivery's event again
+///
+/// A pending delivery is tried at once; for one that is over, a new delivery is made and answered.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay",
@@ -137,8 +140,9 @@ pub(super) async fn replay(
     ))
 }
 
-/// Send all events again that were recorded since an instant, as far as they are kept and the endpoint wants
-/// them.
+/// Send events again
+///
+/// All that were recorded since an instant, as far as they are kept and the endpoint wants them.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks/{webhookId}/replay",

@@ -11,22 +11,22 @@ use super::path::Segments;
 use crate::admin::App;
 
 /// Wallets that are shown.
-const SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// Wallets with several subscriptions to one product.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DoubledSubscriptions {
+pub(super) struct DuplicateSubscriptions {
     /// At most 100 of them.
-    wallets: Vec<WalletWithDoubled>,
-    /// How many others there are.
-    besides: usize,
+    wallets: Vec<WalletWithDuplicates>,
+    /// How many other wallets have several.
+    omitted: usize,
 }
 
 /// A wallet with several subscriptions to one product that go on.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct WalletWithDoubled {
+pub(super) struct WalletWithDuplicates {
     /// The wallet's name in the administration: `wref_…`.
     r#ref: String,
     /// The wallet's identifier: `wal_…`
@@ -37,7 +37,7 @@ pub(super) struct WalletWithDoubled {
     subscriptions: Vec<Subscription>,
 }
 
-impl From<DoubledWallet> for WalletWithDoubled {
+impl From<DoubledWallet> for WalletWithDuplicates {
     fn from(wallet: DoubledWallet) -> Self {
         let subscriptions = wallet.subscriptions.iter().map(Subscription::from);
         Self {
@@ -49,27 +49,32 @@ impl From<DoubledWallet> for WalletWithDoubled {
     }
 }
 
-/// List wallets that have several subscriptions to one product which go on, as two checkouts that are paid at once make
-/// them: their buyers pay for each.
+/// List wallets with duplicate subscriptions
+///
+/// Wallets with several running subscriptions to one product, as two checkouts that are paid at the same time make them:
+/// their buyers pay for each.
 #[utoipa::path(
     get,
-    path = "/projects/{projectId}/doubled-subscriptions",
-    operation_id = "listDoubledSubscriptions",
+    path = "/projects/{projectId}/duplicate-subscriptions",
+    operation_id = "listDuplicateSubscriptions",
     tag = "Wallets",
     params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The wallets.", body = DoubledSubscriptions)),
+    responses((status = 200, description = "The wallets.", body = DuplicateSubscriptions)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
     path: Segments,
-) -> Result<Json<DoubledSubscriptions>, Error> {
+) -> Result<Json<DuplicateSubscriptions>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let found = app.payments.doubled().of(&project, SHOWN).await;
-    let (wallets, besides) = found.map_err(|error| Error::from_wallet(error, &project))?;
-    Ok(Json(DoubledSubscriptions {
-        wallets: wallets.into_iter().map(WalletWithDoubled::from).collect(),
-        besides,
+    let found = app.payments.doubled().of(&project, MAX_SHOWN).await;
+    let (wallets, omitted) = found.map_err(|error| Error::from_wallet(error, &project))?;
+    Ok(Json(DuplicateSubscriptions {
+        wallets: wallets
+            .into_iter()
+            .map(WalletWithDuplicates::from)
+            .collect(),
+        omitted,
     }))
 }

@@ -11,8 +11,8 @@ use wire::{Error, ErrorCode};
 use super::path::Segments;
 use crate::admin::App;
 
-/// What stays of a wallet, by name; `docs/erasure.md` says why.
-const STAYS: [&str; 7] = [
+/// What is kept of a wallet, by name; `docs/erasure.md` says why.
+const RETAINED: [&str; 7] = [
     "ledger",
     "meta",
     "externalUserId",
@@ -31,15 +31,17 @@ pub(super) struct ErasedWallet {
     /// Orders that this request took a buyer's address or metadata from; 0 where there were none left.
     orders: usize,
     /// Operators' notes that it deleted.
-    notes: usize,
-    /// What stays: `ledger` (sums and credits), `meta` (callers' notes in it), `externalUserId`, `providerCustomer` (refunds
+    deleted_notes: usize,
+    /// What is kept: `ledger` (sums and credits), `meta` (callers' notes in it), `externalUserId`, `providerCustomer` (refunds
     /// need it), `events` (webhooks that were sent, and events for 30 days), `history` (superseded records on the disk, which
     /// nothing shows), `backups` (until they are deleted).
-    stays: [&'static str; 7],
+    retained: [&'static str; 7],
 }
 
-/// Erase a customer's e-mail addresses and metadata from all orders of a wallet, and operators' notes about it. Credits
-/// and sums stay, and so does what refunds need. No search finds the wallet by such an address any more, and no code is
+/// Erase a customer's personal data
+///
+/// Removes e-mail addresses and metadata from all orders of a wallet, and operators' notes about it. Credits and
+/// sums stay, and so does what refunds need. No search finds the wallet by such an address any more, and no code is
 /// mailed there. An order that is made or paid later has its buyer's address. Repeating it changes nothing.
 #[utoipa::path(
     post,
@@ -50,7 +52,7 @@ pub(super) struct ErasedWallet {
         ("projectId" = String, Path, description = "The project."),
         ("walletRef" = String, Path, description = "The wallet's `ref`, or its `wal_…`.")
     ),
-    responses((status = 200, description = "What was erased, and what stays.", body = ErasedWallet)),
+    responses((status = 200, description = "What was erased, and what is kept.", body = ErasedWallet)),
     extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
 )]
 pub(super) async fn erase(
@@ -64,7 +66,6 @@ pub(super) async fn erase(
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
     let words = format!("Erase the customer of {}", view.id);
-    // What is erased stays so, whoever asks again.
     caller.announce_once(&app.edge, &words, None, "").await?;
     let payments = app.payments.erase_unfulfilled(&project, view.key).await;
     let payments = payments.map_err(|error| Error::from_payments(error, &project))?;
@@ -81,8 +82,8 @@ pub(super) async fn erase(
     Ok(Json(ErasedWallet {
         wallet_id: view.id.to_string(),
         orders,
-        notes,
-        stays: STAYS,
+        deleted_notes: notes,
+        retained: RETAINED,
     }))
 }
 

@@ -22,8 +22,10 @@ struct FreezeWallet {
     reason: Option<NoteText>,
 }
 
-/// Freeze a wallet, or let it be used again. Whatever takes credits of a frozen wallet is refused (`wallet_frozen`), and
-/// so is its checkout; reads, grants, refunds, and what was promised before go on. Repeating a request changes nothing.
+/// Freeze or unfreeze a wallet
+///
+/// What would take credits of a frozen wallet is refused (`wallet_frozen`), and so is its checkout; reads, grants,
+/// refunds and payments under way go on. Repeating a request changes nothing.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/wallets/{walletRef}/freeze",

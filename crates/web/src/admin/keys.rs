@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// A key to make.
+/// A key to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewKey)]
@@ -53,7 +53,9 @@ struct Update {
     expires_at: Field<InstantText>,
 }
 
-/// Make a key. A secret one is shown only here.
+/// Create an API key
+///
+/// A secret key is shown only here.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/keys",
@@ -61,7 +63,7 @@ struct Update {
     tag = "Keys",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Key)),
+    responses((status = 201, description = "Created.", body = Key)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
@@ -85,7 +87,9 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
 
-/// List a project's keys, revoked ones too.
+/// List API keys
+///
+/// Revoked ones too.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/keys",
@@ -106,7 +110,7 @@ pub(super) async fn list(
     }))
 }
 
-/// Show a key.
+/// Show an API key
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/keys/{keyId}",
@@ -127,7 +131,9 @@ pub(super) async fn show(
     shown(&app, &path, &known(&app, &path)?)
 }
 
-/// Change a key's name or when it ends, for the next request.
+/// Update an API key
+///
+/// Its name, or when it ends. From the next request.
 #[utoipa::path(
     patch,
     path = "/projects/{projectId}/keys/{keyId}",
@@ -176,7 +182,9 @@ fn shown(app: &App, path: &Segments, key: &ApiKey) -> Result<Response, Error> {
     Ok(tagged_as(&Key::of(key, &catalog), &Key::from(key)))
 }
 
-/// Revoke a key, for the next request and for good. Doing it again changes nothing.
+/// Revoke an API key
+///
+/// From the next request, for good. Repeating it changes nothing.
 #[utoipa::path(
     delete,
     path = "/projects/{projectId}/keys/{keyId}",

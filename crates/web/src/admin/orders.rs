@@ -32,7 +32,9 @@ pub(super) struct ListOptions {
     format: Option<ListFormatText>,
 }
 
-/// List a project's orders, newest first. With `format=csv` or `Accept: text/csv`, all of them as CSV.
+/// List orders
+///
+/// Newest first. With `format=csv` or `Accept: text/csv`, all of them as CSV.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/orders",
@@ -74,7 +76,7 @@ pub(super) async fn list(
     respond::json(&ListedOrders::new(page, totals.as_ref()))
 }
 
-/// Show an order.
+/// Show an order
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/orders/{orderIdOrCheckoutId}",

@@ -26,7 +26,7 @@ use crate::{
     },
 };
 
-/// A price to make.
+/// A price to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewPrice)]
@@ -76,7 +76,7 @@ struct Update {
     label: Field<NameText>,
 }
 
-/// Make a price.
+/// Create a price
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/products/{productId}/prices",
@@ -87,7 +87,7 @@ struct Update {
         ("productId" = String, Path, description = "The product.")
     ),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Price)),
+    responses((status = 201, description = "Created.", body = Price)),
     extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
 )]
 pub(super) async fn create(
@@ -108,7 +108,9 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(Price::from(&price))))
 }
 
-/// List a product's prices, inactive ones too.
+/// List prices
+///
+/// Inactive ones too.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/products/{productId}/prices",
@@ -135,7 +137,7 @@ pub(super) async fn list(
     }))
 }
 
-/// Show a price.
+/// Show a price
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/products/{productId}/prices/{priceId}",
@@ -167,7 +169,9 @@ fn current(app: &App, path: &Segments) -> Result<Price, Error> {
     Ok(Price::from(price))
 }
 
-/// Change a price's label, or whether it is offered.
+/// Update a price
+///
+/// Its label, or whether it is offered.
 #[utoipa::path(
     patch,
     path = "/projects/{projectId}/products/{productId}/prices/{priceId}",

@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// A product to make.
+/// A product to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewProduct)]
@@ -102,7 +102,7 @@ impl Grant {
     }
 }
 
-/// Make a product.
+/// Create a product
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/products",
@@ -110,7 +110,7 @@ impl Grant {
     tag = "Products",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = Product)),
+    responses((status = 201, description = "Created.", body = Product)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
@@ -140,7 +140,9 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(Product::of(&product, &catalog))))
 }
 
-/// List a project's products with their prices, inactive ones too.
+/// List products
+///
+/// With their prices, inactive ones too.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/products",
@@ -163,7 +165,9 @@ pub(super) async fn list(
     Ok(Json(Products { products }))
 }
 
-/// Show a product with its prices.
+/// Show a product
+///
+/// With its prices.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/products/{productId}",
@@ -191,7 +195,7 @@ fn current(app: &App, path: &Segments) -> Result<Product, Error> {
     Ok(Product::of(product, &catalog))
 }
 
-/// Change a product.
+/// Update a product
 #[utoipa::path(
     patch,
     path = "/projects/{projectId}/products/{productId}",

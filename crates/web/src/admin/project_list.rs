@@ -21,7 +21,9 @@ pub(super) struct Which {
     archived: Option<ArchivedText>,
 }
 
-/// List the projects of this server, oldest first.
+/// List projects
+///
+/// Oldest first.
 #[utoipa::path(
     get,
     path = "/projects",

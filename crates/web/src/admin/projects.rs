@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// A project to make.
+/// A project to create.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewProject)]
 struct Create {
@@ -183,14 +183,16 @@ struct Limit {
 /// Days for which a past-due subscription keeps its features.
 type GraceDays = BoundedInteger<0, 365>;
 
-/// Make a project, with a key of each kind. The secret key is shown only here.
+/// Create a project
+///
+/// With a key of each kind. The secret key is shown only here.
 #[utoipa::path(
     post,
     path = "/projects",
     operation_id = "createProject",
     tag = "Projects",
     request_body = Create,
-    responses((status = 201, description = "Made.", body = CreatedProject))
+    responses((status = 201, description = "Created.", body = CreatedProject))
 )]
 pub(super) async fn create(
     caller: Authorized<Own>,
@@ -221,7 +223,7 @@ pub fn of_cell(app: &AdminState) -> Projects {
     }
 }
 
-/// Show a project.
+/// Show a project
 #[utoipa::path(
     get,
     path = "/projects/{projectId}",
@@ -240,7 +242,9 @@ pub(super) async fn show(
     Ok(tagged(&view(&app, &catalog)))
 }
 
-/// Change a project. The key of a Stripe account is tried when it is set, which may take some seconds.
+/// Update a project
+///
+/// The key of a Stripe account is tried when it is set, which may take some seconds.
 #[utoipa::path(
     patch,
     path = "/projects/{projectId}",

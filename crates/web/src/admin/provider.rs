@@ -24,7 +24,9 @@ pub struct ProviderCheck {
     pub new_key_url: Option<String>,
 }
 
-/// Call a project's payment provider, to see whether its key still works. Nothing is changed.
+/// Check the payment provider
+///
+/// Calls it, to see whether the key still works. Changes nothing.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/provider/check",

@@ -53,7 +53,7 @@ pub struct Reconciliation {
     /// When it ended; null while it goes on.
     pub ended_at: Option<String>,
     /// Whether every cent belongs to an order, an unfulfilled payment or another product.
-    pub adds_up: bool,
+    pub balanced: bool,
     /// Charges that were looked at.
     pub charges: u64,
     /// Refunds that were looked at.
@@ -61,13 +61,13 @@ pub struct Reconciliation {
     /// Disputes that were looked at.
     pub disputes: u64,
     /// How many of them differed, but no longer did after another look.
-    pub mended: u64,
+    pub corrected: u64,
     /// How many of them still differ.
     pub differences: u64,
     /// What was charged, by currency.
     pub sums: Vec<ReconciledSum>,
     /// The first 100 differences.
-    pub found: Vec<ReconciliationDifference>,
+    pub first_differences: Vec<ReconciliationDifference>,
 }
 
 /// What was charged in one currency, in its minor unit.
@@ -116,7 +116,7 @@ impl From<payments::Reconciliation> for Reconciliation {
             other_cents: sum.other_cents,
             differing_cents: sum.differing_cents,
         });
-        let found = result
+        let first = result
             .found
             .into_iter()
             .map(|found| ReconciliationDifference {
@@ -133,20 +133,22 @@ impl From<payments::Reconciliation> for Reconciliation {
             to: at(result.until),
             started_at: at(result.began_at),
             ended_at: (result.ended_at != 0).then(|| at(result.ended_at)),
-            adds_up: result.differences == 0,
+            balanced: result.differences == 0,
             charges: result.charges,
             refunds: result.refunds,
             disputes: result.disputes,
-            mended: result.mended,
+            corrected: result.mended,
             differences: result.differences,
             sums: sums.collect(),
-            found: found.collect(),
+            first_differences: first.collect(),
         }
     }
 }
 
-/// Start to hold the provider's charges, refunds and disputes against the orders. It goes on after this
-/// is answered; its state can be read meanwhile. Scrip does so by itself once a day.
+/// Start a reconciliation
+///
+/// Compares the provider's charges, refunds and disputes with the orders. It goes on after the answer; `GET` shows
+/// its state. Scrip does so by itself once a day.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/reconciliation",
@@ -189,7 +191,9 @@ pub(super) async fn create(
     }
 }
 
-/// Show the result of the last reconciliation, and the state of one that is running.
+/// Show the last reconciliation
+///
+/// And the state of one that is running.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/reconciliation",

@@ -45,10 +45,12 @@ struct ReplacedCode<'a> {
     mailed_to: Option<&'a str>,
 }
 
-/// Replace the recovery code of a wallet, whichever it is: also where a thief replaced it first. Former codes open
-/// nothing any more, sessions end, and open holds that publishable keys placed are released. With `mail` the new code is
-/// mailed and not shown, to the buyer whose payment made the wallet or to the address that is named: whoever only paid for
-/// more may know a former code alone. With a key, repeating the request within 24 hours answers, or mails, the same code.
+/// Replace a recovery code
+///
+/// Also where a thief replaced it first. Former codes open nothing any more, sessions end, and open holds that
+/// publishable keys placed are released. With `mail` the new code is mailed and not shown, to the buyer whose
+/// payment made the wallet or to the address that is named: who only paid for more may know a former code alone.
+/// With a key, repeating the request within 24 hours answers, or mails, the same code.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/wallets/{walletRef}/replace-code",

@@ -13,8 +13,10 @@ use crate::{
     },
 };
 
-/// Reverse a deduction: give back what it took, to the lots that it came from. All reversals of a deduction together
-/// give back no more than it took. Applied once for each `idempotencyKey`.
+/// Reverse a deduction
+///
+/// Gives back what it took, to the lots that it came from. All reversals of a deduction together give back no more
+/// than it took. Applied once for each `idempotencyKey`.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/deductions/{ledgerId}/reverse",

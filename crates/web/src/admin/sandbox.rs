@@ -77,7 +77,7 @@ pub(super) struct Advanced {
     now: Instant,
 }
 
-/// Show a project's sandbox.
+/// Show the sandbox
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/sandbox",
@@ -96,7 +96,9 @@ pub(super) async fn show(
     view(&app, &project)
 }
 
-/// Change how a project's sandbox delivers webhooks: late, twice, out of order.
+/// Update the sandbox
+///
+/// How it delivers webhooks: late, twice, out of order.
 #[utoipa::path(
     patch,
     path = "/projects/{projectId}/sandbox",
@@ -142,8 +144,10 @@ pub(super) async fn update(
     view(&app, &project)
 }
 
-/// Move a project's clock on. Grants, expiry, renewals and orders follow it; when this answers, all
-/// that fell due on the way has happened. It never goes back.
+/// Advance the sandbox's clock
+///
+/// Grants, expiry, renewals and orders follow it; the answer comes when all that fell due has happened. The clock
+/// never goes back.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/sandbox/advance",

@@ -36,7 +36,9 @@ pub(super) struct SearchQuery {
     limit: Option<LimitText>,
 }
 
-/// Find wallets, orders and ledger entries by anything that is known of them.
+/// Search wallets, orders and ledger entries
+///
+/// By any id, address, code or user id.
 #[utoipa::path(
     get,
     path = "/search",

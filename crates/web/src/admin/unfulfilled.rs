@@ -112,8 +112,10 @@ impl From<Kept> for UnfulfilledPayment {
     }
 }
 
-/// List payments that lead to no order, the newest first: a person decides what becomes of them. One that
-/// leads to an order after all leaves the list by itself.
+/// List unfulfilled payments
+///
+/// Payments that lead to no order, newest first: a person decides about each. One that leads to an order after all
+/// leaves the list by itself.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/unfulfilled-payments",
@@ -146,8 +148,10 @@ pub(super) async fn list(
     }))
 }
 
-/// Turn a payment into an order of this price: in this user's or code's wallet, or in a new code's where
-/// neither is named. Done once: a repeat answers the order.
+/// Assign a payment to a price
+///
+/// Turns the payment into an order of this price: in this user's or code's wallet, or in a new code's if neither is
+/// named. Done once: a repeat answers the order.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/assign",
@@ -161,7 +165,7 @@ pub(super) async fn list(
     responses((status = 200, description = "The order.", body = Order)),
     extensions(("x-errors" = json!([
         "conflicting_wallet", "project_not_found", "payment_not_found", "price_not_found", "wallet_not_found",
-        "payment_settled"
+        "payment_already_resolved"
     ])))
 )]
 pub(super) async fn assign(
@@ -202,8 +206,10 @@ pub(super) async fn assign(
     respond::json(&Order::of(&order, KeyKind::Secret))
 }
 
-/// Refund a payment, all that is left of it and of the other payments of its bill. Done once: a repeat answers the same.
-/// Where one of several is refused, what others gave back stays given, and the rest stays listed.
+/// Refund an unfulfilled payment
+///
+/// All that is left of it and of the other payments of its bill. Done once: a repeat answers the same. Where one of
+/// several is refused, what others gave back stays given, and the rest stays listed.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/refund",
@@ -215,7 +221,7 @@ pub(super) async fn assign(
     ),
     responses((status = 200, description = "It is on its way back.", body = UnfulfilledPayment)),
     extensions(("x-errors" = json!([
-        "project_not_found", "payment_not_found", "payment_settled", "already_refunded", "provider_not_configured",
+        "project_not_found", "payment_not_found", "payment_already_resolved", "already_refunded", "provider_not_configured",
         "provider_error"
     ])))
 )]
@@ -260,7 +266,9 @@ fn cost(kept: &payments::UnfulfilledPayment) -> String {
     format!("{} of {cents} {currency} (minor unit)", kept.payment)
 }
 
-/// Leave a payment as it is, and say why. It leaves the list.
+/// Dismiss a payment
+///
+/// Leaves it as it is, with a note, and removes it from the list.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/dismiss",
@@ -272,7 +280,7 @@ fn cost(kept: &payments::UnfulfilledPayment) -> String {
     ),
     request_body = Dismiss,
     responses((status = 200, description = "It is off the list.", body = UnfulfilledPayment)),
-    extensions(("x-errors" = json!(["project_not_found", "payment_not_found", "payment_settled"])))
+    extensions(("x-errors" = json!(["project_not_found", "payment_not_found", "payment_already_resolved"])))
 )]
 pub(super) async fn dismiss(
     caller: Authorized<Support>,

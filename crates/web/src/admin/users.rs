@@ -141,7 +141,7 @@ pub(super) struct User {
     grant_limit_per_day: Option<i64>,
     refund_limit_cents_per_day: Option<i64>,
     /// `invited` until they have set a password or come in by the identity provider, then `active`, or `disabled`.
-    state: &'static str,
+    status: &'static str,
     /// Who they are at the identity provider by which they sign in.
     identity: Option<Identity>,
     /// When they were invited.
@@ -179,7 +179,7 @@ impl User {
             },
             grant_limit_per_day: user.grant_limit_per_day,
             refund_limit_cents_per_day: user.refund_limit_cents_per_day,
-            state: state.name(),
+            status: state.name(),
             identity: user.identity.as_ref().map(Identity::of),
             created_at: Instant(domain::Timestamp(user.created_at)).to_string(),
         }
@@ -193,8 +193,9 @@ fn invited(app: &App, invited: &identity::Invited) -> InvitedUser {
     }
 }
 
-/// Invite a user. They set a password and a second factor at `invitationUrl`, which is mailed to them, too, where mail
-/// is set up.
+/// Invite a user
+///
+/// They set a password and a second factor at `invitationUrl`, which is also mailed to them if mail is set up.
 #[utoipa::path(
     post,
     path = "/users",
@@ -241,7 +242,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(invited(&app, &made))).into_response())
 }
 
-/// List all users.
+/// List users
 #[utoipa::path(
     get,
     path = "/users",
@@ -256,7 +257,7 @@ pub(super) async fn list(_: Authorized<Own>, State(app): State<App>) -> Json<Use
     })
 }
 
-/// Show a user.
+/// Show a user
 #[utoipa::path(
     get,
     path = "/users/{userId}",
@@ -275,7 +276,9 @@ pub(super) async fn show(
     Ok(tagged(&User::of(&user)))
 }
 
-/// Change a user. It takes effect with their next request, also in the middle of a session.
+/// Update a user
+///
+/// From their next request, also within a session.
 #[utoipa::path(
     patch,
     path = "/users/{userId}",
@@ -324,7 +327,9 @@ fn limit(field: Field<DayLimit>) -> Option<Option<i64>> {
     field.nullable().map(|limit| limit.map(|it| it.0))
 }
 
-/// Remove a user and end their sessions.
+/// Remove a user
+///
+/// And end their sessions.
 #[utoipa::path(
     delete,
     path = "/users/{userId}",
@@ -345,7 +350,9 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Invite a user again, who lost their password or second factor. An earlier invitation is no longer valid; the present
+/// Invite a user again
+///
+/// For a user who lost their password or second factor. An earlier invitation is no longer valid; the present
 /// password is, until the new one is set.
 #[utoipa::path(
     post,

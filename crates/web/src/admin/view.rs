@@ -117,7 +117,7 @@ pub struct Provider {
     pub changing: bool,
 }
 
-/// A project that was just made, with a key of each kind.
+/// A project that was just created, with a key of each kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreatedProject {

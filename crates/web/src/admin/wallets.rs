@@ -75,7 +75,7 @@ impl ListQuery {
     }
 }
 
-/// A user's wallet to make.
+/// A user's wallet to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewWallet)]
@@ -83,9 +83,10 @@ struct Open {
     external_user_id: UserText,
 }
 
-/// List a project's wallets, or find some. Among wallets that were last used on one day, or that have about the same
-/// balance, the order is exact only where there are no more than a thousand. With `format=csv` or `Accept: text/csv`, all
-/// of them as CSV.
+/// List or find wallets
+///
+/// Among wallets that were last used on one day, or that have about the same balance, the order is exact only where
+/// there are no more than a thousand. With `format=csv` or `Accept: text/csv`, all of them as CSV.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets",
@@ -130,7 +131,7 @@ fn is_csv(format: Option<ListFormatText>, headers: &HeaderMap) -> bool {
     format.map_or_else(|| csv::is_wanted(headers), |Text(it)| it == ListFormat::Csv)
 }
 
-/// Get or make the wallet of one of the project's own users.
+/// Get or create a user's wallet
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/wallets",
@@ -138,7 +139,7 @@ fn is_csv(format: Option<ListFormatText>, headers: &HeaderMap) -> bool {
     tag = "Wallets",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Open,
-    responses((status = 200, description = "The wallet, made now or before.", body = Wallet)),
+    responses((status = 200, description = "The wallet, created now or before.", body = Wallet)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn open(
@@ -157,7 +158,7 @@ pub(super) async fn open(
     Ok(Json(Wallet::of(&view, &project)))
 }
 
-/// Show a wallet.
+/// Show a wallet
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets/{walletRef}",
@@ -191,7 +192,9 @@ pub(super) struct LedgerFormat {
     format: Option<ListFormatText>,
 }
 
-/// Read a wallet's ledger, newest first. With `format=csv` or `Accept: text/csv`, all of it as CSV.
+/// Read a wallet's ledger
+///
+/// Newest first. With `format=csv` or `Accept: text/csv`, all of it as CSV.
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets/{walletRef}/ledger",
@@ -228,8 +231,10 @@ pub(super) async fn read_ledger(
     ledger::answer(&page, &project)
 }
 
-/// Grant credits to an existing wallet. Applied once for each `idempotencyKey`: a repeat answers the
-/// current balance, `credited: false` and the header `Idempotency-Replayed`.
+/// Grant credits
+///
+/// To an existing wallet. Applied once for each `idempotencyKey`: a repeat answers the current balance, `credited:
+/// false` and the header `Idempotency-Replayed`.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/wallets/{walletRef}/credit",

@@ -46,7 +46,7 @@ struct WebhookHealth {
     /// Since when it has accepted nothing; null: it accepted the last attempt, or there was none.
     failing_since: Option<Instant>,
     /// Events that wait to be sent to it.
-    waiting: u64,
+    pending: u64,
 }
 
 /// How an endpoint took a test event.
@@ -180,7 +180,7 @@ impl Webhook {
                 last_success_at: health.last_success_at.map(Instant),
                 last_failure: health.last_failure.as_ref().map(DeliveryAttempt::from),
                 failing_since: health.failing_since.map(Instant),
-                waiting: health.waiting,
+                pending: health.waiting,
             }),
             ..endpoint.into()
         }

@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// An endpoint to make.
+/// An endpoint to create.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewWebhook)]
 struct Create {
@@ -58,7 +58,9 @@ struct Update {
     active: Field<bool>,
 }
 
-/// Make a webhook endpoint. It gets events from now on; its secret is shown only here.
+/// Create a webhook endpoint
+///
+/// It gets events from now on. Its secret is shown only here.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks",
@@ -66,7 +68,7 @@ struct Update {
     tag = "Webhooks",
     params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Made.", body = CreatedWebhook)),
+    responses((status = 201, description = "Created.", body = CreatedWebhook)),
     extensions(("x-errors" = json!(["project_not_found"])))
 )]
 pub(super) async fn create(
@@ -87,7 +89,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(minted.into())))
 }
 
-/// List a project's webhook endpoints.
+/// List webhook endpoints
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/webhooks",
@@ -111,7 +113,7 @@ pub(super) async fn list(
     }))
 }
 
-/// Show a webhook endpoint.
+/// Show a webhook endpoint
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/webhooks/{webhookId}",
@@ -148,7 +150,7 @@ fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
         .into())
 }
 
-/// Change a webhook endpoint.
+/// Update a webhook endpoint
 #[utoipa::path(
     patch,
     path = "/projects/{projectId}/webhooks/{webhookId}",
@@ -197,7 +199,9 @@ pub(super) async fn update(
     Ok(tagged(&after))
 }
 
-/// Delete a webhook endpoint, with all that is kept of its deliveries.
+/// Delete a webhook endpoint
+///
+/// With all that is kept of its deliveries.
 #[utoipa::path(
     delete,
     path = "/projects/{projectId}/webhooks/{webhookId}",
@@ -221,8 +225,9 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Give a webhook endpoint a new secret. For 24 hours deliveries are signed with the former one,
-/// too.
+/// Rotate a webhook's secret
+///
+/// For 24 hours deliveries are signed with the former one, too.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks/{webhookId}/rotate-secret",
@@ -257,8 +262,10 @@ struct Test {
     kind: Option<EventTypeText>,
 }
 
-/// Send a webhook endpoint an event that did not happen, signed as others are, whether it is active or not. Its data is
-/// `{"test": true, "projectId": …}`. It is sent once, and nothing is kept of it.
+/// Send a test event
+///
+/// An event that did not happen, signed like any delivery, whether the endpoint is active or not. Its data is
+/// `{"test": true, "projectId": …}`. It is sent once and not stored.
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/webhooks/{webhookId}/test",

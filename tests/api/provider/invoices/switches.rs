@@ -83,7 +83,11 @@ async fn a_refund_of_a_bill_that_settles_a_switch_is_of_both_orders_by_their_par
     billed.shop.stripe.put(place, charge);
     let result = billed.shop.reconciled().await;
     assert_eq!(
-        (&result["found"], &result["mended"], &result["charges"]),
+        (
+            &result["firstDifferences"],
+            &result["corrected"],
+            &result["charges"]
+        ),
         (&json!([]), &json!(0), &json!(1)),
         "one charge for two orders"
     );

@@ -142,7 +142,7 @@ async fn what_one_payment_gave_is_said_where_another_refuses() {
     assert!(why.starts_with("700 (minor unit) was refunded"), "{why}");
     assert_eq!(shop.unfulfilled().await.len(), 1);
     let log = shop.admin().get("/api/admin/v1/audit").await.expect(200);
-    let what = log["entries"][0]["what"].as_str().unwrap();
+    let what = log["entries"][0]["description"].as_str().unwrap();
     let expected = "Refunded 700 (minor unit) of unfulfilled payment pi_rest of 1900 EUR";
     assert!(what.starts_with(expected), "{log}");
     shop.stripe
@@ -166,7 +166,7 @@ async fn an_order_that_a_person_made_of_it_is_found_by_each_payment() {
     billed.gave_back("pi_of_in_2", 200, 700).await;
     assert_eq!(shop.order(&order["id"]).await["refundedCents"], 200);
     let made = billed.reconciled().await;
-    assert_eq!(made["found"], json!([]));
+    assert_eq!(made["firstDifferences"], json!([]));
     assert_eq!(made["sums"][0]["ordersCents"], 1900, "{made}");
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
     let path = format!("/api/v1/orders/{}/refund", order["id"].as_str().unwrap());
