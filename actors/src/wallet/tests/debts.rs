@@ -15,18 +15,18 @@ use domain::{
     },
 };
 
-use super::{House, PRODUCT, deduct, external, key, settle};
+use super::{PRODUCT, Service, deduct, external, key, settle};
 use crate::{HoldAccess::All, Scope};
 
 /// The project lets its users owe 50 credits.
-fn trusting(house: &House) -> Scope {
+fn trusting(service: &Service) -> Scope {
     let limit = DebtLimit {
         product: PRODUCT,
         credits: 50,
     };
     Scope {
         debt_limits: [limit].into(),
-        ..house.scope.clone()
+        ..service.scope.clone()
     }
 }
 
@@ -62,17 +62,21 @@ fn owing(amount: i64, k: &str) -> Deduct {
 
 #[tokio::test]
 async fn draws_debts_and_their_keys_outlive_the_process() {
-    let mut house = House::new().await;
-    house.credit("ann", 100).await.unwrap();
-    let (ann, scope) = (external("ann"), trusting(&house));
-    let placed = house.handle.place_hold(&scope, &ann, hold).await.unwrap();
+    let mut service = Service::new().await;
+    service.credit("ann", 100).await.unwrap();
+    let (ann, scope) = (external("ann"), trusting(&service));
+    let placed = service.handle.place_hold(&scope, &ann, hold).await.unwrap();
     let id = placed.hold.id;
-    let drawn = house.handle.draw(&scope, All, draw(id, 25)).await.unwrap();
+    let drawn = service
+        .handle
+        .draw(&scope, All, draw(id, 25))
+        .await
+        .unwrap();
     assert_eq!(
         (drawn.balance, drawn.hold.drawn, drawn.hold.left()),
         (40, 25, 35)
     );
-    let met = house
+    let met = service
         .handle
         .deduct(&scope, &ann, owing(100, "o"))
         .await
@@ -89,8 +93,8 @@ async fn draws_debts_and_their_keys_outlive_the_process() {
     );
 
     for _ in 0..2 {
-        house = house.restarted().await;
-        let handle = &house.handle;
+        service = service.restarted().await;
+        let handle = &service.handle;
         let again = handle.draw(&scope, All, draw(id, 25)).await.unwrap();
         assert!(again.replayed && again.hold.drawn == 25);
         let other = handle.draw(&scope, All, draw(id, 24)).await;
@@ -102,42 +106,46 @@ async fn draws_debts_and_their_keys_outlive_the_process() {
         on_shortfall: OnShortfall::Owe,
         ..settle(id, 90)
     };
-    let met = house.handle.settle(&scope, whole.clone()).await.unwrap();
+    let met = service.handle.settle(&scope, whole.clone()).await.unwrap();
     let coverage = Some(Coverage {
         charged: 60,
         owed: 20,
         uncovered: 10,
     });
     assert_eq!((met.coverage, met.applied), (coverage, true));
-    house = house.restarted().await;
-    let again = house.handle.settle(&scope, whole.clone()).await.unwrap();
+    service = service.restarted().await;
+    let again = service.handle.settle(&scope, whole.clone()).await.unwrap();
     assert_eq!((again.coverage, again.replayed), (coverage, true));
-    let view = house.handle.read(&scope, &ann).await.unwrap();
+    let view = service.handle.read(&scope, &ann).await.unwrap();
     let balance = view.balances.first().unwrap();
     assert_eq!((balance.balance, balance.held, balance.owed), (0, 0, 50));
 }
 
 #[tokio::test]
 async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_restart() {
-    let mut house = House::new().await;
-    house.credit("ann", 100).await.unwrap();
-    let (ann, scope) = (external("ann"), trusting(&house));
-    let id = house
+    let mut service = Service::new().await;
+    service.credit("ann", 100).await.unwrap();
+    let (ann, scope) = (external("ann"), trusting(&service));
+    let id = service
         .handle
         .place_hold(&scope, &ann, hold)
         .await
         .unwrap()
         .hold
         .id;
-    house.handle.draw(&scope, All, draw(id, 25)).await.unwrap();
-    house.clock.advance_millis(86_400_000);
-    let refused = house.handle.settle(&scope, settle(id, 90)).await;
+    service
+        .handle
+        .draw(&scope, All, draw(id, 25))
+        .await
+        .unwrap();
+    service.clock.advance_millis(86_400_000);
+    let refused = service.handle.settle(&scope, settle(id, 90)).await;
     assert_eq!(refused, Err(Rejection::HoldClosed.into()));
     let late = Settle {
         on_shortfall: OnShortfall::Owe,
         ..settle(id, 120)
     };
-    let met = house.handle.settle(&scope, late.clone()).await.unwrap();
+    let met = service.handle.settle(&scope, late.clone()).await.unwrap();
     let coverage = Some(Coverage {
         charged: 100,
         owed: 20,
@@ -153,19 +161,19 @@ async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_rest
         key: key("f"),
         meta: None,
     };
-    let done = house
+    let done = service
         .handle
         .forgive(&scope, &ann, forgive.clone())
         .await
         .unwrap();
     assert_eq!((done.amount, done.applied, done.debt.owed), (20, true, 0));
-    house = house.restarted().await;
-    let again = house.handle.settle(&scope, late.clone()).await.unwrap();
+    service = service.restarted().await;
+    let again = service.handle.settle(&scope, late.clone()).await.unwrap();
     assert_eq!(
         (again.coverage, again.late, again.replayed),
         (coverage, true, true)
     );
-    let again = house.handle.forgive(&scope, &ann, forgive).await.unwrap();
+    let again = service.handle.forgive(&scope, &ann, forgive).await.unwrap();
     assert_eq!(
         (again.amount, again.applied, again.replayed),
         (20, false, true)
@@ -174,28 +182,28 @@ async fn a_settlement_after_the_end_and_what_was_forgiven_are_known_after_a_rest
 
 #[tokio::test]
 async fn a_limit_makes_the_wallet_that_it_is_for() {
-    let house = House::new().await;
-    let (new, scope) = (external("new"), trusting(&house));
+    let service = Service::new().await;
+    let (new, scope) = (external("new"), trusting(&service));
     let limit = |limit| SetDebtLimit {
         product: PRODUCT,
         limit,
     };
-    let none = house.handle.limit_debt(&scope, &new, limit(None)).await;
+    let none = service.handle.limit_debt(&scope, &new, limit(None)).await;
     assert_eq!(none, Err(Rejection::WalletNotFound.into()));
-    let set = house
+    let set = service
         .handle
         .limit_debt(&scope, &new, limit(Some(7)))
         .await
         .unwrap();
     assert_eq!((set.limit, set.available, set.owed), (7, 7, 0));
-    let house = house.restarted().await;
-    let met = house
+    let service = service.restarted().await;
+    let met = service
         .handle
         .deduct(&scope, &new, owing(10, "o"))
         .await
         .unwrap();
     assert_eq!(met.coverage.map(|it| (it.owed, it.uncovered)), Some((7, 3)));
-    let own = house
+    let own = service
         .handle
         .limit_debt(&scope, &new, limit(None))
         .await

@@ -20,7 +20,7 @@ use persistence::{
     usage::{Interval, Usage},
 };
 
-use super::House;
+use super::Service;
 use crate::Options;
 
 /// The time after which a test fails.
@@ -51,8 +51,8 @@ impl Front {
         Self::filling(i64::MAX)
     }
 
-    pub(super) async fn house(self: &Arc<Self>) -> House {
-        House::behind(
+    pub(super) async fn service(self: &Arc<Self>) -> Service {
+        Service::behind(
             Store::of(Arc::clone(self)),
             Arc::clone(&self.journal),
             Options::default(),

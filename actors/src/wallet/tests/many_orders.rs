@@ -7,15 +7,15 @@ use domain::{
 use futures_util::{StreamExt as _, stream};
 use persistence::{OrderFilter, OrderState, WalletOrder};
 
-use super::{House, orders::terms};
+use super::{Service, orders::terms};
 
 const MANY: i64 = 20_000;
 const FEW: usize = 20;
 
 /// Orders of wallets of their own; each thousandth costs less, and its buyer is known. The last one failed.
-async fn house() -> House {
-    let house = House::new().await;
-    let (handle, scope) = (&house.handle, &house.scope);
+async fn service() -> Service {
+    let service = Service::new().await;
+    let (handle, scope) = (&service.handle, &service.scope);
     let place = async |number: i64| {
         let mut terms = terms();
         let is_rare = number % 1000 == 0;
@@ -40,13 +40,13 @@ async fn house() -> House {
     let last = all.last().unwrap();
     let failed = Purchase::Fail(last.serial);
     handle.report(scope, last.wallet, failed).await.unwrap();
-    house
+    service
 }
 
 #[tokio::test]
 async fn a_filter_that_lets_few_of_many_orders_through_is_one_full_page() {
-    let house = house().await;
-    let (handle, scope) = (&house.handle, &house.scope);
+    let service = service().await;
+    let (handle, scope) = (&service.handle, &service.scope);
     let all = OrderFilter::default;
     let email = Some(Email::new("ann@MAIL.example").unwrap());
     let failed = Some(OrderState::Is(OrderStatus::Failed));
@@ -113,12 +113,12 @@ async fn a_filter_that_lets_few_of_many_orders_through_is_one_full_page() {
 /// More wallets than are sorted exactly come in pages all the same, each once.
 #[tokio::test]
 async fn wallets_of_one_day_come_in_pages_however_many_they_are() {
-    let house = House::new().await;
+    let service = Service::new().await;
     for number in 0..1_300 {
-        house.credit(&format!("user-{number}"), 40).await.unwrap();
+        service.credit(&format!("user-{number}"), 40).await.unwrap();
     }
-    house.credit("rich", 5_000).await.unwrap();
-    let (handle, scope) = (&house.handle, &house.scope);
+    service.credit("rich", 5_000).await.unwrap();
+    let (handle, scope) = (&service.handle, &service.scope);
     for order in [WalletOrder::LastUsed, WalletOrder::Balance(super::PRODUCT)] {
         let mut seen = std::collections::BTreeSet::new();
         let (mut after, mut first) = (None, None);

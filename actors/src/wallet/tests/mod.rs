@@ -30,14 +30,14 @@ use crate::{
 pub(super) const PRODUCT: ProductId = ProductId(1);
 pub(super) const START: Timestamp = Timestamp(1_800_000_000_000);
 
-pub(super) struct House {
+pub(super) struct Service {
     pub(super) handle: Handle,
     pub(super) journal: Arc<MemoryJournal>,
     pub(super) clock: Arc<ManualClock>,
     pub(super) scope: Scope,
 }
 
-impl House {
+impl Service {
     pub(super) async fn new() -> Self {
         Self::with(Options::default()).await
     }

@@ -16,7 +16,7 @@ use domain::{
 };
 use futures_util::FutureExt as _;
 
-use super::{House, PRODUCT, START};
+use super::{PRODUCT, START, Service};
 use crate::Address;
 
 pub(super) fn terms() -> Terms {
@@ -39,8 +39,8 @@ pub(super) fn terms() -> Terms {
 }
 
 /// An order that fills a wallet of its own.
-async fn placed(house: &House) -> OrderId {
-    let (handle, scope) = (&house.handle, &house.scope);
+async fn placed(service: &Service) -> OrderId {
+    let (handle, scope) = (&service.handle, &service.scope);
     let (order, _) = handle
         .draft_order(scope, None, &terms(), domain::Quantity::ONE)
         .await
@@ -59,10 +59,10 @@ async fn placed(house: &House) -> OrderId {
     order
 }
 
-fn paid(house: &House, order: OrderId) -> Pay {
+fn paid(service: &Service, order: OrderId) -> Pay {
     Pay {
         order: order.serial,
-        code: house.handle.mint_code(&house.scope),
+        code: service.handle.mint_code(&service.scope),
         missing_order: None,
         payment: Payment {
             amount_cents: 500,
@@ -78,16 +78,16 @@ fn paid(house: &House, order: OrderId) -> Pay {
 
 #[tokio::test]
 async fn a_minted_code_opens_its_wallet_as_soon_as_the_order_shows_it() {
-    let house = House::new().await;
-    let order = placed(&house).await;
-    house.journal.hold_folds();
-    house.journal.hold();
-    let (handle, scope) = (&house.handle, &house.scope);
-    let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid(&house, order)));
+    let service = Service::new().await;
+    let order = placed(&service).await;
+    service.journal.hold_folds();
+    service.journal.hold();
+    let (handle, scope) = (&service.handle, &service.scope);
+    let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid(&service, order)));
     assert!(pay.as_mut().now_or_never().is_none());
     let mut read = Box::pin(handle.order(scope, order));
     assert!(read.as_mut().now_or_never().is_none());
-    house.journal.release();
+    service.journal.release();
     // The report of the payment has not been answered yet.
     let code = read.await.unwrap().code.unwrap();
     let view = handle.read(scope, &Address::Code(code)).await.unwrap();
@@ -97,8 +97,8 @@ async fn a_minted_code_opens_its_wallet_as_soon_as_the_order_shows_it() {
 
 #[tokio::test]
 async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
-    let house = House::new().await;
-    let (handle, scope) = (&house.handle, &house.scope);
+    let service = Service::new().await;
+    let (handle, scope) = (&service.handle, &service.scope);
     let (code, _) = handle.create_code(scope).await.unwrap();
     let old = Address::Code(code.clone());
     let place = |order: OrderId| PlaceOrder {
@@ -140,14 +140,14 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
 
 #[tokio::test]
 async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_of_it() {
-    let house = House::new().await;
-    let order = placed(&house).await;
-    let (handle, scope) = (&house.handle, &house.scope);
+    let service = Service::new().await;
+    let order = placed(&service).await;
+    let (handle, scope) = (&service.handle, &service.scope);
     let payment = PaymentId::new("pi_1").unwrap();
     let subscription = SubscriptionId::new("sub_1").unwrap();
     let invoice = InvoiceId::new("in_1").unwrap();
     let customer = CustomerId::new("cus_1").unwrap();
-    let mut paid = paid(&house, order);
+    let mut paid = paid(&service, order);
     paid.payment.payment = Some(payment.clone());
     paid.payment.customer = Some(customer.clone());
     paid.billing = Some(PaidCycle {
@@ -161,12 +161,12 @@ async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_
         reported_at: START,
     });
     assert_eq!(handle.order_of_payment(scope, &payment), Ok(None));
-    house.journal.hold_folds();
-    house.journal.hold();
+    service.journal.hold_folds();
+    service.journal.hold();
     let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid));
     assert!(pay.as_mut().now_or_never().is_none());
     assert_eq!(handle.order_of_payment(scope, &payment), Ok(Some(order)));
-    house.journal.release();
+    service.journal.release();
     assert_eq!(pay.await, Ok(true));
     assert_eq!(handle.order_of_invoice(scope, &invoice), Ok(Some(order)));
     let begun = handle.order_of_subscription(scope, &subscription);
@@ -178,8 +178,8 @@ async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_
 /// A payment is applied however large its project events are.
 #[tokio::test]
 async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
-    let house = House::new().await;
-    let (handle, scope) = (&house.handle, &house.scope);
+    let service = Service::new().await;
+    let (handle, scope) = (&service.handle, &service.scope);
     let pairs = (0..20).map(|n| (format!("{n:040}").into(), "v".repeat(500).into()));
     let long = |prefix: &str| format!("{prefix}{}", "x".repeat(250 - prefix.len()));
     let page = || domain::text::PageUrl::new(format!("https://p.example/{}", "x".repeat(900)));
@@ -223,7 +223,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
                 invoice_url: Some(page().unwrap()),
                 ..domain::wallet::Receipt::default()
             },
-            ..paid(&house, order).payment
+            ..paid(&service, order).payment
         },
         billing: Some(PaidCycle {
             subscription: SubscriptionId::new(long("sub_")).unwrap(),
@@ -235,7 +235,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
             after_end: false,
             reported_at: START,
         }),
-        ..paid(&house, order)
+        ..paid(&service, order)
     };
     assert!(handle.pay(scope, order.wallet, None, paid).await.unwrap());
     let told = handle.events_from(scope, 0, 10).await.unwrap();
@@ -247,7 +247,7 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
         })
         .collect();
     assert_eq!(orders, [(OrderEvent::Paid, 20), (OrderEvent::Refunded, 20)]);
-    let house = house.restarted().await;
-    let order = house.handle.order(&house.scope, order).await.unwrap();
+    let service = service.restarted().await;
+    let order = service.handle.order(&service.scope, order).await.unwrap();
     assert_eq!(order.order.status(), OrderStatus::Refunded);
 }

@@ -9,17 +9,17 @@ use crate::Error;
 async fn a_batch_whose_write_is_refused_half_way_acknowledges_nothing_that_is_not_there() {
     // One append for the credits; then a batch too large for one.
     for taken in 1..6 {
-        let house = Front::filling(taken).house().await;
-        house.credit("ann", 10_000).await.unwrap();
+        let service = Front::filling(taken).service().await;
+        service.credit("ann", 10_000).await.unwrap();
         let note = Meta::new(format!("{{\"note\":\"{}\"}}", "x".repeat(1000))).unwrap();
         let items = (0..100).map(|n| {
             let mut command = deduct(1, &format!("k{n}"));
             command.meta = Some(note.clone());
             (external("ann"), command)
         });
-        let answer = house
+        let answer = service
             .handle
-            .deduct_batch(&house.scope, items.collect())
+            .deduct_batch(&service.scope, items.collect())
             .await;
         let acknowledged = match answer {
             Ok(results) => results.iter().filter(|result| result.is_ok()).count(),
@@ -28,12 +28,12 @@ async fn a_batch_whose_write_is_refused_half_way_acknowledges_nothing_that_is_no
                 0
             }
         };
-        let there = house.deltas("ann", 100).await.len() - 1;
+        let there = service.deltas("ann", 100).await.len() - 1;
         assert!(
             acknowledged <= there,
             "{acknowledged} acknowledged, {there} there"
         );
-        let left = house.balance("ann").await.unwrap();
+        let left = service.balance("ann").await.unwrap();
         assert_eq!(
             left,
             10_000 - i64::try_from(there).unwrap(),

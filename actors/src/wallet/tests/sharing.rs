@@ -8,7 +8,7 @@ use domain::{
 };
 use futures_util::FutureExt as _;
 
-use super::{House, PRODUCT, applied, deduct, external, front::Front, key, settle};
+use super::{PRODUCT, Service, applied, deduct, external, front::Front, key, settle};
 
 use crate::{
     Address,
@@ -33,31 +33,31 @@ fn hold(n: usize, publishable: bool) -> impl FnOnce(HoldId, Timestamp) -> PlaceH
 }
 
 /// A wallet of 2,000 credits, and holds of one credit each that all end at this instant.
-async fn behind() -> House {
-    let house = House::new().await;
+async fn behind() -> Service {
+    let service = Service::new().await;
     let ann = external("ann");
-    house.credit("ann", 2000).await.unwrap();
+    service.credit("ann", 2000).await.unwrap();
     for n in 0..HOLDS {
         let hold = hold(n, false);
-        let placed = house.handle.place_hold(&house.scope, &ann, hold);
+        let placed = service.handle.place_hold(&service.scope, &ann, hold);
         placed.await.unwrap();
     }
-    house.clock.advance_millis(900_000);
-    house
+    service.clock.advance_millis(900_000);
+    service
 }
 
 #[tokio::test]
 async fn holds_that_end_together_hold_up_neither_others_nor_the_runtime() {
-    let house = behind().await;
-    house.credit("bob", 10).await.unwrap();
-    let mut read = Box::pin(house.balance("ann"));
+    let service = behind().await;
+    service.credit("bob", 10).await.unwrap();
+    let mut read = Box::pin(service.balance("ann"));
     let mut between = 0;
     let balance = loop {
         if let Some(balance) = read.as_mut().now_or_never() {
             break balance;
         }
         // The only thread there is.
-        assert_eq!(house.balance("bob").await, Ok(10));
+        assert_eq!(service.balance("bob").await, Ok(10));
         between += 1;
         tokio::task::yield_now().await;
     };
@@ -70,9 +70,9 @@ async fn holds_that_end_together_hold_up_neither_others_nor_the_runtime() {
 
 #[tokio::test]
 async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
-    let house = House::new().await;
-    let (handle, scope) = (&house.handle, &house.scope);
-    house.credit("bob", 10).await.unwrap();
+    let service = Service::new().await;
+    let (handle, scope) = (&service.handle, &service.scope);
+    service.credit("bob", 10).await.unwrap();
     let (code, _) = handle.create_code(scope).await.unwrap();
     let old = Address::Code(code.clone());
     let credit = Credit {
@@ -94,7 +94,7 @@ async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
         if let Some(rotated) = rotate.as_mut().now_or_never() {
             break rotated.unwrap();
         }
-        assert_eq!(house.balance("bob").await, Ok(10));
+        assert_eq!(service.balance("bob").await, Ok(10));
         between += 1;
         tokio::task::yield_now().await;
     };
@@ -111,21 +111,21 @@ async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
     assert_eq!(settled, Ok(applied(1999)));
 
     drop(rotate);
-    let house = house.restarted().await;
-    let view = house.handle.read(&house.scope, &new).await.unwrap();
+    let service = service.restarted().await;
+    let view = service.handle.read(&service.scope, &new).await.unwrap();
     let left = view.balances.first().map(|it| (it.balance, it.held));
     assert_eq!(left, Some((1999, 0)));
 }
 
 #[tokio::test]
 async fn whoever_comes_to_a_wallet_that_is_behind_finds_it_up_to_date() {
-    let house = behind().await;
+    let service = behind().await;
     let items = vec![
         (external("ann"), deduct(1990, "a")),
         (external("ann"), deduct(1, "b")),
     ];
-    let batch = house.handle.deduct_batch(&house.scope, items);
-    let (batch, single) = tokio::join!(batch, house.deduct("ann", 1, "c"));
+    let batch = service.handle.deduct_batch(&service.scope, items);
+    let (batch, single) = tokio::join!(batch, service.deduct("ann", 1, "c"));
     let mut balances: Vec<_> = batch.unwrap().into_iter().chain([single]).collect();
     assert!(
         balances
@@ -139,23 +139,23 @@ async fn whoever_comes_to_a_wallet_that_is_behind_finds_it_up_to_date() {
 
 #[tokio::test]
 async fn a_wallet_remembers_no_more_however_long_its_batches_go_on() {
-    let house = House::new().await;
-    house.credit("ann", 1_000_000).await.unwrap();
+    let service = Service::new().await;
+    service.credit("ann", 1_000_000).await.unwrap();
     for batch in 0..4 {
         let items = (0..1000).map(|n| (external("ann"), deduct(1, &format!("{batch}-{n}"))));
         let items = items.collect();
-        let answers = house
+        let answers = service
             .handle
-            .deduct_batch(&house.scope, items)
+            .deduct_batch(&service.scope, items)
             .await
             .unwrap();
         assert!(answers.iter().all(Result::is_ok));
-        house.handle.fold_all().await.unwrap();
+        service.handle.fold_all().await.unwrap();
     }
-    let registry = &house.handle.inner.registry;
-    let (key, _) = house
+    let registry = &service.handle.inner.registry;
+    let (key, _) = service
         .handle
-        .target_of(&house.scope, &external("ann"))
+        .target_of(&service.scope, &external("ann"))
         .unwrap();
     let pass = registry.pass(1).unwrap();
     let permit = registry.reach(key, Absent::Leave, pass).await;
@@ -167,26 +167,26 @@ async fn a_wallet_remembers_no_more_however_long_its_batches_go_on() {
 #[tokio::test]
 async fn a_disk_that_takes_its_time_holds_up_only_those_who_wait_for_it() {
     let front = Front::new();
-    let house = front.house().await;
-    house.credit("ann", 20).await.unwrap();
-    house.handle.fold_all().await.unwrap();
-    assert_eq!(house.handle.inner.registry.sweep(Sweep::All), 1);
-    house.credit("bob", 10).await.unwrap();
+    let service = front.service().await;
+    service.credit("ann", 20).await.unwrap();
+    service.handle.fold_all().await.unwrap();
+    assert_eq!(service.handle.inner.registry.sweep(Sweep::All), 1);
+    service.credit("bob", 10).await.unwrap();
     front.read_nothing(true);
     let keys: Vec<_> = (0..20).map(|n| format!("{n}")).collect();
-    let calls = keys.iter().map(|k| Box::pin(house.deduct("ann", 1, k)));
+    let calls = keys.iter().map(|k| Box::pin(service.deduct("ann", 1, k)));
     let mut sleeping: Vec<_> = calls.collect();
     for _ in 0..100 {
         for call in &mut sleeping {
             assert!(call.as_mut().now_or_never().is_none());
         }
         // The only thread there is.
-        assert_eq!(house.balance("bob").await, Ok(10));
+        assert_eq!(service.balance("bob").await, Ok(10));
         tokio::task::yield_now().await;
     }
     front.read_nothing(false);
     for call in sleeping {
         assert!(call.await.unwrap().applied);
     }
-    assert_eq!(house.balance("ann").await, Ok(0));
+    assert_eq!(service.balance("ann").await, Ok(0));
 }

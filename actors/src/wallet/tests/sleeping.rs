@@ -1,62 +1,62 @@
 //! Wallets are loaded and evicted without any visible effect.
 
-use super::{House, applied, deduct, external, replayed};
+use super::{Service, applied, deduct, external, replayed};
 use crate::{Options, registry::Sweep};
 
 #[tokio::test]
 async fn an_idle_wallet_sleeps_and_wakes_as_it_was() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
-    house.deduct("ann", 3, "a").await.unwrap();
-    assert_eq!(house.handle.stats().awake, 1);
-    assert_eq!(house.handle.inner.registry.sweep(Sweep::All), 1);
-    assert_eq!(house.handle.stats().awake, 0);
-    assert_eq!(house.deduct("ann", 3, "a").await, Ok(replayed(7)));
-    assert_eq!(house.deduct("ann", 3, "b").await, Ok(applied(4)));
-    assert_eq!(house.deltas("ann", 25).await, [-3, -3, 10]);
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
+    service.deduct("ann", 3, "a").await.unwrap();
+    assert_eq!(service.handle.stats().awake, 1);
+    assert_eq!(service.handle.inner.registry.sweep(Sweep::All), 1);
+    assert_eq!(service.handle.stats().awake, 0);
+    assert_eq!(service.deduct("ann", 3, "a").await, Ok(replayed(7)));
+    assert_eq!(service.deduct("ann", 3, "b").await, Ok(applied(4)));
+    assert_eq!(service.deltas("ann", 25).await, [-3, -3, 10]);
 }
 
 #[tokio::test]
 async fn only_the_idle_ones_are_put_to_sleep() {
-    let house = House::with(Options {
+    let service = Service::with(Options {
         idle_sweeps: 2,
         ..Options::default()
     })
     .await;
-    house.credit("ann", 1).await.unwrap();
-    house.credit("bob", 1).await.unwrap();
-    let registry = &house.handle.inner.registry;
+    service.credit("ann", 1).await.unwrap();
+    service.credit("bob", 1).await.unwrap();
+    let registry = &service.handle.inner.registry;
     for _ in 0..2 {
         assert_eq!(registry.sweep(Sweep::Idle), 0);
-        house.balance("bob").await.unwrap();
+        service.balance("bob").await.unwrap();
     }
     assert_eq!(registry.sweep(Sweep::Idle), 1);
-    assert_eq!(house.handle.stats().awake, 1);
+    assert_eq!(service.handle.stats().awake, 1);
 }
 
 #[tokio::test]
 async fn a_wallet_stays_awake_until_its_last_event_is_folded() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
-    house.journal.hold_folds();
-    house.deduct("ann", 3, "a").await.unwrap();
-    let registry = &house.handle.inner.registry;
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
+    service.journal.hold_folds();
+    service.deduct("ann", 3, "a").await.unwrap();
+    let registry = &service.handle.inner.registry;
     assert_eq!(registry.sweep(Sweep::All), 0);
-    house.journal.release_folds();
+    service.journal.release_folds();
     assert_eq!(registry.sweep(Sweep::All), 1);
-    assert_eq!(house.balance("ann").await, Ok(7));
+    assert_eq!(service.balance("ann").await, Ok(7));
 }
 
 #[tokio::test]
 async fn more_wallets_than_room_take_turns() {
-    let house = House::with(Options {
+    let service = Service::with(Options {
         max_awake: 4,
         ..Options::default()
     })
     .await;
     let calls: Vec<_> = (0..200)
         .map(|n| {
-            let (handle, scope) = (house.handle.clone(), house.scope.clone());
+            let (handle, scope) = (service.handle.clone(), service.scope.clone());
             tokio::spawn(async move {
                 handle
                     .open_external(&scope, super::ExternalUserId::new(format!("u{n}")).unwrap())
@@ -67,52 +67,52 @@ async fn more_wallets_than_room_take_turns() {
     for call in calls {
         call.await.unwrap().unwrap();
     }
-    assert!(house.handle.stats().awake <= 4);
+    assert!(service.handle.stats().awake <= 4);
 }
 
 #[tokio::test]
 async fn batches_over_more_wallets_than_room_do_not_wait_for_each_other() {
-    let house = House::with(Options {
+    let service = Service::with(Options {
         max_awake: 4,
         ..Options::default()
     })
     .await;
     let user = |n: usize| format!("u{n}");
     for n in 0..20 {
-        house.credit(&user(n), 10).await.unwrap();
+        service.credit(&user(n), 10).await.unwrap();
     }
     let items = |key: &str| {
         (0..20)
             .map(|n| (external(&user(n)), deduct(1, key)))
             .collect()
     };
-    let batch = |key| house.handle.deduct_batch(&house.scope, items(key));
+    let batch = |key| service.handle.deduct_batch(&service.scope, items(key));
     let (one, other, third) = tokio::join!(batch("a"), batch("b"), batch("c"));
     for results in [one, other, third] {
         assert!(results.unwrap().iter().all(Result::is_ok));
     }
-    assert_eq!(house.balance("u19").await, Ok(7));
-    assert_eq!(house.handle.stats().in_flight, 0);
+    assert_eq!(service.balance("u19").await, Ok(7));
+    assert_eq!(service.handle.stats().in_flight, 0);
 }
 
 #[tokio::test]
 async fn nobody_is_woken_for_a_wallet_that_does_not_exist() {
-    let house = House::new().await;
-    house.balance("nobody").await.unwrap_err();
-    house.deduct("nobody", 1, "a").await.unwrap_err();
-    assert_eq!(house.handle.stats().awake, 0);
-    assert_eq!(house.handle.stats().in_flight, 0);
+    let service = Service::new().await;
+    service.balance("nobody").await.unwrap_err();
+    service.deduct("nobody", 1, "a").await.unwrap_err();
+    assert_eq!(service.handle.stats().awake, 0);
+    assert_eq!(service.handle.stats().in_flight, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sleeping_and_waking_under_load_loses_nothing() {
-    let house = House::new().await;
+    let service = Service::new().await;
     for n in 0..4 {
-        house.credit(&format!("u{n}"), 1_000_000).await.unwrap();
+        service.credit(&format!("u{n}"), 1_000_000).await.unwrap();
     }
     let callers: Vec<_> = (0..8)
         .map(|caller| {
-            let (handle, scope) = (house.handle.clone(), house.scope.clone());
+            let (handle, scope) = (service.handle.clone(), service.scope.clone());
             tokio::spawn(async move {
                 for n in 0..500 {
                     let user = external(&format!("u{}", n % 4));
@@ -124,7 +124,7 @@ async fn sleeping_and_waking_under_load_loses_nothing() {
         .collect();
     let mut swept = 0;
     while callers.iter().any(|caller| !caller.is_finished()) {
-        swept += house.handle.inner.registry.sweep(Sweep::All);
+        swept += service.handle.inner.registry.sweep(Sweep::All);
         tokio::task::yield_now().await;
     }
     for caller in callers {
@@ -132,7 +132,10 @@ async fn sleeping_and_waking_under_load_loses_nothing() {
     }
     assert!(swept > 0, "no wallet ever slept");
     for n in 0..4 {
-        assert_eq!(house.balance(&format!("u{n}")).await, Ok(1_000_000 - 1000));
-        assert_eq!(house.deltas(&format!("u{n}"), 100).await.len(), 1001);
+        assert_eq!(
+            service.balance(&format!("u{n}")).await,
+            Ok(1_000_000 - 1000)
+        );
+        assert_eq!(service.deltas(&format!("u{n}"), 100).await.len(), 1001);
     }
 }

@@ -8,22 +8,22 @@ use domain::{
     wallet::{ProductRef, feature::FeatureAction, hold::PlaceHold, settle::Settle},
 };
 
-use super::{House, PRODUCT, applied, deduct, external, key, replayed, settle};
+use super::{PRODUCT, Service, applied, deduct, external, key, replayed, settle};
 use crate::{Address, Error, HoldAccess};
 
 #[tokio::test]
 async fn credits_are_used_once_per_key() {
-    let house = House::new().await;
+    let service = Service::new().await;
     assert_eq!(
-        house.deduct("ann", 1, "a").await,
+        service.deduct("ann", 1, "a").await,
         Err(Rejection::WalletNotFound.into())
     );
-    assert_eq!(house.credit("ann", 10).await, Ok(applied(10)));
-    assert_eq!(house.credit("ann", 10).await, Ok(replayed(10)));
-    assert_eq!(house.deduct("ann", 3, "a").await, Ok(applied(7)));
-    assert_eq!(house.deduct("ann", 3, "a").await, Ok(replayed(7)));
+    assert_eq!(service.credit("ann", 10).await, Ok(applied(10)));
+    assert_eq!(service.credit("ann", 10).await, Ok(replayed(10)));
+    assert_eq!(service.deduct("ann", 3, "a").await, Ok(applied(7)));
+    assert_eq!(service.deduct("ann", 3, "a").await, Ok(replayed(7)));
     assert_eq!(
-        house.deduct("ann", 4, "a").await,
+        service.deduct("ann", 4, "a").await,
         Err(Rejection::KeyReused.into())
     );
     let short = Rejection::Insufficient {
@@ -32,22 +32,22 @@ async fn credits_are_used_once_per_key() {
         requested: 8,
         shortfall: 1,
     };
-    assert_eq!(house.deduct("ann", 8, "b").await, Err(short.into()));
+    assert_eq!(service.deduct("ann", 8, "b").await, Err(short.into()));
     assert_eq!(
-        house.deduct("ann", 7, "b").await,
+        service.deduct("ann", 7, "b").await,
         Ok(applied(0)),
         "a refusal uses up no key"
     );
-    assert_eq!(house.deltas("ann", 2).await, [-7, -3, 10]);
+    assert_eq!(service.deltas("ann", 2).await, [-7, -3, 10]);
 }
 
 #[tokio::test]
 async fn one_hot_wallet_never_goes_below_zero() {
-    let house = House::new().await;
-    house.credit("hot", 500).await.unwrap();
+    let service = Service::new().await;
+    service.credit("hot", 500).await.unwrap();
     let tasks: Vec<_> = (0..1000)
         .map(|n| {
-            let (handle, scope) = (house.handle.clone(), house.scope.clone());
+            let (handle, scope) = (service.handle.clone(), service.scope.clone());
             let command = deduct(1, &format!("k{n}"));
             tokio::spawn(async move { handle.deduct(&scope, &external("hot"), command).await })
         })
@@ -61,14 +61,14 @@ async fn one_hot_wallet_never_goes_below_zero() {
         }
     }
     assert_eq!(taken, 500);
-    assert_eq!(house.balance("hot").await, Ok(0));
+    assert_eq!(service.balance("hot").await, Ok(0));
 }
 
 #[tokio::test]
 async fn a_batch_answers_each_item_in_order() {
-    let house = House::new().await;
-    house.credit("ann", 5).await.unwrap();
-    house.credit("bob", 1).await.unwrap();
+    let service = Service::new().await;
+    service.credit("ann", 5).await.unwrap();
+    service.credit("bob", 1).await.unwrap();
     let items = vec![
         (external("ann"), deduct(2, "1")),
         (external("bob"), deduct(1, "1")),
@@ -77,9 +77,9 @@ async fn a_batch_answers_each_item_in_order() {
         (external("ann"), deduct(2, "3")),
         (external("ann"), deduct(2, "1")),
     ];
-    let results = house
+    let results = service
         .handle
-        .deduct_batch(&house.scope, items)
+        .deduct_batch(&service.scope, items)
         .await
         .unwrap();
     let short = Rejection::Insufficient {
@@ -99,22 +99,22 @@ async fn a_batch_answers_each_item_in_order() {
             Ok(replayed(1)),
         ]
     );
-    assert_eq!(house.handle.stats().in_flight, 0);
+    assert_eq!(service.handle.stats().in_flight, 0);
 }
 
 #[tokio::test]
 async fn a_large_batch_on_one_wallet_is_applied_whole() {
-    let house = House::new().await;
-    house.credit("ann", 10_000).await.unwrap();
+    let service = Service::new().await;
+    service.credit("ann", 10_000).await.unwrap();
     let meta = domain::text::Meta::new(format!("{{\"note\":\"{}\"}}", "x".repeat(500))).unwrap();
     let items = (0..1000).map(|n| {
         let mut command = deduct(1, &format!("k{n}"));
         command.meta = Some(meta.clone());
         (external("ann"), command)
     });
-    let results = house
+    let results = service
         .handle
-        .deduct_batch(&house.scope, items.collect())
+        .deduct_batch(&service.scope, items.collect())
         .await
         .unwrap();
     assert!(
@@ -122,47 +122,68 @@ async fn a_large_batch_on_one_wallet_is_applied_whole() {
             .iter()
             .all(|result| result.as_ref().is_ok_and(|it| it.applied))
     );
-    let house = house.restarted().await;
-    assert_eq!(house.balance("ann").await, Ok(9000));
-    assert_eq!(house.deltas("ann", 100).await.len(), 1001);
+    let service = service.restarted().await;
+    assert_eq!(service.balance("ann").await, Ok(9000));
+    assert_eq!(service.deltas("ann", 100).await.len(), 1001);
 }
 
 #[tokio::test]
 async fn a_code_opens_its_wallet_until_it_is_rotated() {
-    let house = House::new().await;
-    let (code, view) = house.handle.create_code(&house.scope).await.unwrap();
+    let service = Service::new().await;
+    let (code, view) = service.handle.create_code(&service.scope).await.unwrap();
     assert!(view.balances.is_empty() && view.external_user.is_none());
     let address = Address::Code(code.clone());
     assert_eq!(
-        house.handle.read(&house.scope, &address).await.unwrap().id,
+        service
+            .handle
+            .read(&service.scope, &address)
+            .await
+            .unwrap()
+            .id,
         view.id
     );
 
-    house.journal.hold_folds();
-    let new = house
+    service.journal.hold_folds();
+    let new = service
         .handle
-        .rotate(&house.scope, &code, None, KeyKind::Secret)
+        .rotate(&service.scope, &code, None, KeyKind::Secret)
         .await;
     let new = new.unwrap().code;
     let not_found = Err(Error::Rejected(Rejection::WalletNotFound));
-    assert_eq!(house.handle.read(&house.scope, &address).await, not_found);
+    assert_eq!(
+        service.handle.read(&service.scope, &address).await,
+        not_found
+    );
     let rotated = Address::Code(new.clone());
     assert_eq!(
-        house.handle.read(&house.scope, &rotated).await.unwrap().id,
+        service
+            .handle
+            .read(&service.scope, &rotated)
+            .await
+            .unwrap()
+            .id,
         view.id
     );
 
-    house.journal.release_folds();
-    let newer = house
+    service.journal.release_folds();
+    let newer = service
         .handle
-        .rotate(&house.scope, &new, None, KeyKind::Secret)
+        .rotate(&service.scope, &new, None, KeyKind::Secret)
         .await;
     let newer = newer.unwrap().code;
-    let house = house.restarted().await;
-    assert_eq!(house.handle.read(&house.scope, &rotated).await, not_found);
+    let service = service.restarted().await;
+    assert_eq!(
+        service.handle.read(&service.scope, &rotated).await,
+        not_found
+    );
     let newest = Address::Code(newer);
     assert_eq!(
-        house.handle.read(&house.scope, &newest).await.unwrap().id,
+        service
+            .handle
+            .read(&service.scope, &newest)
+            .await
+            .unwrap()
+            .id,
         view.id
     );
 }
@@ -170,19 +191,19 @@ async fn a_code_opens_its_wallet_until_it_is_rotated() {
 #[tokio::test]
 async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     const HOUR: i64 = 3_600_000;
-    let house = House::new().await;
-    let (code, view) = house.handle.create_code(&house.scope).await.unwrap();
+    let service = Service::new().await;
+    let (code, view) = service.handle.create_code(&service.scope).await.unwrap();
     let (one, other) = (key("one"), key("other"));
-    let first = house
+    let first = service
         .handle
-        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
+        .rotate(&service.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     let first = first.unwrap();
     assert!(!first.replayed && first.code != code);
-    house.clock.advance_millis(HOUR);
-    let again = house
+    service.clock.advance_millis(HOUR);
+    let again = service
         .handle
-        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
+        .rotate(&service.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     assert_eq!(
         again.map(|it| (it.code, it.replayed)),
@@ -192,36 +213,36 @@ async fn a_rotation_under_a_key_is_answered_again_for_a_day() {
     // The old code without the idempotency key does not give the new code away.
     let not_found = Err(Error::Rejected(Rejection::WalletNotFound));
     for guessed in [None, Some(&other)] {
-        let guess = house
+        let guess = service
             .handle
-            .rotate(&house.scope, &code, guessed, KeyKind::Secret)
+            .rotate(&service.scope, &code, guessed, KeyKind::Secret)
             .await;
         assert_eq!(guess, not_found);
     }
-    let house = house.restarted().await;
-    house.clock.advance_millis(24 * HOUR);
-    let again = house
+    let service = service.restarted().await;
+    service.clock.advance_millis(24 * HOUR);
+    let again = service
         .handle
-        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
+        .rotate(&service.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     let again = again.unwrap();
     assert_eq!((&again.code, again.replayed), (&first.code, true));
     let address = Address::Code(again.code);
-    let read = house.handle.read(&house.scope, &address).await.unwrap();
+    let read = service.handle.read(&service.scope, &address).await.unwrap();
     assert_eq!(read.id, view.id);
 
-    house.clock.advance_millis(HOUR);
-    let late = house
+    service.clock.advance_millis(HOUR);
+    let late = service
         .handle
-        .rotate(&house.scope, &code, Some(&one), KeyKind::Secret)
+        .rotate(&service.scope, &code, Some(&one), KeyKind::Secret)
         .await;
     assert_eq!(late, not_found);
 }
 
 #[tokio::test]
 async fn a_hold_is_settled_once_and_belongs_to_its_project() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
     let hold = |id, now: Timestamp| PlaceHold {
         id,
         product: ProductRef::Only(Some(PRODUCT)),
@@ -233,7 +254,7 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
         most_open: 1,
         max_overrun: 0,
     };
-    let (handle, scope) = (&house.handle, &house.scope);
+    let (handle, scope) = (&service.handle, &service.scope);
     let placed = handle
         .place_hold(scope, &external("ann"), hold)
         .await
@@ -271,8 +292,8 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
 
 #[tokio::test]
 async fn an_expired_hold_gives_its_credits_back_by_itself() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
     let hold = |id, now: Timestamp| PlaceHold {
         id,
         product: ProductRef::Named(PRODUCT),
@@ -284,23 +305,23 @@ async fn an_expired_hold_gives_its_credits_back_by_itself() {
         most_open: 1,
         max_overrun: 0,
     };
-    let (handle, scope) = (&house.handle, &house.scope);
+    let (handle, scope) = (&service.handle, &service.scope);
     let id = handle
         .place_hold(scope, &external("ann"), hold)
         .await
         .unwrap()
         .hold
         .id;
-    house.clock.advance_millis(900_000);
-    assert_eq!(house.balance("ann").await, Ok(10));
+    service.clock.advance_millis(900_000);
+    assert_eq!(service.balance("ann").await, Ok(10));
     let late = handle.settle(scope, settle(id, 1)).await;
     assert_eq!(late, Err(Rejection::HoldClosed.into()));
 }
 
 #[tokio::test]
 async fn features_are_granted_and_taken_back() {
-    let house = House::new().await;
-    let (handle, scope) = (&house.handle, &house.scope);
+    let service = Service::new().await;
+    let (handle, scope) = (&service.handle, &service.scope);
     let pro = Feature::new("pro").unwrap();
     let ann = external("ann");
     let revoked = handle

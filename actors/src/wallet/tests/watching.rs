@@ -2,13 +2,13 @@
 
 use futures_util::FutureExt as _;
 
-use super::{House, PRODUCT, applied, external};
+use super::{PRODUCT, Service, applied, external};
 use crate::{Error, WalletWatcher, registry::Sweep, wallet::WatchedView};
 
 /// For whom watchers are counted.
 const WHO: (domain::id::ProjectId, Option<std::net::IpAddr>) = (domain::id::ProjectId(1), None);
 
-impl House {
+impl Service {
     /// Watches a user's wallet.
     async fn watch(&self, user: &str) -> WalletWatcher {
         let view = self
@@ -43,68 +43,74 @@ impl House {
 
 #[tokio::test]
 async fn a_watcher_is_told_of_nothing_before_it_is_durable() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
-    let mut watcher = house.watch("ann").await;
-    house.journal.hold();
-    let mut deducted = Box::pin(house.deduct("ann", 3, "a"));
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
+    let mut watcher = service.watch("ann").await;
+    service.journal.hold();
+    let mut deducted = Box::pin(service.deduct("ann", 3, "a"));
     for _ in 0..100 {
         assert!(deducted.as_mut().now_or_never().is_none());
         assert_eq!(watcher.changed().now_or_never(), None);
-        let mut look = Box::pin(house.look("ann", &mut watcher));
+        let mut look = Box::pin(service.look("ann", &mut watcher));
         assert!(look.as_mut().now_or_never().is_none(), "nor shown it");
         tokio::task::yield_now().await;
     }
-    house.journal.release();
+    service.journal.release();
     assert_eq!(deducted.await, Ok(applied(7)));
     assert_eq!(
-        house.look("ann", &mut watcher).await.unwrap().view.balances[0].balance,
+        service
+            .look("ann", &mut watcher)
+            .await
+            .unwrap()
+            .view
+            .balances[0]
+            .balance,
         7
     );
-    house.deduct("ann", 2, "b").await.unwrap();
-    assert_eq!(house.told("ann", &mut watcher).await, 5);
+    service.deduct("ann", 2, "b").await.unwrap();
+    assert_eq!(service.told("ann", &mut watcher).await, 5);
     // Reading, and what happens to others, is no change.
-    house.balance("ann").await.unwrap();
-    house.credit("bob", 1).await.unwrap();
+    service.balance("ann").await.unwrap();
+    service.credit("bob", 1).await.unwrap();
     assert_eq!(watcher.changed().now_or_never(), None);
 }
 
 #[tokio::test]
 async fn a_wallet_that_sleeps_or_is_reloaded_keeps_its_watchers() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
-    let mut watcher = house.watch("ann").await;
-    let registry = &house.handle.inner.registry;
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
+    let mut watcher = service.watch("ann").await;
+    let registry = &service.handle.inner.registry;
     assert_eq!(registry.sweep(Sweep::All), 1, "watching keeps nobody awake");
-    house.deduct("ann", 1, "a").await.unwrap();
-    assert_eq!(house.told("ann", &mut watcher).await, 9);
-    super::durability::panic_in(&house, "broken").await;
-    house.deduct("ann", 1, "b").await.unwrap();
-    assert_eq!(house.told("ann", &mut watcher).await, 8);
+    service.deduct("ann", 1, "a").await.unwrap();
+    assert_eq!(service.told("ann", &mut watcher).await, 9);
+    super::durability::panic_in(&service, "broken").await;
+    service.deduct("ann", 1, "b").await.unwrap();
+    assert_eq!(service.told("ann", &mut watcher).await, 8);
 }
 
 #[tokio::test]
 async fn a_wallet_forgets_watchers_who_have_gone() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
-    let (one, mut other) = (house.watch("ann").await, house.watch("ann").await);
-    assert_eq!(house.handle.stats().watchers, 2);
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
+    let (one, mut other) = (service.watch("ann").await, service.watch("ann").await);
+    assert_eq!(service.handle.stats().watchers, 2);
     drop(one);
-    house.deduct("ann", 1, "a").await.unwrap();
-    assert_eq!(house.told("ann", &mut other).await, 9);
+    service.deduct("ann", 1, "a").await.unwrap();
+    assert_eq!(service.told("ann", &mut other).await, 9);
     drop(other);
-    assert_eq!(house.handle.stats().watchers, 0);
-    house.deduct("ann", 1, "b").await.unwrap();
-    let mut new = house.watch("ann").await;
-    house.deduct("ann", 1, "c").await.unwrap();
-    assert_eq!(house.told("ann", &mut new).await, 7);
+    assert_eq!(service.handle.stats().watchers, 0);
+    service.deduct("ann", 1, "b").await.unwrap();
+    let mut new = service.watch("ann").await;
+    service.deduct("ann", 1, "c").await.unwrap();
+    assert_eq!(service.told("ann", &mut new).await, 7);
 }
 
 #[tokio::test]
 async fn a_stop_ends_all_watching() {
-    let house = House::new().await;
-    house.credit("ann", 10).await.unwrap();
-    let mut watcher = house.watch("ann").await;
-    house.handle.stop_watching();
+    let service = Service::new().await;
+    service.credit("ann", 10).await.unwrap();
+    let mut watcher = service.watch("ann").await;
+    service.handle.stop_watching();
     assert!(!watcher.changed().await);
 }

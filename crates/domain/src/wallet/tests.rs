@@ -1,4 +1,4 @@
-//! What each command does, and which refusal wins. Commands go through [`teller::Teller`], which takes the place of
+//! What each command does, and which refusal wins. Commands go through [`driver::Driver`], which takes the place of
 //! the wallet's actor.
 #![allow(
     clippy::arithmetic_side_effects,
@@ -17,6 +17,7 @@ mod debt;
 mod deduct;
 mod dispute;
 mod draw;
+mod driver;
 mod erase;
 mod expiry;
 mod feature;
@@ -42,7 +43,6 @@ mod shop;
 mod stored;
 mod subscription;
 mod switch;
-mod teller;
 
 use super::{
     ProductRef,

@@ -3,9 +3,9 @@
 
 use super::{
     GOLD,
+    driver::Driver,
     property::check,
     shop::{CLUB, DAY, MONTH, basic, paying, payment, placed, sub, subscribed, tier, unlocked},
-    teller::Teller,
 };
 use crate::{
     Quantity, Rejection, Timestamp,
@@ -31,56 +31,56 @@ fn plus() -> Terms {
 
 #[test]
 fn seats_are_paid_and_granted_one_by_one() {
-    let mut teller = subscribed();
+    let mut driver = subscribed();
     let bill = Bill {
         quantity: Quantity::new(3).unwrap(),
         payment: payment(2, 3000),
-        ..teller.renewal(2, 1, basic())
+        ..driver.renewal(2, 1, basic())
     };
-    assert!(teller.renew_with(bill));
-    let order = teller.placed_order(2);
+    assert!(driver.renew_with(bill));
+    let order = driver.placed_order(2);
     assert_eq!((order.granted_credits, order.quantity.get()), (300, 3));
     // Two more seats for the second half.
-    teller.pass_seconds(MONTH / 2);
-    let mut more = teller.switching(3, 1, (basic(), basic()));
+    driver.pass_seconds(MONTH / 2);
+    let mut more = driver.switching(3, 1, (basic(), basic()));
     more.quantity = Quantity::new(5).unwrap();
     let seats = |seats, given_back| Proration {
         quantity: Quantity::new(seats).unwrap(),
-        ..proration(basic(), given_back, teller.now, &teller)
+        ..proration(basic(), given_back, driver.now, &driver)
     };
     more.pays = Pays::Switches(vec![seats(5, false), seats(3, true)]);
-    assert!(teller.switch_with(more));
-    assert_eq!(teller.gold(), 400);
-    assert_eq!(unlocked(&teller), ["basic"]);
-    check::sound(&teller);
+    assert!(driver.switch_with(more));
+    assert_eq!(driver.gold(), 400);
+    assert_eq!(unlocked(&driver), ["basic"]);
+    check::sound(&driver);
 }
 
 #[test]
 fn a_bill_of_no_tier_of_ours_pays_the_tier_in_force() {
-    let mut teller = subscribed();
-    teller.switch(2, 1, plus());
+    let mut driver = subscribed();
+    driver.switch(2, 1, plus());
     let bill = Bill {
         terms: None,
-        ..teller.renewal(3, 1, basic())
+        ..driver.renewal(3, 1, basic())
     };
-    assert!(teller.renew_with(bill));
-    assert_eq!((teller.gold(), unlocked(&teller)), (250, vec!["plus"]));
+    assert!(driver.renew_with(bill));
+    assert_eq!((driver.gold(), unlocked(&driver)), (250, vec!["plus"]));
     let unknown = Bill {
         terms: None,
-        billing: teller.billing(9),
-        ..teller.renewal(4, 1, basic())
+        billing: driver.billing(9),
+        ..driver.renewal(4, 1, basic())
     };
     let told = crate::wallet::purchase::Purchase::Bill(Box::new(unknown));
     assert_eq!(
-        teller.purchase(told),
+        driver.purchase(told),
         Err(Rejection::SubscriptionNotFound),
         "it is not lost in silence"
     );
 }
 
 /// An invoice that is paid after the provider has ended its subscription.
-fn late(teller: &Teller, serial: u128) -> Bill {
-    let renewal = teller.renewal(serial, 1, basic());
+fn late(driver: &Driver, serial: u128) -> Bill {
+    let renewal = driver.renewal(serial, 1, basic());
     Bill {
         billing: PaidCycle {
             after_end: true,
@@ -93,31 +93,31 @@ fn late(teller: &Teller, serial: u128) -> Bill {
 #[test]
 fn a_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
     for told in [[true, false], [false, true], [true, true]] {
-        let mut teller = subscribed();
-        teller.pass_seconds(MONTH);
-        let bill = late(&teller, 2);
-        teller.pass_seconds(DAY);
+        let mut driver = subscribed();
+        driver.pass_seconds(MONTH);
+        let bill = late(&driver, 2);
+        driver.pass_seconds(DAY);
         let [end_first, end_last] = told;
         if end_first {
-            teller.set_status(1, Canceled);
+            driver.set_status(1, Canceled);
         }
-        assert!(teller.renew_with(bill.clone()));
+        assert!(driver.renew_with(bill.clone()));
         if end_last {
-            teller.set_status(1, Canceled);
+            driver.set_status(1, Canceled);
         }
-        assert!(!teller.renew_with(bill));
-        assert!(!teller.wallet.is_subscribed(CLUB));
-        assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
-        teller.pass_seconds(MONTH - DAY - 1);
-        assert_eq!(teller.gold(), 100);
-        teller.pass_seconds(1);
-        assert_eq!(teller.gold(), 0);
-        check::replays(&teller);
+        assert!(!driver.renew_with(bill));
+        assert!(!driver.wallet.is_subscribed(CLUB));
+        assert_eq!((driver.gold(), unlocked(&driver).len()), (100, 0));
+        driver.pass_seconds(MONTH - DAY - 1);
+        assert_eq!(driver.gold(), 100);
+        driver.pass_seconds(1);
+        assert_eq!(driver.gold(), 0);
+        check::replays(&driver);
     }
 }
 
-fn proration(terms: Terms, given_back: bool, at: Timestamp, teller: &Teller) -> Proration {
-    let known = teller.subscription(1);
+fn proration(terms: Terms, given_back: bool, at: Timestamp, driver: &Driver) -> Proration {
+    let known = driver.subscription(1);
     Proration {
         terms,
         quantity: Quantity::ONE,
@@ -131,24 +131,24 @@ fn proration(terms: Terms, given_back: bool, at: Timestamp, teller: &Teller) -> 
 #[test]
 fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
     for prior_switches_first in [false, true] {
-        let mut teller = subscribed();
-        teller.pass_seconds(10 * DAY);
-        let at = teller.now;
-        teller.name_tier(1, plus());
-        assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["plus"]));
+        let mut driver = subscribed();
+        driver.pass_seconds(10 * DAY);
+        let at = driver.now;
+        driver.name_tier(1, plus());
+        assert_eq!((driver.gold(), unlocked(&driver)), (100, vec!["plus"]));
         // Up, down again after five days, and up again for the last third.
         let there = at.plus_seconds(5 * DAY);
         let again = at.plus_seconds(10 * DAY);
         let lines = vec![
-            proration(plus(), false, again, &teller),
-            proration(basic(), true, again, &teller),
-            proration(basic(), false, there, &teller),
-            proration(plus(), true, there, &teller),
-            proration(plus(), false, at, &teller),
-            proration(basic(), true, at, &teller),
+            proration(plus(), false, again, &driver),
+            proration(basic(), true, again, &driver),
+            proration(basic(), false, there, &driver),
+            proration(plus(), true, there, &driver),
+            proration(plus(), false, at, &driver),
+            proration(basic(), true, at, &driver),
         ];
-        teller.pass_seconds(20 * DAY);
-        let renewal = teller.renewal(2, 1, plus());
+        driver.pass_seconds(20 * DAY);
+        let renewal = driver.renewal(2, 1, plus());
         let prior_switches = Bill {
             order: OrderSerial(3),
             pays: Pays::PriorSwitches(lines),
@@ -160,42 +160,42 @@ fn a_switch_that_the_next_bill_settles_brings_its_share_then() {
             bills.reverse();
         }
         for bill in bills {
-            assert!(teller.renew_with(bill.clone()));
-            assert!(!teller.renew_with(bill));
+            assert!(driver.renew_with(bill.clone()));
+            assert!(!driver.renew_with(bill));
         }
         // 150 more credits a cycle, for 5 and for 10 of 30 days.
-        assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 250, 75]);
-        assert_eq!(unlocked(&teller), ["plus"]);
-        let order = teller.placed_order(3);
+        assert_eq!([1, 2, 3].map(|order| driver.left_of(order)), [0, 250, 75]);
+        assert_eq!(unlocked(&driver), ["plus"]);
+        let order = driver.placed_order(3);
         assert_eq!((order.kind, order.granted_credits), (OrderKind::Switch, 75));
-        teller.refund(3, 750);
-        assert_eq!((teller.gold(), unlocked(&teller)), (250, vec!["plus"]));
-        assert_eq!(teller.ledger(GOLD).last(), Some(&(Refund, -75)));
-        teller.pass_seconds(MONTH);
-        teller.renew(4, 1, plus());
-        assert_eq!(teller.gold(), 250);
-        check::replays(&teller);
+        driver.refund(3, 750);
+        assert_eq!((driver.gold(), unlocked(&driver)), (250, vec!["plus"]));
+        assert_eq!(driver.ledger(GOLD).last(), Some(&(Refund, -75)));
+        driver.pass_seconds(MONTH);
+        driver.renew(4, 1, plus());
+        assert_eq!(driver.gold(), 250);
+        check::replays(&driver);
     }
 }
 
 #[test]
 fn what_waits_for_the_next_bill_never_brings_less_than_nothing() {
-    let mut teller = subscribed();
-    let at = teller.after_seconds(15 * DAY);
+    let mut driver = subscribed();
+    let at = driver.after_seconds(15 * DAY);
     let lines = vec![
-        proration(plus(), true, at, &teller),
-        proration(basic(), false, at, &teller),
+        proration(plus(), true, at, &driver),
+        proration(basic(), false, at, &driver),
     ];
-    teller.pass_seconds(MONTH);
-    let renewal = teller.renewal(2, 1, basic());
+    driver.pass_seconds(MONTH);
+    let renewal = driver.renewal(2, 1, basic());
     let prior_switches = Bill {
         order: OrderSerial(3),
         pays: Pays::PriorSwitches(lines),
         ..renewal.clone()
     };
-    assert!(teller.renew_with(renewal) && teller.renew_with(prior_switches));
+    assert!(driver.renew_with(renewal) && driver.renew_with(prior_switches));
     assert_eq!(
-        (teller.gold(), teller.placed_order(3).granted_credits),
+        (driver.gold(), driver.placed_order(3).granted_credits),
         (100, 0)
     );
 }
@@ -203,9 +203,9 @@ fn what_waits_for_the_next_bill_never_brings_less_than_nothing() {
 #[test]
 fn an_item_beside_the_tier_brings_credits_and_changes_no_tier() {
     for add_on_first in [false, true] {
-        let mut teller = subscribed();
-        teller.pass_seconds(MONTH);
-        let renewal = teller.renewal(2, 1, basic());
+        let mut driver = subscribed();
+        driver.pass_seconds(MONTH);
+        let renewal = driver.renewal(2, 1, basic());
         let add_on = Bill {
             order: OrderSerial(3),
             is_add_on: true,
@@ -218,40 +218,40 @@ fn an_item_beside_the_tier_brings_credits_and_changes_no_tier() {
             bills.reverse();
         }
         for bill in bills {
-            assert!(teller.renew_with(bill.clone()));
-            assert!(!teller.renew_with(bill));
+            assert!(driver.renew_with(bill.clone()));
+            assert!(!driver.renew_with(bill));
         }
-        assert_eq!([1, 2, 3].map(|order| teller.left_of(order)), [0, 100, 250]);
-        assert_eq!(unlocked(&teller), ["basic"]);
-        teller.refund(3, 2500);
-        assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
+        assert_eq!([1, 2, 3].map(|order| driver.left_of(order)), [0, 100, 250]);
+        assert_eq!(unlocked(&driver), ["basic"]);
+        driver.refund(3, 2500);
+        assert_eq!((driver.gold(), unlocked(&driver)), (100, vec!["basic"]));
         // Its credits end with the cycle, as those of the tier do.
         let again = Bill {
             order: OrderSerial(4),
             ..add_on
         };
-        assert!(teller.renew_with(again));
-        teller.pass_seconds(MONTH);
-        assert!(teller.renew(5, 1, basic()));
-        assert_eq!(teller.gold(), 100);
-        check::replays(&teller);
+        assert!(driver.renew_with(again));
+        driver.pass_seconds(MONTH);
+        assert!(driver.renew(5, 1, basic()));
+        assert_eq!(driver.gold(), 100);
+        check::replays(&driver);
     }
 }
 
 #[test]
 fn an_item_of_a_price_that_is_gone_is_not_paid_as_the_tier() {
-    let mut teller = subscribed();
+    let mut driver = subscribed();
     let bill = Bill {
         is_add_on: true,
         terms: None,
-        ..teller.renewal(2, 1, basic())
+        ..driver.renewal(2, 1, basic())
     };
     let told = crate::wallet::purchase::Purchase::Bill(Box::new(bill));
-    assert_eq!(teller.purchase(told), Err(Rejection::SubscriptionNotFound));
+    assert_eq!(driver.purchase(told), Err(Rejection::SubscriptionNotFound));
 }
 
 /// The provider's report of a subscription whose first payment is missing.
-fn unpaid(teller: &Teller, status: SubscriptionStatus) -> UpdateSubscription {
+fn unpaid(driver: &Driver, status: SubscriptionStatus) -> UpdateSubscription {
     UpdateSubscription {
         subscription: sub(1),
         first: Some(OrderSerial(1)),
@@ -259,83 +259,83 @@ fn unpaid(teller: &Teller, status: SubscriptionStatus) -> UpdateSubscription {
         status,
         open_invoice: None,
         collection_paused: false,
-        current_period_end: teller.after_seconds(MONTH),
+        current_period_end: driver.after_seconds(MONTH),
         cancel_at_period_end: false,
         grace_days: 7,
-        reported_at: teller.now,
+        reported_at: driver.now,
     }
 }
 
 #[test]
 fn a_first_payment_that_failed_leaves_a_subscription_that_unlocks_nothing() {
-    let mut teller = Teller::new();
-    teller.order(1, basic()).unwrap();
-    teller.process(1).unwrap();
-    assert!(!teller.update(unpaid(&teller, Active)), "nothing is paid");
-    teller.pass_seconds(3600);
-    teller.fail(1).unwrap();
-    assert!(teller.update(unpaid(&teller, PastDue)));
-    assert!(!teller.update(unpaid(&teller, PastDue)), "said twice");
-    assert_eq!(teller.placed_order(1).status(), OrderStatus::Failed);
-    assert_eq!((teller.gold(), unlocked(&teller).len()), (0, 0));
+    let mut driver = Driver::new();
+    driver.order(1, basic()).unwrap();
+    driver.process(1).unwrap();
+    assert!(!driver.update(unpaid(&driver, Active)), "nothing is paid");
+    driver.pass_seconds(3600);
+    driver.fail(1).unwrap();
+    assert!(driver.update(unpaid(&driver, PastDue)));
+    assert!(!driver.update(unpaid(&driver, PastDue)), "said twice");
+    assert_eq!(driver.placed_order(1).status(), OrderStatus::Failed);
+    assert_eq!((driver.gold(), unlocked(&driver).len()), (0, 0));
     assert_eq!(
-        teller.order(2, basic()),
+        driver.order(2, basic()),
         Err(Rejection::AlreadySubscribed { open_invoice: None }),
         "it runs on at the provider"
     );
-    check::sound(&teller);
+    check::sound(&driver);
     // Its invoice is paid after all; the report that it is active may come first.
     for said_first in [true, false] {
-        let mut teller = Teller::new();
-        teller.order(1, basic()).unwrap();
-        teller.update(unpaid(&teller, PastDue));
-        teller.pass_seconds(DAY);
+        let mut driver = Driver::new();
+        driver.order(1, basic()).unwrap();
+        driver.update(unpaid(&driver, PastDue));
+        driver.pass_seconds(DAY);
         if said_first {
-            assert!(teller.update(unpaid(&teller, Active)));
-            assert_eq!(unlocked(&teller).len(), 0);
+            assert!(driver.update(unpaid(&driver, Active)));
+            assert_eq!(unlocked(&driver).len(), 0);
         }
         let billing = PaidCycle {
             cycle_start: Timestamp(0),
-            ..teller.billing(1)
+            ..driver.billing(1)
         };
         let pay = Pay {
             billing: Some(billing),
             ..paying(1, 1000)
         };
-        teller.pay_with(pay).unwrap();
-        teller.update(unpaid(&teller, Active));
-        assert_eq!((teller.gold(), unlocked(&teller)), (100, vec!["basic"]));
-        teller.pass_seconds(MONTH);
-        assert!(teller.renew(2, 1, basic()));
-        assert_eq!(teller.ledger(GOLD)[1..], [(Expiry, -100), (Purchase, 100)]);
-        check::replays(&teller);
+        driver.pay_with(pay).unwrap();
+        driver.update(unpaid(&driver, Active));
+        assert_eq!((driver.gold(), unlocked(&driver)), (100, vec!["basic"]));
+        driver.pass_seconds(MONTH);
+        assert!(driver.renew(2, 1, basic()));
+        assert_eq!(driver.ledger(GOLD)[1..], [(Expiry, -100), (Purchase, 100)]);
+        check::replays(&driver);
     }
     // Or the provider gives it up.
-    assert!(teller.update(unpaid(&teller, Canceled)));
-    assert_eq!(teller.order(2, basic()), Ok(true));
+    assert!(driver.update(unpaid(&driver, Canceled)));
+    assert_eq!(driver.order(2, basic()), Ok(true));
 }
 
 #[test]
 fn a_first_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
-    let mut teller = Teller::new();
-    teller.order(1, basic()).unwrap();
-    teller.update(unpaid(&teller, PastDue));
+    let mut driver = Driver::new();
+    driver.order(1, basic()).unwrap();
+    driver.update(unpaid(&driver, PastDue));
     let billing = PaidCycle {
         after_end: true,
-        ..teller.billing(1)
+        ..driver.billing(1)
     };
-    teller.pass_seconds(DAY);
+    driver.pass_seconds(DAY);
     let pay = Pay {
         missing_order: Some(placed(1, basic())),
         billing: Some(billing),
         ..paying(1, 1000)
     };
-    teller.pay_with(pay).unwrap();
-    assert!(!teller.wallet.is_subscribed(CLUB));
-    assert_eq!((teller.gold(), unlocked(&teller).len()), (100, 0));
-    teller.pass_seconds(MONTH - DAY);
-    assert_eq!(teller.gold(), 0);
-    check::replays(&teller);
+    driver.pay_with(pay).unwrap();
+    assert!(!driver.wallet.is_subscribed(CLUB));
+    assert_eq!((driver.gold(), unlocked(&driver).len()), (100, 0));
+    driver.pass_seconds(MONTH - DAY);
+    assert_eq!(driver.gold(), 0);
+    check::replays(&driver);
 }
 
 #[test]
@@ -349,15 +349,15 @@ fn a_dispute_about_nearly_all_that_is_left_is_whole() {
         // A refund is exact: nine tenths are not enough.
         (999, 0, OrderStatus::Paid),
     ] {
-        let mut teller = Teller::new();
-        teller.buy(1, super::shop::unlock("pro"));
-        teller.reverse(1, refunded, disputed);
+        let mut driver = Driver::new();
+        driver.buy(1, super::shop::unlock("pro"));
+        driver.reverse(1, refunded, disputed);
         assert_eq!(
-            teller.placed_order(1).status(),
+            driver.placed_order(1).status(),
             status,
             "{refunded} refunded, {disputed} disputed"
         );
         let unlocks = status == OrderStatus::Paid;
-        assert_eq!(unlocked(&teller) == ["pro"], unlocks);
+        assert_eq!(unlocked(&driver) == ["pro"], unlocks);
     }
 }

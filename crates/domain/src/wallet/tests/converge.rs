@@ -2,9 +2,9 @@
 
 use super::{
     GOLD, at, deduct,
+    driver::Driver,
     property::check,
     shop::{DAY, pack, placed, unlock},
-    teller::Teller,
 };
 use crate::{
     Timestamp,
@@ -33,20 +33,20 @@ fn terms() -> Terms {
     }
 }
 
-fn tell(teller: &mut Teller, report: Report) {
+fn tell(driver: &mut Driver, report: Report) {
     match report {
-        Placed => drop(teller.order(1, terms())),
+        Placed => drop(driver.order(1, terms())),
         Paid => {
             let placed = Some(placed(1, terms()));
             let pay = Pay {
                 missing_order: placed,
                 ..super::shop::paying(1, 1000)
             };
-            teller.pay_with(pay).unwrap();
+            driver.pay_with(pay).unwrap();
         }
-        Failed => drop(teller.fail(1)),
-        Expired => drop(teller.expire(1)),
-        ADayPassed => teller.pass_seconds(DAY),
+        Failed => drop(driver.fail(1)),
+        Expired => drop(driver.expire(1)),
+        ADayPassed => driver.pass_seconds(DAY),
         Asked(time, refunded_cents, disputed_cents) => {
             let reversal = Reversal {
                 refunded_cents,
@@ -54,7 +54,7 @@ fn tell(teller: &mut Teller, report: Report) {
                 dispute: None,
                 as_of: Timestamp(time),
             };
-            teller.reverse_with(1, reversal).unwrap();
+            driver.reverse_with(1, reversal).unwrap();
         }
     }
 }
@@ -80,28 +80,28 @@ pub(super) fn permutations<R: Clone>(reports: &[R]) -> Vec<Vec<R>> {
 fn always(reports: &[Report], status: OrderStatus, credits: i64) {
     for order in permutations(reports) {
         for twice in [false, true] {
-            let mut teller = Teller::born_at(at("2026-03-02T09:00:00Z"));
+            let mut driver = Driver::born_at(at("2026-03-02T09:00:00Z"));
             for &report in &order {
-                tell(&mut teller, report);
+                tell(&mut driver, report);
                 if twice {
-                    tell(&mut teller, report);
+                    tell(&mut driver, report);
                 }
-                check::sound(&teller);
+                check::sound(&driver);
             }
             let story = format!("{order:?} twice: {twice}");
-            let end = teller.wallet.clone();
-            assert_eq!(teller.placed_order(1).status(), status, "{story}");
-            assert_eq!(teller.gold(), credits, "{story}");
-            let unlocked = teller.wallet.features(teller.now) == ["pro"];
+            let end = driver.wallet.clone();
+            assert_eq!(driver.placed_order(1).status(), status, "{story}");
+            assert_eq!(driver.gold(), credits, "{story}");
+            let unlocked = driver.wallet.features(driver.now) == ["pro"];
             assert_eq!(unlocked, status == OrderStatus::Paid, "{story}");
-            let bought = teller.records.iter().filter_map(|r| r.entry());
+            let bought = driver.records.iter().filter_map(|r| r.entry());
             let bought = bought.filter(|e| e.reason == crate::history::Reason::Purchase);
             assert_eq!(bought.count(), 1, "{story}");
             for &report in order.iter().filter(|&&report| report != ADayPassed) {
-                tell(&mut teller, report);
+                tell(&mut driver, report);
             }
-            assert_eq!(teller.wallet, end, "{story}");
-            check::replays(&teller);
+            assert_eq!(driver.wallet, end, "{story}");
+            check::replays(&driver);
         }
     }
 }
@@ -173,18 +173,18 @@ fn spending_in_between_never_brings_the_books_out_of_balance() {
     ];
     for order in permutations(&reports) {
         for spend_after in 0..order.len() {
-            let mut teller = Teller::new();
+            let mut driver = Driver::new();
             for (place, &report) in order.iter().enumerate() {
-                tell(&mut teller, report);
+                tell(&mut driver, report);
                 if place == spend_after {
-                    let _ = teller.deduct(deduct("d", teller.gold().clamp(1, 30)));
+                    let _ = driver.deduct(deduct("d", driver.gold().clamp(1, 30)));
                 }
-                check::sound(&teller);
+                check::sound(&driver);
             }
-            let spent = teller.ledger(GOLD).iter().any(|&(_, delta)| delta == -30);
-            let order = teller.placed_order(1);
+            let spent = driver.ledger(GOLD).iter().any(|&(_, delta)| delta == -30);
+            let order = driver.placed_order(1);
             assert_eq!(order.reclaimed_credits, 100 - if spent { 30 } else { 0 });
-            assert_eq!(teller.gold(), 0);
+            assert_eq!(driver.gold(), 0);
         }
     }
 }

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 
 use super::{
     converge::permutations,
+    driver::Driver,
     property::check,
     shop::{DAY, MONTH, basic, paying, payment, placed, sub, switch, tier},
-    teller::Teller,
 };
 use crate::{
     Timestamp,
@@ -85,17 +85,17 @@ fn yearly() -> Terms {
 }
 
 struct Story {
-    teller: Teller,
+    driver: Driver,
     begun: Timestamp,
 }
 
 impl Story {
     /// Starts the clock long after all that will be reported.
     fn begin() -> Self {
-        let mut teller = Teller::new();
-        let begun = teller.now;
-        teller.now = teller.after_seconds(1000 * DAY);
-        Self { teller, begun }
+        let mut driver = Driver::new();
+        let begun = driver.now;
+        driver.now = driver.after_seconds(1000 * DAY);
+        Self { driver, begun }
     }
 
     fn day(&self, day: i64) -> Timestamp {
@@ -204,21 +204,21 @@ impl Story {
                 Purchase::Reverse(OrderSerial(serial(order)), reversal)
             }
         };
-        self.teller.purchase(purchase).unwrap()
+        self.driver.purchase(purchase).unwrap()
     }
 
     /// The visible state: status, tier, features, credits by order, orders.
     fn seen(&self) -> impl PartialEq + std::fmt::Debug + use<> {
-        let teller = &self.teller;
-        let features = teller.wallet.features(teller.now);
+        let driver = &self.driver;
+        let features = driver.wallet.features(driver.now);
         let features: Vec<String> = features.into_iter().map(str::to_owned).collect();
-        (self.seen_of(1), features, teller.gold())
+        (self.seen_of(1), features, driver.gold())
     }
 
     /// The visible state of one subscription.
     fn seen_of(&self, of: u128) -> impl PartialEq + std::fmt::Debug + use<> {
-        let teller = &self.teller;
-        let current = teller.wallet.subscription(&sub(of));
+        let driver = &self.driver;
+        let current = driver.wallet.subscription(&sub(of));
         let current = current.map(|known| {
             let tier = known.tier().label.clone();
             let order = known.order;
@@ -230,13 +230,13 @@ impl Story {
                 known.current_period_end,
             )
         });
-        let orders = teller.orders();
+        let orders = driver.orders();
         let orders = orders
             .iter()
             .filter(|(serial, _)| serial.0 / 1000 + 1 == of);
         let orders = orders.map(|(serial, order)| {
             // What was taken of credits that expire depends on which of the two was first.
-            let credits = (order.granted_credits, teller.left_of(serial.0));
+            let credits = (order.granted_credits, driver.left_of(serial.0));
             (serial.0, (order.kind, order.status(), credits))
         });
         let orders: BTreeMap<u128, (OrderKind, OrderStatus, (i64, i64))> = orders.collect();
@@ -261,7 +261,7 @@ fn told(order: &[Report], times: usize) -> Story {
     for report in order {
         for _ in 0..times {
             story.tell(report);
-            check::sound(&story.teller);
+            check::sound(&story.driver);
         }
     }
     if let Some(last) = order.iter().filter(said).max_by_key(at) {
@@ -276,7 +276,7 @@ fn both_told(order: &[(u128, Report)], times: usize) -> Story {
     for (of, report) in order {
         for _ in 0..times {
             story.tell_of(*of, report);
-            check::sound(&story.teller);
+            check::sound(&story.driver);
         }
     }
     for of in [1, 2] {
@@ -295,8 +295,8 @@ fn both_told(order: &[(u128, Report)], times: usize) -> Story {
 /// Checks that the reports end the same in every order as in the given one, with these credits and this tier.
 fn always(reports: &[Report], credits: i64, tier: Option<&str>) {
     let in_order = told(reports, 1);
-    assert_eq!(in_order.teller.gold(), credits, "in order");
-    let current = in_order.teller.wallet.subscription(&sub(1));
+    assert_eq!(in_order.driver.gold(), credits, "in order");
+    let current = in_order.driver.wallet.subscription(&sub(1));
     let label = current.map(|known| known.tier().label.as_deref().unwrap());
     assert_eq!(label, tier, "in order");
     for order in permutations(reports) {
@@ -308,7 +308,7 @@ fn always(reports: &[Report], credits: i64, tier: Option<&str>) {
                     assert!(!story.tell(report), "{report:?} again after {order:?}");
                 }
             }
-            check::replays(&story.teller);
+            check::replays(&story.driver);
         }
     }
 }
@@ -596,7 +596,7 @@ proptest! {
         let (one, other) = (both_told(&one, 1), both_told(&other, 1));
         prop_assert_eq!(both.seen_of(1), one.seen_of(1));
         prop_assert_eq!(both.seen_of(2), other.seen_of(2));
-        prop_assert_eq!(both.teller.gold(), one.teller.gold() + other.teller.gold());
-        check::replays(&both.teller);
+        prop_assert_eq!(both.driver.gold(), one.driver.gold() + other.driver.gold());
+        check::replays(&both.driver);
     }
 }

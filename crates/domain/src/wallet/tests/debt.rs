@@ -1,9 +1,10 @@
 //! What is owed: how a cost becomes a debt, how far, and what ends it.
 
 use super::{
-    GOLD, TIN, credit, deduct, hold, hold_id, key,
+    GOLD, TIN, credit, deduct,
+    driver::{Done, Driver},
+    hold, hold_id, key,
     shop::{DAY, MONTH, pack, tier},
-    teller::{Done, Teller},
 };
 use crate::{
     Amount, MAX_CREDITS, Rejection,
@@ -22,35 +23,35 @@ use crate::{
 };
 
 /// 100 credits, and 50 that may be owed.
-fn trusted() -> Teller {
-    let mut teller = Teller::new();
-    teller.limits = vec![DebtLimit {
+fn trusted() -> Driver {
+    let mut driver = Driver::new();
+    driver.limits = vec![DebtLimit {
         product: GOLD,
         credits: 50,
     }];
-    teller.credit(credit("start", 100, None)).unwrap();
-    teller
+    driver.credit(credit("start", 100, None)).unwrap();
+    driver
 }
 
 /// What can be spent, what is held, and what is owed.
-fn stands(teller: &Teller) -> (i64, i64, i64) {
-    let account = teller.wallet.account(GOLD).unwrap();
+fn stands(driver: &Driver) -> (i64, i64, i64) {
+    let account = driver.wallet.account(GOLD).unwrap();
     let (spendable, held) = (account.available(), account.set_aside());
     let owed = account.debt().owed;
     assert_eq!(account.sum(), spendable + held - owed);
     assert_eq!(
         account.sum(),
-        teller.ledger(GOLD).iter().map(|it| it.1).sum::<i64>()
+        driver.ledger(GOLD).iter().map(|it| it.1).sum::<i64>()
     );
     (spendable, held, owed)
 }
 
-fn charge(teller: &mut Teller, name: &str, amount: i64, short: OnShortfall) -> Coverage {
+fn charge(driver: &mut Driver, name: &str, amount: i64, short: OnShortfall) -> Coverage {
     let command = Deduct {
         on_shortfall: short,
         ..deduct(name, amount)
     };
-    teller.charge(command).unwrap().coverage
+    driver.charge(command).unwrap().coverage
 }
 
 const fn parts(charged: i64, owed: i64, uncovered: i64) -> Coverage {
@@ -70,10 +71,10 @@ fn forgive(name: &str, amount: Option<i64>) -> Forgive {
     }
 }
 
-fn overrun(serial: u128, amount: i64, max_overrun: i64, teller: &Teller) -> PlaceHold {
+fn overrun(serial: u128, amount: i64, max_overrun: i64, driver: &Driver) -> PlaceHold {
     PlaceHold {
         max_overrun,
-        ..hold(serial, amount, teller.after_seconds(3600))
+        ..hold(serial, amount, driver.after_seconds(3600))
     }
 }
 
@@ -83,12 +84,12 @@ fn a_cost_past_the_balance_is_refused_taken_in_part_or_owed_as_the_caller_says()
         (Drain, parts(100, 0, 30), (0, 0, 0)),
         (Owe, parts(100, 30, 0), (0, 0, 30)),
     ] {
-        let mut teller = trusted();
-        let refused = teller.deduct(deduct("d", 130));
+        let mut driver = trusted();
+        let refused = driver.deduct(deduct("d", 130));
         assert!(matches!(refused, Err(Rejection::Insufficient { .. })));
-        assert_eq!(charge(&mut teller, "d", 130, short), met);
-        assert_eq!(stands(&teller), after);
-        let entry = teller.last_entry();
+        assert_eq!(charge(&mut driver, "d", 130, short), met);
+        assert_eq!(stands(&driver), after);
+        let entry = driver.last_entry();
         assert_eq!(entry.delta, -met.charged - met.owed, "one entry of both");
         assert_eq!(entry.balance_after, -met.owed);
     }
@@ -96,12 +97,12 @@ fn a_cost_past_the_balance_is_refused_taken_in_part_or_owed_as_the_caller_says()
 
 #[test]
 fn past_the_limit_nothing_is_owed() {
-    let mut teller = trusted();
-    assert_eq!(charge(&mut teller, "a", 160, Owe), parts(100, 50, 10));
-    assert_eq!(charge(&mut teller, "b", 5, Owe), parts(0, 0, 5));
-    assert_eq!(stands(&teller), (0, 0, 50));
+    let mut driver = trusted();
+    assert_eq!(charge(&mut driver, "a", 160, Owe), parts(100, 50, 10));
+    assert_eq!(charge(&mut driver, "b", 5, Owe), parts(0, 0, 5));
+    assert_eq!(stands(&driver), (0, 0, 50));
     assert_eq!(
-        teller.entries().len(),
+        driver.entries().len(),
         2,
         "nothing was taken the second time"
     );
@@ -109,24 +110,24 @@ fn past_the_limit_nothing_is_owed() {
 
 #[test]
 fn a_repeat_is_met_as_it_was_whatever_came_since() {
-    let mut teller = trusted();
-    charge(&mut teller, "owed", 160, Owe);
-    charge(&mut teller, "nothing", 5, Drain);
-    teller.credit(credit("more", 500, None)).unwrap();
-    let before = teller.wallet.clone();
+    let mut driver = trusted();
+    charge(&mut driver, "owed", 160, Owe);
+    charge(&mut driver, "nothing", 5, Drain);
+    driver.credit(credit("more", 500, None)).unwrap();
+    let before = driver.wallet.clone();
     for short in [Refuse, Drain, Owe] {
-        assert_eq!(charge(&mut teller, "owed", 160, short), parts(100, 50, 10));
-        assert_eq!(charge(&mut teller, "nothing", 5, short), parts(0, 0, 5));
+        assert_eq!(charge(&mut driver, "owed", 160, short), parts(100, 50, 10));
+        assert_eq!(charge(&mut driver, "nothing", 5, short), parts(0, 0, 5));
     }
     assert_eq!(
-        teller.deduct(deduct("owed", 150)),
+        driver.deduct(deduct("owed", 150)),
         Err(Rejection::KeyReused)
     );
     assert_eq!(
-        teller.deduct(deduct("nothing", 6)),
+        driver.deduct(deduct("nothing", 6)),
         Err(Rejection::KeyReused)
     );
-    assert_eq!(teller.wallet, before);
+    assert_eq!(driver.wallet, before);
 }
 
 #[test]
@@ -136,36 +137,36 @@ fn a_code_wallet_never_owes() {
         hash,
         sealed: Box::new([1]),
     };
-    let mut teller = Teller::born(super::at("2026-03-02T09:00:00Z"), owner);
-    teller.limits = trusted().limits;
-    teller.credit(credit("start", 100, None)).unwrap();
-    assert_eq!(charge(&mut teller, "d", 130, Owe), parts(100, 0, 30));
-    teller.credit(credit("more", 10, None)).unwrap();
-    let refused = teller.place(overrun(1, 10, 1, &teller));
+    let mut driver = Driver::born(super::at("2026-03-02T09:00:00Z"), owner);
+    driver.limits = trusted().limits;
+    driver.credit(credit("start", 100, None)).unwrap();
+    assert_eq!(charge(&mut driver, "d", 130, Owe), parts(100, 0, 30));
+    driver.credit(credit("more", 10, None)).unwrap();
+    let refused = driver.place(overrun(1, 10, 1, &driver));
     assert!(matches!(
         refused,
         Err(Rejection::NoCredit { available: 0, .. })
     ));
-    assert_eq!(stands(&teller), (10, 0, 0));
+    assert_eq!(stands(&driver), (10, 0, 0));
 }
 
 #[test]
 fn whatever_is_credited_pays_the_debt_first() {
-    let mut teller = trusted();
-    charge(&mut teller, "d", 150, Owe);
-    teller.credit(credit("ten", 10, None)).unwrap();
-    assert_eq!(stands(&teller), (0, 0, 40));
-    assert_eq!(teller.wallet.account(GOLD).unwrap().lot_count(), 0);
-    teller.rules = vec![FreeGrantRule {
+    let mut driver = trusted();
+    charge(&mut driver, "d", 150, Owe);
+    driver.credit(credit("ten", 10, None)).unwrap();
+    assert_eq!(stands(&driver), (0, 0, 40));
+    assert_eq!(driver.wallet.account(GOLD).unwrap().lot_count(), 0);
+    driver.rules = vec![FreeGrantRule {
         product: GOLD,
         credits: Amount::new(15).unwrap(),
         period: Period::Daily,
     }];
-    teller.touch();
-    assert_eq!(stands(&teller), (0, 0, 25), "free credits too");
-    teller.buy(1, pack());
-    assert_eq!(stands(&teller), (75, 0, 0), "and bought ones");
-    let last = teller.last_entry();
+    driver.touch();
+    assert_eq!(stands(&driver), (0, 0, 25), "free credits too");
+    driver.buy(1, pack());
+    assert_eq!(stands(&driver), (75, 0, 0), "and bought ones");
+    let last = driver.last_entry();
     assert_eq!(
         (last.reason, last.delta, last.balance_after),
         (Reason::Purchase, 100, 75)
@@ -174,47 +175,47 @@ fn whatever_is_credited_pays_the_debt_first() {
 
 #[test]
 fn credits_that_paid_a_debt_are_not_there_for_a_refund() {
-    let mut teller = trusted();
-    charge(&mut teller, "d", 130, Owe);
-    teller.buy(1, pack());
-    assert_eq!(stands(&teller), (70, 0, 0));
-    teller.refund(1, 1000);
-    assert_eq!(teller.placed_order(1).reclaimed_credits, 70);
-    assert_eq!(stands(&teller), (0, 0, 0));
-    teller.refund(1, 0);
-    assert_eq!(stands(&teller), (70, 0, 0), "the refund failed");
+    let mut driver = trusted();
+    charge(&mut driver, "d", 130, Owe);
+    driver.buy(1, pack());
+    assert_eq!(stands(&driver), (70, 0, 0));
+    driver.refund(1, 1000);
+    assert_eq!(driver.placed_order(1).reclaimed_credits, 70);
+    assert_eq!(stands(&driver), (0, 0, 0));
+    driver.refund(1, 0);
+    assert_eq!(stands(&driver), (70, 0, 0), "the refund failed");
 }
 
 #[test]
 fn what_a_lost_refund_gives_back_pays_a_debt_too() {
-    let mut teller = trusted();
-    teller.buy(1, pack());
-    teller.refund(1, 1000);
-    charge(&mut teller, "d", 140, Owe);
-    assert_eq!(stands(&teller), (0, 0, 40));
-    teller.refund(1, 0);
-    assert_eq!(stands(&teller), (60, 0, 0));
-    assert_eq!(teller.left_of(1), 60);
+    let mut driver = trusted();
+    driver.buy(1, pack());
+    driver.refund(1, 1000);
+    charge(&mut driver, "d", 140, Owe);
+    assert_eq!(stands(&driver), (0, 0, 40));
+    driver.refund(1, 0);
+    assert_eq!(stands(&driver), (60, 0, 0));
+    assert_eq!(driver.left_of(1), 60);
 }
 
 #[test]
 fn a_hold_that_gives_credits_back_pays_no_debt_for_it_is_no_credit() {
-    let mut teller = trusted();
-    teller
-        .place(hold(1, 100, teller.after_seconds(60)))
+    let mut driver = trusted();
+    driver
+        .place(hold(1, 100, driver.after_seconds(60)))
         .unwrap();
-    charge(&mut teller, "d", 20, Owe);
-    teller.release(hold_id(1)).unwrap();
-    assert_eq!(stands(&teller), (100, 0, 20));
-    teller.credit(credit("more", 30, None)).unwrap();
-    assert_eq!(stands(&teller), (110, 0, 0));
+    charge(&mut driver, "d", 20, Owe);
+    driver.release(hold_id(1)).unwrap();
+    assert_eq!(stands(&driver), (100, 0, 20));
+    driver.credit(credit("more", 30, None)).unwrap();
+    assert_eq!(stands(&driver), (110, 0, 0));
 }
 
 #[test]
 fn what_was_drawn_too_much_is_credited_and_pays() {
-    let mut teller = trusted();
-    teller
-        .place(hold(1, 100, teller.after_seconds(60)))
+    let mut driver = trusted();
+    driver
+        .place(hold(1, 100, driver.after_seconds(60)))
         .unwrap();
     let draw = Draw {
         hold: hold_id(1),
@@ -222,43 +223,43 @@ fn what_was_drawn_too_much_is_credited_and_pays() {
         key: key("draw"),
         meta: None,
     };
-    teller.draw(draw).unwrap();
-    charge(&mut teller, "d", 20, Owe);
-    teller.settle(hold_id(1), 10).unwrap();
-    assert_eq!(stands(&teller), (70, 0, 0));
+    driver.draw(draw).unwrap();
+    charge(&mut driver, "d", 20, Owe);
+    driver.settle(hold_id(1), 10).unwrap();
+    assert_eq!(stands(&driver), (70, 0, 0));
 }
 
 #[test]
 fn the_work_may_cost_four_times_what_was_held() {
-    let mut teller = trusted();
-    teller.place(overrun(1, 100, 50, &teller)).unwrap();
+    let mut driver = trusted();
+    driver.place(overrun(1, 100, 50, &driver)).unwrap();
     assert!(matches!(
-        teller.settle(hold_id(1), 439),
+        driver.settle(hold_id(1), 439),
         Err(Rejection::Insufficient { .. })
     ));
     assert_eq!(
-        teller.find_hold(hold_id(1)).unwrap().status,
+        driver.find_hold(hold_id(1)).unwrap().status,
         HoldStatus::Open
     );
-    let met = teller.settle_for(hold_id(1), 439, Owe).unwrap();
+    let met = driver.settle_for(hold_id(1), 439, Owe).unwrap();
     assert_eq!(met.coverage, parts(100, 50, 289));
-    assert_eq!(stands(&teller), (0, 0, 50));
-    let settled = teller.find_hold(hold_id(1)).unwrap();
+    assert_eq!(stands(&driver), (0, 0, 50));
+    let settled = driver.find_hold(hold_id(1)).unwrap();
     assert_eq!(
         (settled.settled, settled.owed, settled.uncovered),
         (150, 50, 289)
     );
-    let again = teller.settle_for(hold_id(1), 439, Owe).unwrap();
+    let again = driver.settle_for(hold_id(1), 439, Owe).unwrap();
     assert_eq!((again.coverage, again.change), (met.coverage, None));
 }
 
 #[test]
 fn holds_reserve_what_they_may_overrun_and_no_more_than_the_limit_together() {
-    let mut teller = trusted();
+    let mut driver = trusted();
     for serial in 1..=10 {
-        teller.place(overrun(serial, 5, 5, &teller)).unwrap();
+        driver.place(overrun(serial, 5, 5, &driver)).unwrap();
     }
-    let refused = teller.place(overrun(11, 5, 1, &teller));
+    let refused = driver.place(overrun(11, 5, 1, &driver));
     let no_credit = Rejection::NoCredit {
         product: GOLD,
         balance: 50,
@@ -267,139 +268,139 @@ fn holds_reserve_what_they_may_overrun_and_no_more_than_the_limit_together() {
     };
     assert_eq!(refused, Err(no_credit));
     assert_eq!(
-        charge(&mut teller, "d", 51, Owe),
+        charge(&mut driver, "d", 51, Owe),
         parts(50, 0, 1),
         "reserved for holds"
     );
     for serial in 1..=10 {
-        let met = teller.settle_for(hold_id(serial), 11, Owe).unwrap();
+        let met = driver.settle_for(hold_id(serial), 11, Owe).unwrap();
         assert_eq!(met.coverage, parts(5, 5, 1));
     }
-    assert_eq!(stands(&teller), (0, 0, 50));
+    assert_eq!(stands(&driver), (0, 0, 50));
 }
 
 #[test]
 fn what_a_hold_reserved_is_free_again_once_it_is_closed() {
-    let mut teller = trusted();
-    teller.place(overrun(1, 5, 50, &teller)).unwrap();
-    assert!(teller.place(overrun(2, 5, 1, &teller)).is_err());
-    teller.release(hold_id(1)).unwrap();
-    teller.place(overrun(2, 5, 50, &teller)).unwrap();
-    teller.pass_seconds(3600);
-    teller.place(overrun(3, 5, 50, &teller)).unwrap();
-    teller.settle(hold_id(3), 5).unwrap();
+    let mut driver = trusted();
+    driver.place(overrun(1, 5, 50, &driver)).unwrap();
+    assert!(driver.place(overrun(2, 5, 1, &driver)).is_err());
+    driver.release(hold_id(1)).unwrap();
+    driver.place(overrun(2, 5, 50, &driver)).unwrap();
+    driver.pass_seconds(3600);
+    driver.place(overrun(3, 5, 50, &driver)).unwrap();
+    driver.settle(hold_id(3), 5).unwrap();
     assert_eq!(
-        teller.wallet.account(GOLD).unwrap().debt(),
+        driver.wallet.account(GOLD).unwrap().debt(),
         crate::wallet::Debt::default()
     );
 }
 
 #[test]
 fn what_was_reserved_may_be_owed_also_under_a_lower_limit() {
-    let mut teller = trusted();
-    teller.place(overrun(1, 100, 50, &teller)).unwrap();
-    teller.limits.clear();
-    assert_eq!(charge(&mut teller, "d", 5, Owe), parts(0, 0, 5));
-    let met = teller.settle_for(hold_id(1), 200, Owe).unwrap();
+    let mut driver = trusted();
+    driver.place(overrun(1, 100, 50, &driver)).unwrap();
+    driver.limits.clear();
+    assert_eq!(charge(&mut driver, "d", 5, Owe), parts(0, 0, 5));
+    let met = driver.settle_for(hold_id(1), 200, Owe).unwrap();
     assert_eq!(met.coverage, parts(100, 50, 50));
 }
 
 #[test]
 fn a_wallets_own_limit_goes_before_its_products() {
-    let mut teller = trusted();
-    assert!(teller.limit_debt(GOLD, Some(5)));
-    assert!(!teller.limit_debt(GOLD, Some(5)), "it is so already");
-    let state = teller.wallet.debt_state(GOLD, &teller.limits);
+    let mut driver = trusted();
+    assert!(driver.limit_debt(GOLD, Some(5)));
+    assert!(!driver.limit_debt(GOLD, Some(5)), "it is so already");
+    let state = driver.wallet.debt_state(GOLD, &driver.limits);
     assert_eq!((state.balance, state.limit, state.available), (100, 5, 5));
-    assert_eq!(charge(&mut teller, "a", 110, Owe), parts(100, 5, 5));
-    assert!(teller.limit_debt(GOLD, None));
-    assert_eq!(charge(&mut teller, "b", 110, Owe), parts(0, 45, 65));
-    assert!(teller.limit_debt(GOLD, Some(0)));
-    assert_eq!(charge(&mut teller, "c", 1, Owe), parts(0, 0, 1));
+    assert_eq!(charge(&mut driver, "a", 110, Owe), parts(100, 5, 5));
+    assert!(driver.limit_debt(GOLD, None));
+    assert_eq!(charge(&mut driver, "b", 110, Owe), parts(0, 45, 65));
+    assert!(driver.limit_debt(GOLD, Some(0)));
+    assert_eq!(charge(&mut driver, "c", 1, Owe), parts(0, 0, 1));
     assert_eq!(
-        stands(&teller),
+        stands(&driver),
         (0, 0, 50),
         "a debt stays under a lower limit"
     );
-    let state = teller.wallet.debt_state(GOLD, &teller.limits);
+    let state = driver.wallet.debt_state(GOLD, &driver.limits);
     assert_eq!((state.limit, state.available), (0, 0));
 }
 
 #[test]
 fn a_debt_is_forgiven_once_and_no_more_than_there_is() {
-    let mut teller = trusted();
-    charge(&mut teller, "d", 150, Owe);
-    assert_eq!(teller.forgive(forgive("f", Some(20))), Ok(Done::Applied));
-    assert_eq!(stands(&teller), (0, 0, 30));
-    let entry = teller.last_entry();
+    let mut driver = trusted();
+    charge(&mut driver, "d", 150, Owe);
+    assert_eq!(driver.forgive(forgive("f", Some(20))), Ok(Done::Applied));
+    assert_eq!(stands(&driver), (0, 0, 30));
+    let entry = driver.last_entry();
     assert_eq!(
         (entry.reason, entry.delta, entry.balance_after),
         (Reason::Forgiveness, 20, -30)
     );
     assert_eq!(
-        teller.forgive(forgive("f", Some(20))),
+        driver.forgive(forgive("f", Some(20))),
         Ok(Done::Replayed(20))
     );
     assert_eq!(
-        teller.forgive(forgive("f", Some(21))),
+        driver.forgive(forgive("f", Some(21))),
         Err(Rejection::KeyReused)
     );
     assert_eq!(
-        teller.forgive(forgive("f", None)),
+        driver.forgive(forgive("f", None)),
         Err(Rejection::KeyReused)
     );
     let tin = Forgive {
         product: TIN,
         ..forgive("f", Some(20))
     };
-    assert_eq!(teller.forgive(tin), Err(Rejection::KeyReused));
+    assert_eq!(driver.forgive(tin), Err(Rejection::KeyReused));
     assert_eq!(
-        teller.forgive(forgive("g", Some(MAX_CREDITS))),
+        driver.forgive(forgive("g", Some(MAX_CREDITS))),
         Ok(Done::Applied)
     );
-    assert_eq!(stands(&teller), (0, 0, 0), "nothing becomes a credit");
+    assert_eq!(stands(&driver), (0, 0, 0), "nothing becomes a credit");
     assert_eq!(
-        teller.forgive(forgive("g", Some(MAX_CREDITS))),
+        driver.forgive(forgive("g", Some(MAX_CREDITS))),
         Ok(Done::Replayed(30))
     );
-    assert_eq!(teller.forgive(forgive("h", None)), Ok(Done::Replayed(0)));
-    charge(&mut teller, "e", 10, Owe);
+    assert_eq!(driver.forgive(forgive("h", None)), Ok(Done::Replayed(0)));
+    charge(&mut driver, "e", 10, Owe);
     assert_eq!(
-        teller.forgive(forgive("h", None)),
+        driver.forgive(forgive("h", None)),
         Ok(Done::Applied),
         "the key was not used"
     );
-    assert_eq!(stands(&teller), (0, 0, 0));
+    assert_eq!(stands(&driver), (0, 0, 0));
 }
 
 #[test]
 fn no_cycle_ends_a_debt_but_a_new_cycles_credits_pay_it() {
-    let mut teller = trusted();
-    teller.subscribe(1, 1, tier("pro", 30));
-    charge(&mut teller, "d", 170, Owe);
-    assert_eq!(stands(&teller), (0, 0, 40));
-    teller.pass_seconds(MONTH);
-    assert_eq!(stands(&teller), (0, 0, 40), "the cycle is over");
-    assert!(teller.renew(2, 1, tier("pro", 30)));
-    assert_eq!(stands(&teller), (0, 0, 10));
-    teller.pass_seconds(MONTH);
-    assert!(teller.renew(3, 1, tier("pro", 30)));
-    assert_eq!(stands(&teller), (20, 0, 0));
-    let expired = teller.expiries().iter().map(|it| it.1).sum::<i64>();
+    let mut driver = trusted();
+    driver.subscribe(1, 1, tier("pro", 30));
+    charge(&mut driver, "d", 170, Owe);
+    assert_eq!(stands(&driver), (0, 0, 40));
+    driver.pass_seconds(MONTH);
+    assert_eq!(stands(&driver), (0, 0, 40), "the cycle is over");
+    assert!(driver.renew(2, 1, tier("pro", 30)));
+    assert_eq!(stands(&driver), (0, 0, 10));
+    driver.pass_seconds(MONTH);
+    assert!(driver.renew(3, 1, tier("pro", 30)));
+    assert_eq!(stands(&driver), (20, 0, 0));
+    let expired = driver.expiries().iter().map(|it| it.1).sum::<i64>();
     assert_eq!(expired, 0, "there was nothing left to expire");
 }
 
 #[test]
 fn a_full_wallet_that_owes_takes_what_pays_the_debt_and_nothing_more() {
-    let mut teller = trusted();
-    teller
-        .place(hold(1, 100, teller.after_seconds(DAY)))
+    let mut driver = trusted();
+    driver
+        .place(hold(1, 100, driver.after_seconds(DAY)))
         .unwrap();
-    charge(&mut teller, "d", 50, Owe);
-    teller
+    charge(&mut driver, "d", 50, Owe);
+    driver
         .credit(credit("all", MAX_CREDITS - 100 + 50, None))
         .unwrap();
-    assert_eq!(stands(&teller), (MAX_CREDITS - 100, 100, 0));
-    let more = teller.credit(credit("more", 1, None));
+    assert_eq!(stands(&driver), (MAX_CREDITS - 100, 100, 0));
+    let more = driver.credit(credit("more", 1, None));
     assert_eq!(more, Err(Rejection::BalanceLimit));
 }

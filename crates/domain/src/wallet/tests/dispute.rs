@@ -1,9 +1,10 @@
 //! Disputes: they take their share as refunds do, and give it back when they are won.
 
 use super::{
-    GOLD, deduct, hold, hold_id,
+    GOLD, deduct,
+    driver::Driver,
+    hold, hold_id,
     shop::{DAY, features, pack, tier},
-    teller::Teller,
 };
 use crate::{
     Timestamp,
@@ -20,108 +21,108 @@ const ALL: i64 = 1000;
 const WON: i64 = 0;
 
 /// 100 credits and a feature for 10.00 as order 1.
-fn bought() -> Teller {
-    let mut teller = Teller::new();
-    teller.buy(
+fn bought() -> Driver {
+    let mut driver = Driver::new();
+    driver.buy(
         1,
         Terms {
             features: features(&["pro"]),
             ..pack()
         },
     );
-    teller
+    driver
 }
 
-fn status(teller: &Teller) -> OrderStatus {
-    teller.placed_order(1).status()
+fn status(driver: &Driver) -> OrderStatus {
+    driver.placed_order(1).status()
 }
 
 #[test]
 fn an_open_dispute_takes_what_a_full_refund_takes() {
-    let mut teller = bought();
-    teller.deduct(deduct("d", 30)).unwrap();
-    assert!(teller.dispute(1, ALL));
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
-    assert!(teller.wallet.features(teller.now).is_empty());
-    assert_eq!(teller.ledger(GOLD).last(), Some(&(Reason::Refund, -70)));
+    let mut driver = bought();
+    driver.deduct(deduct("d", 30)).unwrap();
+    assert!(driver.dispute(1, ALL));
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Refunded, 0));
+    assert!(driver.wallet.features(driver.now).is_empty());
+    assert_eq!(driver.ledger(GOLD).last(), Some(&(Reason::Refund, -70)));
 }
 
 #[test]
 fn a_dispute_that_is_won_gives_back_what_it_took() {
-    let mut teller = bought();
-    teller.deduct(deduct("d", 30)).unwrap();
-    teller.dispute(1, ALL);
-    assert!(teller.dispute(1, WON));
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
-    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
-    let entry = teller.last_entry();
+    let mut driver = bought();
+    driver.deduct(deduct("d", 30)).unwrap();
+    driver.dispute(1, ALL);
+    assert!(driver.dispute(1, WON));
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Paid, 70));
+    assert_eq!(driver.wallet.features(driver.now), ["pro"]);
+    let entry = driver.last_entry();
     assert_eq!((entry.reason, entry.delta), (Reason::Refund, 70));
     assert_eq!(
         (entry.order, entry.expires_at),
         (Some(OrderSerial(1)), None)
     );
     assert_eq!(
-        (teller.left_of(1), teller.placed_order(1).reclaimed_credits),
+        (driver.left_of(1), driver.placed_order(1).reclaimed_credits),
         (70, 0)
     );
-    teller.refund(1, 1000);
-    assert_eq!(teller.gold(), 0, "they are the order's own again");
+    driver.refund(1, 1000);
+    assert_eq!(driver.gold(), 0, "they are the order's own again");
 }
 
 #[test]
 fn what_is_given_back_joins_what_is_still_there() {
-    let mut teller = bought();
-    teller.place(hold(1, 40, teller.after_seconds(60))).unwrap();
-    teller.dispute(1, ALL);
-    assert_eq!(teller.left_of(1), 40);
-    teller.dispute(1, WON);
-    assert_eq!(teller.left_of(1), 100);
-    assert_eq!(teller.wallet.account(GOLD).unwrap().lots().len(), 1);
-    teller.release(hold_id(1)).unwrap();
-    assert_eq!(teller.gold(), 100);
+    let mut driver = bought();
+    driver.place(hold(1, 40, driver.after_seconds(60))).unwrap();
+    driver.dispute(1, ALL);
+    assert_eq!(driver.left_of(1), 40);
+    driver.dispute(1, WON);
+    assert_eq!(driver.left_of(1), 100);
+    assert_eq!(driver.wallet.account(GOLD).unwrap().lots().len(), 1);
+    driver.release(hold_id(1)).unwrap();
+    assert_eq!(driver.gold(), 100);
 }
 
 #[test]
 fn a_dispute_that_is_lost_leaves_things_refunded() {
-    let mut teller = bought();
-    teller.dispute(1, ALL);
-    let ledger = teller.ledger(GOLD);
-    teller.pass_seconds(60);
+    let mut driver = bought();
+    driver.dispute(1, ALL);
+    let ledger = driver.ledger(GOLD);
+    driver.pass_seconds(60);
     assert!(
-        teller.dispute(1, ALL),
+        driver.dispute(1, ALL),
         "when it was asked is news to the books"
     );
     assert_eq!(
-        (status(&teller), teller.ledger(GOLD)),
+        (status(&driver), driver.ledger(GOLD)),
         (OrderStatus::Refunded, ledger)
     );
 }
 
 #[test]
 fn a_dispute_of_a_part_takes_its_share() {
-    let mut teller = bought();
-    assert!(teller.dispute(1, 255));
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 75));
-    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
-    assert!(teller.dispute(1, 600), "a second one");
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 40));
-    assert!(teller.dispute(1, 1600), "and at most the whole");
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
-    assert!(teller.dispute(1, 345), "one of them is won");
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 66));
+    let mut driver = bought();
+    assert!(driver.dispute(1, 255));
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Paid, 75));
+    assert_eq!(driver.wallet.features(driver.now), ["pro"]);
+    assert!(driver.dispute(1, 600), "a second one");
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Paid, 40));
+    assert!(driver.dispute(1, 1600), "and at most the whole");
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Refunded, 0));
+    assert!(driver.dispute(1, 345), "one of them is won");
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Paid, 66));
 }
 
 #[test]
 fn an_answer_older_than_the_last_one_changes_nothing() {
-    let mut teller = bought();
-    let older = [(0, 0), (0, 1000), (400, 0)].map(|(r, d)| teller.reversal(r, d));
-    teller.pass_seconds(1);
-    teller.reverse(1, 0, 500);
-    let before = teller.wallet.clone();
+    let mut driver = bought();
+    let older = [(0, 0), (0, 1000), (400, 0)].map(|(r, d)| driver.reversal(r, d));
+    driver.pass_seconds(1);
+    driver.reverse(1, 0, 500);
+    let before = driver.wallet.clone();
     for old in older {
-        assert_eq!(teller.reverse_with(1, old), Ok(false), "{old:?}");
+        assert_eq!(driver.reverse_with(1, old), Ok(false), "{old:?}");
     }
-    assert_eq!((teller.wallet.clone(), teller.gold()), (before, 50));
+    assert_eq!((driver.wallet.clone(), driver.gold()), (before, 50));
 }
 
 #[test]
@@ -132,19 +133,19 @@ fn a_dispute_before_its_payment_is_applied_with_it() {
         (WON, 100, OrderStatus::Paid),
     ] {
         for known in [true, false] {
-            let mut teller = Teller::new();
+            let mut driver = Driver::new();
             if known {
-                teller.order(1, pack()).unwrap();
+                driver.order(1, pack()).unwrap();
             }
-            assert!(teller.dispute(1, cents));
-            assert!(!teller.dispute(1, cents));
+            assert!(driver.dispute(1, cents));
+            assert!(!driver.dispute(1, cents));
             if !known {
-                teller.order(1, pack()).unwrap();
+                driver.order(1, pack()).unwrap();
             }
-            assert_eq!(status(&teller), OrderStatus::Pending);
-            teller.pay(1, 1000).unwrap();
+            assert_eq!(status(&driver), OrderStatus::Pending);
+            driver.pay(1, 1000).unwrap();
             assert_eq!(
-                (status(&teller), teller.gold()),
+                (status(&driver), driver.gold()),
                 (then, left),
                 "{cents} {known}"
             );
@@ -154,81 +155,81 @@ fn a_dispute_before_its_payment_is_applied_with_it() {
 
 #[test]
 fn what_was_refunded_before_stays_refunded_when_the_dispute_is_won() {
-    let mut teller = bought();
-    teller.refund(1, 300);
-    teller.dispute(1, ALL);
-    assert_eq!(teller.gold(), 0);
-    teller.dispute(1, WON);
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Paid, 70));
-    teller.refund(1, 1000);
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    let mut driver = bought();
+    driver.refund(1, 300);
+    driver.dispute(1, ALL);
+    assert_eq!(driver.gold(), 0);
+    driver.dispute(1, WON);
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Paid, 70));
+    driver.refund(1, 1000);
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Refunded, 0));
 }
 
 #[test]
 fn refunds_during_a_dispute_take_nothing_more_and_count_when_it_is_won() {
-    let mut teller = bought();
-    teller.dispute(1, ALL);
-    assert!(teller.refund(1, 300));
-    assert_eq!(teller.ledger(GOLD).len(), 2, "at most the whole");
-    teller.dispute(1, WON);
-    assert_eq!(teller.gold(), 70);
-    let mut teller = bought();
-    teller.dispute(1, ALL);
-    teller.refund(1, 1000);
-    teller.dispute(1, WON);
-    assert_eq!((status(&teller), teller.gold()), (OrderStatus::Refunded, 0));
+    let mut driver = bought();
+    driver.dispute(1, ALL);
+    assert!(driver.refund(1, 300));
+    assert_eq!(driver.ledger(GOLD).len(), 2, "at most the whole");
+    driver.dispute(1, WON);
+    assert_eq!(driver.gold(), 70);
+    let mut driver = bought();
+    driver.dispute(1, ALL);
+    driver.refund(1, 1000);
+    driver.dispute(1, WON);
+    assert_eq!((status(&driver), driver.gold()), (OrderStatus::Refunded, 0));
 }
 
 #[test]
 fn credits_given_back_keep_their_end() {
-    let mut teller = Teller::new();
-    teller.buy(
+    let mut driver = Driver::new();
+    driver.buy(
         1,
         Terms {
             expire_after_days: Some(2),
             ..pack()
         },
     );
-    let end = teller.after_seconds(2 * DAY);
-    teller.dispute(1, ALL);
-    teller.pass_seconds(DAY);
-    teller.dispute(1, WON);
-    assert_eq!(teller.last_entry().expires_at, Some(end));
-    assert_eq!((teller.gold(), teller.wallet.due_at()), (100, end));
-    teller.pass_seconds(DAY);
-    assert_eq!(teller.expiries(), [(end, -100)]);
+    let end = driver.after_seconds(2 * DAY);
+    driver.dispute(1, ALL);
+    driver.pass_seconds(DAY);
+    driver.dispute(1, WON);
+    assert_eq!(driver.last_entry().expires_at, Some(end));
+    assert_eq!((driver.gold(), driver.wallet.due_at()), (100, end));
+    driver.pass_seconds(DAY);
+    assert_eq!(driver.expiries(), [(end, -100)]);
 }
 
 #[test]
 fn credits_given_back_past_their_end_expire_at_once() {
-    let mut teller = Teller::new();
-    teller.buy(
+    let mut driver = Driver::new();
+    driver.buy(
         1,
         Terms {
             expire_after_days: Some(2),
             ..pack()
         },
     );
-    teller.dispute(1, ALL);
-    teller.pass_seconds(3 * DAY);
-    teller.dispute(1, WON);
-    assert_eq!(status(&teller), OrderStatus::Paid);
+    driver.dispute(1, ALL);
+    driver.pass_seconds(3 * DAY);
+    driver.dispute(1, WON);
+    assert_eq!(status(&driver), OrderStatus::Paid);
     assert_eq!(
-        teller.ledger(GOLD)[2..],
+        driver.ledger(GOLD)[2..],
         [(Reason::Refund, 100), (Reason::Expiry, -100)]
     );
 }
 
 #[test]
 fn credits_of_a_cycle_that_is_over_are_not_given_back_for_good() {
-    let mut teller = Teller::new();
-    teller.subscribe(1, 1, tier("basic", 100));
-    teller.dispute(1, ALL);
-    teller.renew(2, 1, tier("basic", 100));
-    teller.dispute(1, WON);
-    assert_eq!((teller.left_of(1), teller.gold()), (0, 100));
+    let mut driver = Driver::new();
+    driver.subscribe(1, 1, tier("basic", 100));
+    driver.dispute(1, ALL);
+    driver.renew(2, 1, tier("basic", 100));
+    driver.dispute(1, WON);
+    assert_eq!((driver.left_of(1), driver.gold()), (0, 100));
     assert_eq!(
-        teller.ledger(GOLD)[3..],
+        driver.ledger(GOLD)[3..],
         [(Reason::Refund, 100), (Reason::Expiry, -100)]
     );
 }

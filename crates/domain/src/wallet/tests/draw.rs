@@ -1,9 +1,10 @@
 //! Draws: parts of a hold that are charged while the work goes on.
 
 use super::{
-    GOLD, credit, deduct, hold, hold_id, key,
+    GOLD, credit, deduct,
+    driver::{Done, Driver},
+    hold, hold_id, key,
     shop::{DAY, pack},
-    teller::{Done, Teller},
 };
 use crate::{
     Amount, MAX_CREDITS, Rejection,
@@ -29,32 +30,32 @@ fn draw(name: &str, amount: i64) -> Draw {
 }
 
 /// 100 credits, 40 of which a hold has for an hour.
-fn holding() -> Teller {
-    let mut teller = Teller::new();
-    teller.credit(credit("start", 100, None)).unwrap();
-    teller
-        .place(hold(1, 40, teller.after_seconds(3600)))
+fn holding() -> Driver {
+    let mut driver = Driver::new();
+    driver.credit(credit("start", 100, None)).unwrap();
+    driver
+        .place(hold(1, 40, driver.after_seconds(3600)))
         .unwrap();
-    teller
+    driver
 }
 
-fn facts(teller: &Teller) -> HoldSnapshot {
-    teller.find_hold(hold_id(1)).unwrap()
+fn facts(driver: &Driver) -> HoldSnapshot {
+    driver.find_hold(hold_id(1)).unwrap()
 }
 
 /// What can be spent, what is held, and the sum of both.
-fn stands(teller: &Teller) -> (i64, i64, i64) {
-    let account = teller.wallet.account(GOLD).unwrap();
+fn stands(driver: &Driver) -> (i64, i64, i64) {
+    let account = driver.wallet.account(GOLD).unwrap();
     (account.available(), account.set_aside(), account.sum())
 }
 
 #[test]
 fn a_draw_is_charged_at_once_and_leaves_the_hold_open() {
-    let mut teller = holding();
-    assert_eq!(teller.draw(draw("one", 15)), Ok(Done::Applied));
-    assert_eq!(stands(&teller), (60, 25, 85));
-    assert_eq!((facts(&teller).drawn, facts(&teller).left()), (15, 25));
-    let entry = teller.last_entry();
+    let mut driver = holding();
+    assert_eq!(driver.draw(draw("one", 15)), Ok(Done::Applied));
+    assert_eq!(stands(&driver), (60, 25, 85));
+    assert_eq!((facts(&driver).drawn, facts(&driver).left()), (15, 25));
+    let entry = driver.last_entry();
     assert_eq!(
         (entry.reason, entry.delta, entry.balance_after),
         (Reason::Deduction, -15, 85)
@@ -64,47 +65,47 @@ fn a_draw_is_charged_at_once_and_leaves_the_hold_open() {
 
 #[test]
 fn a_draw_past_what_is_held_takes_from_the_balance_and_is_refused_past_that() {
-    let mut teller = holding();
-    assert_eq!(teller.draw(draw("one", 70)), Ok(Done::Applied));
-    assert_eq!(stands(&teller), (30, 0, 30));
-    let before = teller.wallet.clone();
+    let mut driver = holding();
+    assert_eq!(driver.draw(draw("one", 70)), Ok(Done::Applied));
+    assert_eq!(stands(&driver), (30, 0, 30));
+    let before = driver.wallet.clone();
     let refusal = Rejection::Insufficient {
         product: GOLD,
         balance: 30,
         requested: 31,
         shortfall: 1,
     };
-    assert_eq!(teller.draw(draw("two", 31)), Err(refusal));
-    assert_eq!(teller.wallet, before);
-    assert_eq!(teller.draw(draw("two", 30)), Ok(Done::Applied));
-    assert_eq!(stands(&teller), (0, 0, 0));
+    assert_eq!(driver.draw(draw("two", 31)), Err(refusal));
+    assert_eq!(driver.wallet, before);
+    assert_eq!(driver.draw(draw("two", 30)), Ok(Done::Applied));
+    assert_eq!(stands(&driver), (0, 0, 0));
 }
 
 #[test]
 fn a_repeated_draw_charges_nothing_also_after_the_hold_is_closed() {
-    let mut teller = holding();
-    teller.draw(draw("one", 15)).unwrap();
+    let mut driver = holding();
+    driver.draw(draw("one", 15)).unwrap();
     assert!(matches!(
-        teller.draw(draw("one", 15)),
+        driver.draw(draw("one", 15)),
         Ok(Done::Replayed(_))
     ));
-    assert_eq!(teller.draw(draw("one", 16)), Err(Rejection::KeyReused));
-    teller.place(hold(2, 20, teller.after_seconds(60))).unwrap();
+    assert_eq!(driver.draw(draw("one", 16)), Err(Rejection::KeyReused));
+    driver.place(hold(2, 20, driver.after_seconds(60))).unwrap();
     let elsewhere = Draw {
         hold: hold_id(2),
         ..draw("one", 15)
     };
-    assert_eq!(teller.draw(elsewhere), Err(Rejection::KeyReused));
-    teller.release(hold_id(1)).unwrap();
-    let Ok(Done::Replayed(now)) = teller.draw(draw("one", 15)) else {
+    assert_eq!(driver.draw(elsewhere), Err(Rejection::KeyReused));
+    driver.release(hold_id(1)).unwrap();
+    let Ok(Done::Replayed(now)) = driver.draw(draw("one", 15)) else {
         panic!("a repeat is answered");
     };
     assert_eq!(
         (now.status, now.drawn, now.left()),
         (HoldStatus::Released, 15, 0)
     );
-    assert_eq!(teller.draw(draw("two", 1)), Err(Rejection::HoldClosed));
-    assert_eq!(stands(&teller), (65, 20, 85));
+    assert_eq!(driver.draw(draw("two", 1)), Err(Rejection::HoldClosed));
+    assert_eq!(stands(&driver), (65, 20, 85));
 }
 
 #[test]
@@ -116,78 +117,78 @@ fn the_whole_cost_includes_what_was_drawn() {
         (10, 90, Some((Reason::Reversal, 20))),
         (0, 100, Some((Reason::Reversal, 30))),
     ] {
-        let mut teller = holding();
-        teller.draw(draw("one", 10)).unwrap();
-        teller.draw(draw("two", 20)).unwrap();
-        assert_eq!(teller.settle(hold_id(1), cost), Ok(Done::Applied));
-        assert_eq!(stands(&teller), (spendable, 0, spendable), "{cost}");
-        let written = teller.ledger(GOLD).get(3).copied();
+        let mut driver = holding();
+        driver.draw(draw("one", 10)).unwrap();
+        driver.draw(draw("two", 20)).unwrap();
+        assert_eq!(driver.settle(hold_id(1), cost), Ok(Done::Applied));
+        assert_eq!(stands(&driver), (spendable, 0, spendable), "{cost}");
+        let written = driver.ledger(GOLD).get(3).copied();
         assert_eq!(written, entry, "{cost}");
         assert!(matches!(
-            teller.settle(hold_id(1), cost),
+            driver.settle(hold_id(1), cost),
             Ok(Done::Replayed(_))
         ));
-        let other = teller.settle(hold_id(1), cost + 1);
+        let other = driver.settle(hold_id(1), cost + 1);
         assert_eq!(other, Err(Rejection::HoldClosed));
     }
 }
 
 #[test]
 fn what_was_drawn_too_much_is_back_in_the_order_that_brought_it() {
-    let mut teller = Teller::new();
-    teller.buy(1, pack());
-    teller.place(hold(1, 60, teller.after_seconds(60))).unwrap();
-    teller.draw(draw("one", 60)).unwrap();
-    teller.refund(1, 1000);
+    let mut driver = Driver::new();
+    driver.buy(1, pack());
+    driver.place(hold(1, 60, driver.after_seconds(60))).unwrap();
+    driver.draw(draw("one", 60)).unwrap();
+    driver.refund(1, 1000);
     assert_eq!(
-        teller.placed_order(1).reclaimed_credits,
+        driver.placed_order(1).reclaimed_credits,
         40,
         "drawn credits are used"
     );
-    teller.settle(hold_id(1), 0).unwrap();
-    assert_eq!((teller.gold(), teller.left_of(1)), (60, 60));
+    driver.settle(hold_id(1), 0).unwrap();
+    assert_eq!((driver.gold(), driver.left_of(1)), (60, 60));
 }
 
 #[test]
 fn released_or_expired_a_hold_keeps_what_was_drawn_and_gives_back_the_rest() {
     for expires in [false, true] {
-        let mut teller = holding();
-        teller.draw(draw("one", 30)).unwrap();
+        let mut driver = holding();
+        driver.draw(draw("one", 30)).unwrap();
         if expires {
-            teller.pass_seconds(3600);
+            driver.pass_seconds(3600);
         } else {
-            teller.release(hold_id(1)).unwrap();
+            driver.release(hold_id(1)).unwrap();
         }
-        assert_eq!(stands(&teller), (70, 0, 70));
-        assert_eq!((facts(&teller).drawn, facts(&teller).settled), (30, 0));
-        assert_eq!(teller.entries().len(), 2, "closing writes no entry");
+        assert_eq!(stands(&driver), (70, 0, 70));
+        assert_eq!((facts(&driver).drawn, facts(&driver).settled), (30, 0));
+        assert_eq!(driver.entries().len(), 2, "closing writes no entry");
     }
 }
 
 /// However often is drawn, the wallet in memory stays as it is.
 #[test]
 fn a_thousand_draws_make_no_wallet_larger() {
-    let mut teller = Teller::new();
-    let end = teller.after_seconds(DAY);
+    let mut driver = Driver::new();
+    let end = driver.after_seconds(DAY);
     for (name, lifetime) in [("a", 2), ("b", 3), ("c", 4)] {
-        let until = teller.after_seconds(lifetime * DAY);
-        teller.credit(credit(name, 500, Some(until))).unwrap();
+        let until = driver.after_seconds(lifetime * DAY);
+        driver.credit(credit(name, 500, Some(until))).unwrap();
     }
-    teller.place(hold(1, 300, end)).unwrap();
+    driver.place(hold(1, 300, end)).unwrap();
     for number in 0..1000 {
-        teller.draw(draw(&number.to_string(), 1)).unwrap();
+        driver.draw(draw(&number.to_string(), 1)).unwrap();
     }
-    let open = teller.wallet.hold(&hold_id(1)).unwrap();
+    let open = driver.wallet.hold(&hold_id(1)).unwrap();
     assert_eq!(
         (open.drawn, open.pins.len()),
         (1000, 2),
         "a pin for each lot"
     );
-    assert!(matches!(teller.draw(draw("7", 1)), Ok(Done::Replayed(_))));
-    teller.settle(hold_id(1), 1000).unwrap();
-    assert_eq!(stands(&teller), (500, 0, 500));
+    assert!(matches!(driver.draw(draw("7", 1)), Ok(Done::Replayed(_))));
+    driver.settle(hold_id(1), 1000).unwrap();
+    assert_eq!(stands(&driver), (500, 0, 500));
     assert_eq!(
-        teller.entries().len(),
+        driver.entries().len(),
         3 + 1000,
         "the draws were the whole cost"
     );
@@ -195,67 +196,67 @@ fn a_thousand_draws_make_no_wallet_larger() {
 
 #[test]
 fn a_hold_that_expired_is_settled_as_a_deduction_under_its_key() {
-    let mut teller = holding();
-    teller.draw(draw("one", 30)).unwrap();
-    teller.pass_seconds(DAY);
+    let mut driver = holding();
+    driver.draw(draw("one", 30)).unwrap();
+    driver.pass_seconds(DAY);
     assert_eq!(
-        teller.settle(hold_id(1), 80),
+        driver.settle(hold_id(1), 80),
         Err(Rejection::HoldClosed),
         "as ever"
     );
     for now in [true, false] {
-        let met = teller
+        let met = driver
             .settle_for(hold_id(1), 80, OnShortfall::Drain)
             .unwrap();
         assert!(met.late);
         assert_eq!((met.coverage.charged, met.change.is_some()), (80, now));
-        assert_eq!(stands(&teller), (20, 0, 20));
+        assert_eq!(stands(&driver), (20, 0, 20));
     }
-    let entry = teller.last_entry();
+    let entry = driver.last_entry();
     assert_eq!((entry.delta, entry.key.clone()), (-50, Some(key("1"))));
-    let other = teller.settle_for(hold_id(1), 81, OnShortfall::Owe);
+    let other = driver.settle_for(hold_id(1), 81, OnShortfall::Owe);
     assert_eq!(other, Err(Rejection::KeyReused));
-    assert_eq!(teller.deduct(deduct("1", 50)), Ok(Done::Replayed(GOLD)));
-    assert_eq!(facts(&teller).status, HoldStatus::Expired);
+    assert_eq!(driver.deduct(deduct("1", 50)), Ok(Done::Replayed(GOLD)));
+    assert_eq!(facts(&driver).status, HoldStatus::Expired);
 }
 
 #[test]
 fn what_was_deducted_by_hand_under_the_holds_key_is_not_taken_again() {
-    let mut teller = holding();
-    teller.pass_seconds(DAY);
-    teller.deduct(deduct("1", 80)).unwrap();
-    let met = teller
+    let mut driver = holding();
+    driver.pass_seconds(DAY);
+    driver.deduct(deduct("1", 80)).unwrap();
+    let met = driver
         .settle_for(hold_id(1), 80, OnShortfall::Drain)
         .unwrap();
     assert_eq!((met.late, met.change), (true, None));
-    assert_eq!(stands(&teller), (20, 0, 20));
+    assert_eq!(stands(&driver), (20, 0, 20));
 }
 
 #[test]
 fn settled_late_for_exactly_what_was_drawn_nothing_is_taken_and_nothing_else_can_be() {
-    let mut teller = holding();
-    teller.draw(draw("one", 30)).unwrap();
-    teller.pass_seconds(DAY);
-    let met = teller.settle_for(hold_id(1), 30, OnShortfall::Owe).unwrap();
+    let mut driver = holding();
+    driver.draw(draw("one", 30)).unwrap();
+    driver.pass_seconds(DAY);
+    let met = driver.settle_for(hold_id(1), 30, OnShortfall::Owe).unwrap();
     assert_eq!((met.coverage.charged, met.change.is_some()), (30, true));
-    assert_eq!(teller.entries().len(), 2, "an entry of nothing is none");
-    let other = teller.settle_for(hold_id(1), 31, OnShortfall::Owe);
+    assert_eq!(driver.entries().len(), 2, "an entry of nothing is none");
+    let other = driver.settle_for(hold_id(1), 31, OnShortfall::Owe);
     assert_eq!(other, Err(Rejection::KeyReused));
 }
 
 #[test]
 fn settled_late_for_less_than_was_drawn_the_rest_goes_back_to_its_lot() {
-    let mut teller = holding();
-    teller.draw(draw("one", 30)).unwrap();
-    teller.pass_seconds(DAY);
-    let met = teller
+    let mut driver = holding();
+    driver.draw(draw("one", 30)).unwrap();
+    driver.pass_seconds(DAY);
+    let met = driver
         .settle_for(hold_id(1), 10, OnShortfall::Drain)
         .unwrap();
     assert_eq!(met.coverage.charged, 10);
-    assert_eq!(stands(&teller), (90, 0, 90));
-    assert_eq!(teller.wallet.account(GOLD).map(Account::lot_count), Some(1));
-    assert_eq!(teller.last_entry().reason, Reason::Reversal);
-    let again = teller
+    assert_eq!(stands(&driver), (90, 0, 90));
+    assert_eq!(driver.wallet.account(GOLD).map(Account::lot_count), Some(1));
+    assert_eq!(driver.last_entry().reason, Reason::Reversal);
+    let again = driver
         .settle_for(hold_id(1), 10, OnShortfall::Drain)
         .unwrap();
     assert_eq!((again.change, again.coverage.charged), (None, 10));
@@ -264,91 +265,91 @@ fn settled_late_for_less_than_was_drawn_the_rest_goes_back_to_its_lot() {
 #[test]
 fn a_lot_that_is_gone_comes_back_with_its_end_or_for_a_day() {
     for (lifetime, lasts) in [(None, None), (Some(2), Some(2)), (Some(1), Some(2))] {
-        let mut teller = Teller::new();
-        let end = lifetime.map(|days| teller.after_seconds(days * DAY));
-        let back_until = lasts.map(|days| teller.after_seconds(days * DAY));
-        teller.credit(credit("start", 40, end)).unwrap();
-        teller.place(hold(1, 40, teller.after_seconds(60))).unwrap();
-        teller.draw(draw("one", 40)).unwrap();
-        teller.pass_seconds(DAY);
-        teller
+        let mut driver = Driver::new();
+        let end = lifetime.map(|days| driver.after_seconds(days * DAY));
+        let back_until = lasts.map(|days| driver.after_seconds(days * DAY));
+        driver.credit(credit("start", 40, end)).unwrap();
+        driver.place(hold(1, 40, driver.after_seconds(60))).unwrap();
+        driver.draw(draw("one", 40)).unwrap();
+        driver.pass_seconds(DAY);
+        driver
             .settle_for(hold_id(1), 10, OnShortfall::Drain)
             .unwrap();
-        assert_eq!(stands(&teller), (30, 0, 30));
-        let next = teller.wallet.account(GOLD).unwrap().next_expiry();
+        assert_eq!(stands(&driver), (30, 0, 30));
+        let next = driver.wallet.account(GOLD).unwrap().next_expiry();
         assert_eq!(next.map(|next| next.at), back_until, "{lifetime:?}");
     }
 }
 
 #[test]
 fn a_wallet_that_is_full_meanwhile_takes_nothing_back_late() {
-    let mut teller = holding();
-    teller.draw(draw("one", 30)).unwrap();
-    teller.pass_seconds(DAY);
-    teller
+    let mut driver = holding();
+    driver.draw(draw("one", 30)).unwrap();
+    driver.pass_seconds(DAY);
+    driver
         .credit(credit("all", MAX_CREDITS - 70 - 19, None))
         .unwrap();
-    let before = teller.wallet.clone();
-    let refused = teller.settle_for(hold_id(1), 10, OnShortfall::Drain);
+    let before = driver.wallet.clone();
+    let refused = driver.settle_for(hold_id(1), 10, OnShortfall::Drain);
     assert_eq!(refused, Err(Rejection::BalanceLimit));
-    assert_eq!(teller.wallet, before);
-    teller.deduct(deduct("room", 1)).unwrap();
-    let met = teller.settle_for(hold_id(1), 10, OnShortfall::Drain);
+    assert_eq!(driver.wallet, before);
+    driver.deduct(deduct("room", 1)).unwrap();
+    let met = driver.settle_for(hold_id(1), 10, OnShortfall::Drain);
     assert_eq!(met.unwrap().coverage.charged, 10);
-    assert_eq!(stands(&teller).0, MAX_CREDITS);
+    assert_eq!(stands(&driver).0, MAX_CREDITS);
 }
 
 #[test]
 fn a_replaced_code_releases_the_hold_and_what_was_drawn_stays_charged() {
-    let mut teller = holding();
-    teller
+    let mut driver = holding();
+    driver
         .place(PlaceHold {
             publishable: true,
-            ..hold(2, 20, teller.after_seconds(60))
+            ..hold(2, 20, driver.after_seconds(60))
         })
         .unwrap();
     let drawn = Draw {
         hold: hold_id(2),
         ..draw("one", 15)
     };
-    teller.draw(drawn).unwrap();
-    let released: Vec<_> = teller.wallet.publishable_holds().collect();
+    driver.draw(drawn).unwrap();
+    let released: Vec<_> = driver.wallet.publishable_holds().collect();
     for id in released {
-        teller.release(id).unwrap();
+        driver.release(id).unwrap();
     }
-    assert_eq!(stands(&teller), (45, 40, 85));
+    assert_eq!(stands(&driver), (45, 40, 85));
 }
 
 #[test]
 fn a_hold_that_was_released_is_settled_late_as_an_expired_one_is() {
-    let mut teller = holding();
-    teller.draw(draw("one", 30)).unwrap();
-    teller.release(hold_id(1)).unwrap();
-    let refused = teller.settle(hold_id(1), 80);
+    let mut driver = holding();
+    driver.draw(draw("one", 30)).unwrap();
+    driver.release(hold_id(1)).unwrap();
+    let refused = driver.settle(hold_id(1), 80);
     assert_eq!(refused, Err(Rejection::HoldClosed));
     for now in [true, false] {
-        let met = teller
+        let met = driver
             .settle_for(hold_id(1), 80, OnShortfall::Drain)
             .unwrap();
         assert_eq!((met.late, met.change.is_some()), (true, now));
         assert_eq!(met.coverage, Coverage::full(80));
-        assert_eq!(stands(&teller), (20, 0, 20));
+        assert_eq!(stands(&driver), (20, 0, 20));
     }
-    let done = facts(&teller);
+    let done = facts(&driver);
     assert_eq!(done.status, HoldStatus::Released);
-    assert_eq!(teller.release(hold_id(1)), Ok(Done::Replayed(done)));
+    assert_eq!(driver.release(hold_id(1)), Ok(Done::Replayed(done)));
 }
 
 /// A wallet with 100 credits and a hold of 40 that a publishable key placed under the first code.
-fn held_by_code() -> Teller {
-    let mut teller = Teller::new();
-    teller.credit(credit("one", 100, None)).unwrap();
+fn held_by_code() -> Driver {
+    let mut driver = Driver::new();
+    driver.credit(credit("one", 100, None)).unwrap();
     let placed = PlaceHold {
         publishable: true,
-        ..hold(1, 40, teller.after_seconds(60))
+        ..hold(1, 40, driver.after_seconds(60))
     };
-    teller.place(placed).unwrap();
-    teller
+    driver.place(placed).unwrap();
+    driver
 }
 
 fn settled(amount: i64, publishable: bool) -> Settle {
@@ -363,56 +364,56 @@ fn settled(amount: i64, publishable: bool) -> Settle {
 
 #[test]
 fn a_publishable_key_settles_late_for_a_day_and_takes_what_was_held_at_most() {
-    let mut teller = held_by_code();
-    teller.pass_seconds(60 + DAY);
+    let mut driver = held_by_code();
+    driver.pass_seconds(60 + DAY);
     for now in [true, false] {
-        let met = teller.settle_by(settled(90, true)).unwrap();
+        let met = driver.settle_by(settled(90, true)).unwrap();
         assert_eq!((met.late, met.change.is_some()), (true, now));
         let Coverage {
             charged, uncovered, ..
         } = met.coverage;
         assert_eq!((charged, uncovered), (40, 50));
-        assert_eq!(stands(&teller), (60, 0, 60));
+        assert_eq!(stands(&driver), (60, 0, 60));
     }
-    let mut teller = held_by_code();
-    teller.pass_seconds(61 + DAY);
-    let late = teller.settle_by(settled(90, true));
+    let mut driver = held_by_code();
+    driver.pass_seconds(61 + DAY);
+    let late = driver.settle_by(settled(90, true));
     assert_eq!(late, Err(Rejection::HoldClosed));
-    let met = teller.settle_by(settled(90, false)).unwrap();
+    let met = driver.settle_by(settled(90, false)).unwrap();
     assert_eq!(met.coverage, Coverage::full(90), "a server may");
 }
 
 #[test]
 fn what_a_publishable_key_held_before_the_code_was_replaced_is_never_settled_late() {
     for releases in [true, false] {
-        let mut teller = held_by_code();
+        let mut driver = held_by_code();
         if releases {
-            teller.release(hold_id(1)).unwrap();
+            driver.release(hold_id(1)).unwrap();
         } else {
-            teller.pass_seconds(60);
+            driver.pass_seconds(60);
         }
         let rotated = |number: u8| Change::CodeRotated {
             hash: CodeHash([number; 16]),
             sealed: Box::new([number]),
             former: (number > 1).then_some(CodeHash([1; 16])),
         };
-        teller.commit(rotated(1));
-        assert!(!teller.wallet.is_of_former_code(&facts(&teller)), "minted");
-        teller.commit(rotated(2));
-        assert!(teller.wallet.is_of_former_code(&facts(&teller)));
-        let restored = teller.wallet.clone().recovered().unwrap();
-        assert_eq!(restored, teller.wallet);
+        driver.commit(rotated(1));
+        assert!(!driver.wallet.is_of_former_code(&facts(&driver)), "minted");
+        driver.commit(rotated(2));
+        assert!(driver.wallet.is_of_former_code(&facts(&driver)));
+        let restored = driver.wallet.clone().recovered().unwrap();
+        assert_eq!(restored, driver.wallet);
         for publishable in [true, false] {
-            let late = teller.settle_by(settled(1, publishable));
+            let late = driver.settle_by(settled(1, publishable));
             assert_eq!(late, Err(Rejection::HoldClosed));
         }
         let again = PlaceHold {
             publishable: true,
-            ..hold(2, 40, teller.after_seconds(60))
+            ..hold(2, 40, driver.after_seconds(60))
         };
-        teller.place(again).unwrap();
-        let present = teller.find_hold(hold_id(2)).unwrap();
-        assert!(!teller.wallet.is_of_former_code(&present));
+        driver.place(again).unwrap();
+        let present = driver.find_hold(hold_id(2)).unwrap();
+        assert!(!driver.wallet.is_of_former_code(&present));
     }
 }
 
@@ -420,14 +421,14 @@ fn what_a_publishable_key_held_before_the_code_was_replaced_is_never_settled_lat
 fn what_a_hold_is_charged_bears_its_note_and_the_one_that_is_laid_over_it() {
     let meta = |text: &str| Some(Meta::new(text).unwrap());
     let noted = |of_hold: Option<Meta>| {
-        let mut teller = Teller::new();
-        teller.credit(credit("start", 100, None)).unwrap();
+        let mut driver = Driver::new();
+        driver.credit(credit("start", 100, None)).unwrap();
         let placed = PlaceHold {
             meta: of_hold,
-            ..hold(1, 40, teller.after_seconds(60))
+            ..hold(1, 40, driver.after_seconds(60))
         };
-        teller.place(placed).unwrap();
-        teller
+        driver.place(placed).unwrap();
+        driver
     };
     let settle = |amount, note: &str| Settle {
         meta: meta(note),
@@ -440,21 +441,21 @@ fn what_a_hold_is_charged_bears_its_note_and_the_one_that_is_laid_over_it() {
     let feature = r#"{"feature":"chat","run":1}"#;
     let both = meta(r#"{"estimated":true,"feature":"chat","run":2}"#);
     let over = r#"{"run":2,"estimated":true}"#;
-    let mut teller = noted(meta(feature));
-    teller.draw(draw(over)).unwrap();
-    assert_eq!(teller.last_entry().meta, both);
-    teller.settle(hold_id(1), 20).unwrap();
-    assert_eq!(teller.last_entry().meta, meta(feature), "one draw's note");
+    let mut driver = noted(meta(feature));
+    driver.draw(draw(over)).unwrap();
+    assert_eq!(driver.last_entry().meta, both);
+    driver.settle(hold_id(1), 20).unwrap();
+    assert_eq!(driver.last_entry().meta, meta(feature), "one draw's note");
     // As of a deduction, a repeat is one whatever its note says.
-    assert!(matches!(teller.draw(draw("{}")), Ok(Done::Replayed(_))));
+    assert!(matches!(driver.draw(draw("{}")), Ok(Done::Replayed(_))));
     for late in [false, true] {
-        let mut teller = noted(meta(feature));
+        let mut driver = noted(meta(feature));
         if late {
-            teller.pass_seconds(60);
+            driver.pass_seconds(60);
         }
-        assert_eq!(teller.settle_by(settle(20, over)).unwrap().late, late);
-        assert_eq!(teller.last_entry().meta, both);
-        let again = teller.settle_by(settle(20, "{}")).unwrap();
+        assert_eq!(driver.settle_by(settle(20, over)).unwrap().late, late);
+        assert_eq!(driver.last_entry().meta, both);
+        let again = driver.settle_by(settle(20, "{}")).unwrap();
         assert_eq!(again.change, None);
         let mut plain = noted(None);
         plain.settle_by(settle(20, over)).unwrap();
@@ -462,31 +463,31 @@ fn what_a_hold_is_charged_bears_its_note_and_the_one_that_is_laid_over_it() {
     }
     let half = |name: &str| format!(r#"{{"{name}":"{}"}}"#, "x".repeat(2048));
     for late in [false, true] {
-        let mut teller = noted(meta(&half("a")));
+        let mut driver = noted(meta(&half("a")));
         if late {
-            teller.pass_seconds(60);
+            driver.pass_seconds(60);
         }
-        let before = teller.wallet.clone();
-        let refused = teller.settle_by(settle(20, &half("b")));
+        let before = driver.wallet.clone();
+        let refused = driver.settle_by(settle(20, &half("b")));
         assert_eq!(refused, Err(Rejection::MetaTooLarge));
         if !late {
-            assert_eq!(teller.draw(draw(&half("b"))), Err(Rejection::MetaTooLarge));
-            assert_eq!(teller.wallet, before);
+            assert_eq!(driver.draw(draw(&half("b"))), Err(Rejection::MetaTooLarge));
+            assert_eq!(driver.wallet, before);
         }
     }
 }
 
 #[test]
 fn a_repeated_hold_answers_what_became_of_it() {
-    let mut teller = holding();
-    let again = hold(1, 40, teller.after_seconds(60));
-    let status = |teller: &mut Teller| match teller.place(again.clone()) {
+    let mut driver = holding();
+    let again = hold(1, 40, driver.after_seconds(60));
+    let status = |driver: &mut Driver| match driver.place(again.clone()) {
         Ok(Done::Replayed(hold)) => hold.status,
         other => panic!("{other:?}"),
     };
-    assert_eq!(status(&mut teller), HoldStatus::Open);
-    teller.release(hold_id(1)).unwrap();
-    assert_eq!(status(&mut teller), HoldStatus::Released);
+    assert_eq!(status(&mut driver), HoldStatus::Open);
+    driver.release(hold_id(1)).unwrap();
+    assert_eq!(status(&mut driver), HoldStatus::Released);
     let mut settled = holding();
     settled.settle(hold_id(1), 5).unwrap();
     assert_eq!(status(&mut settled), HoldStatus::Settled);

@@ -1,47 +1,47 @@
 //! Unlocking features by hand, and taking that back.
 
-use super::teller::Teller;
+use super::driver::Driver;
 use crate::wallet::feature::FeatureAction::{Grant, Revoke};
 
 #[test]
 fn features_are_listed_sorted_while_unlocked() {
-    let mut teller = Teller::new();
-    assert!(teller.set_feature("pro.export", Grant));
-    assert!(teller.set_feature("beta", Grant));
-    assert_eq!(teller.wallet.features(teller.now), ["beta", "pro.export"]);
-    assert!(teller.set_feature("beta", Revoke));
-    assert_eq!(teller.wallet.features(teller.now), ["pro.export"]);
+    let mut driver = Driver::new();
+    assert!(driver.set_feature("pro.export", Grant));
+    assert!(driver.set_feature("beta", Grant));
+    assert_eq!(driver.wallet.features(driver.now), ["beta", "pro.export"]);
+    assert!(driver.set_feature("beta", Revoke));
+    assert_eq!(driver.wallet.features(driver.now), ["pro.export"]);
 }
 
 #[test]
 fn asking_twice_changes_nothing_the_second_time() {
-    let mut teller = Teller::new();
-    assert!(!teller.set_feature("pro", Revoke), "never had it");
-    assert!(teller.set_feature("pro", Grant));
-    let before = teller.wallet.clone();
-    assert!(!teller.set_feature("pro", Grant));
-    assert_eq!(teller.wallet, before);
-    assert!(teller.set_feature("pro", Revoke));
-    assert!(!teller.set_feature("pro", Revoke));
-    assert!(teller.set_feature("pro", Grant), "and it can be had again");
-    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
+    let mut driver = Driver::new();
+    assert!(!driver.set_feature("pro", Revoke), "never had it");
+    assert!(driver.set_feature("pro", Grant));
+    let before = driver.wallet.clone();
+    assert!(!driver.set_feature("pro", Grant));
+    assert_eq!(driver.wallet, before);
+    assert!(driver.set_feature("pro", Revoke));
+    assert!(!driver.set_feature("pro", Revoke));
+    assert!(driver.set_feature("pro", Grant), "and it can be had again");
+    assert_eq!(driver.wallet.features(driver.now), ["pro"]);
 }
 
 #[test]
 fn features_write_no_ledger_entry_and_touch_no_balance() {
-    let mut teller = Teller::new();
-    teller.credit(super::credit("c", 5, None)).unwrap();
-    teller.set_feature("pro", Grant);
+    let mut driver = Driver::new();
+    driver.credit(super::credit("c", 5, None)).unwrap();
+    driver.set_feature("pro", Grant);
     assert_eq!(
-        (teller.records.len(), teller.wallet.available(super::GOLD)),
+        (driver.records.len(), driver.wallet.available(super::GOLD)),
         (1, 5)
     );
 }
 
 #[test]
 fn slugs_are_compared_exactly() {
-    let mut teller = Teller::new();
-    teller.set_feature("Pro", Grant);
-    assert!(!teller.set_feature("pro", Revoke));
-    assert_eq!(teller.wallet.features(teller.now), ["Pro"]);
+    let mut driver = Driver::new();
+    driver.set_feature("Pro", Grant);
+    assert!(!driver.set_feature("pro", Revoke));
+    assert_eq!(driver.wallet.features(driver.now), ["Pro"]);
 }

@@ -1,6 +1,6 @@
 //! Free credits: once in each period in which the wallet is touched, gone at the period's end.
 
-use super::{GOLD, TIN, at, credits, deduct, hold, hold_id, teller::Teller};
+use super::{GOLD, TIN, at, credits, deduct, driver::Driver, hold, hold_id};
 use crate::{
     history::Reason,
     time::Period,
@@ -19,14 +19,14 @@ fn rule(amount: i64, period: Period) -> FreeGrantRule {
     }
 }
 
-fn offering(amount: i64, period: Period) -> Teller {
-    let mut teller = Teller::new();
-    teller.rules = vec![rule(amount, period)];
-    teller
+fn offering(amount: i64, period: Period) -> Driver {
+    let mut driver = Driver::new();
+    driver.rules = vec![rule(amount, period)];
+    driver
 }
 
-fn grants(teller: &Teller) -> usize {
-    teller
+fn grants(driver: &Driver) -> usize {
+    driver
         .ledger(GOLD)
         .iter()
         .filter(|(reason, _)| *reason == Reason::FreeGrant)
@@ -63,9 +63,9 @@ fn each_period_grants_once_and_takes_back_what_is_left_at_its_end() {
         ),
     ];
     for (period, first, last, next) in cases {
-        let mut teller = offering(10, period);
-        teller.go_to(first);
-        let account = teller.wallet.account(GOLD).unwrap();
+        let mut driver = offering(10, period);
+        driver.go_to(first);
+        let account = driver.wallet.account(GOLD).unwrap();
         assert_eq!(
             account.next_expiry(),
             Some(NextExpiry {
@@ -74,17 +74,17 @@ fn each_period_grants_once_and_takes_back_what_is_left_at_its_end() {
             })
         );
         assert_eq!(
-            teller.records[0].at,
+            driver.records[0].at,
             at(first),
             "{period:?}: at the first touch"
         );
-        teller.deduct(deduct("d", 4)).unwrap();
-        teller.go_to(last);
-        assert_eq!(teller.wallet.available(GOLD), 6, "{period:?}: not twice");
-        teller.go_to(next);
-        assert_eq!(teller.expiries(), [(at(next), -6)], "{period:?}");
+        driver.deduct(deduct("d", 4)).unwrap();
+        driver.go_to(last);
+        assert_eq!(driver.wallet.available(GOLD), 6, "{period:?}: not twice");
+        driver.go_to(next);
+        assert_eq!(driver.expiries(), [(at(next), -6)], "{period:?}");
         assert_eq!(
-            teller.wallet.available(GOLD),
+            driver.wallet.available(GOLD),
             10,
             "{period:?}: the next one's"
         );
@@ -93,68 +93,68 @@ fn each_period_grants_once_and_takes_back_what_is_left_at_its_end() {
 
 #[test]
 fn a_leap_day_is_a_day_of_its_month_and_year() {
-    let mut teller = offering(10, Period::Monthly);
-    teller.go_to("2028-02-29T23:59:59Z");
-    assert_eq!(teller.wallet.available(GOLD), 10);
-    teller.go_to("2028-03-01T00:00:00Z");
-    assert_eq!(teller.expiries(), [(at("2028-03-01T00:00:00Z"), -10)]);
+    let mut driver = offering(10, Period::Monthly);
+    driver.go_to("2028-02-29T23:59:59Z");
+    assert_eq!(driver.wallet.available(GOLD), 10);
+    driver.go_to("2028-03-01T00:00:00Z");
+    assert_eq!(driver.expiries(), [(at("2028-03-01T00:00:00Z"), -10)]);
 }
 
 #[test]
 fn a_grant_made_once_stays_and_never_comes_again() {
-    let mut teller = offering(10, Period::Once);
-    teller.touch();
-    let entry = teller.records[0].entry().unwrap();
+    let mut driver = offering(10, Period::Once);
+    driver.touch();
+    let entry = driver.records[0].entry().unwrap();
     assert_eq!((entry.reason, entry.expires_at), (Reason::FreeGrant, None));
-    teller.go_to("2066-03-02T00:00:00Z");
-    assert_eq!((grants(&teller), teller.wallet.available(GOLD)), (1, 10));
-    teller.deduct(deduct("d", 10)).unwrap();
-    teller.go_to("2067-03-02T00:00:00Z");
-    assert_eq!((grants(&teller), teller.wallet.available(GOLD)), (1, 0));
+    driver.go_to("2066-03-02T00:00:00Z");
+    assert_eq!((grants(&driver), driver.wallet.available(GOLD)), (1, 10));
+    driver.deduct(deduct("d", 10)).unwrap();
+    driver.go_to("2067-03-02T00:00:00Z");
+    assert_eq!((grants(&driver), driver.wallet.available(GOLD)), (1, 0));
 }
 
 #[test]
 fn missed_periods_are_not_accumulated() {
-    let mut teller = offering(10, Period::Daily);
-    teller.touch();
-    teller.go_to("2026-03-20T12:00:00Z");
-    assert_eq!(teller.wallet.available(GOLD), 10);
+    let mut driver = offering(10, Period::Daily);
+    driver.touch();
+    driver.go_to("2026-03-20T12:00:00Z");
+    assert_eq!(driver.wallet.available(GOLD), 10);
     let told = [
         (Reason::FreeGrant, 10),
         (Reason::Expiry, -10),
         (Reason::FreeGrant, 10),
     ];
-    assert_eq!(teller.ledger(GOLD), told);
-    assert_eq!(teller.expiries(), [(at("2026-03-03T00:00:00Z"), -10)]);
+    assert_eq!(driver.ledger(GOLD), told);
+    assert_eq!(driver.expiries(), [(at("2026-03-03T00:00:00Z"), -10)]);
     assert_eq!(
-        teller.records.last().unwrap().at,
+        driver.records.last().unwrap().at,
         at("2026-03-20T12:00:00Z")
     );
 }
 
 #[test]
 fn a_new_wallet_has_nothing_until_it_is_touched() {
-    let teller = offering(10, Period::Daily);
-    assert_eq!(teller.wallet.accounts(), []);
+    let driver = offering(10, Period::Daily);
+    assert_eq!(driver.wallet.accounts(), []);
 }
 
 #[test]
 fn every_product_grants_its_own() {
-    let mut teller = offering(10, Period::Daily);
+    let mut driver = offering(10, Period::Daily);
     let tin = FreeGrantRule {
         product: TIN,
         credits: credits(3),
         period: Period::Monthly,
     };
-    teller.rules.push(tin);
-    teller.touch();
+    driver.rules.push(tin);
+    driver.touch();
     assert_eq!(
-        (teller.wallet.available(GOLD), teller.wallet.available(TIN)),
+        (driver.wallet.available(GOLD), driver.wallet.available(TIN)),
         (10, 3)
     );
-    teller.go_to("2026-03-03T00:00:00Z");
-    assert_eq!(teller.ledger(TIN), [(Reason::FreeGrant, 3)]);
-    assert_eq!(grants(&teller), 2);
+    driver.go_to("2026-03-03T00:00:00Z");
+    assert_eq!(driver.ledger(TIN), [(Reason::FreeGrant, 3)]);
+    assert_eq!(grants(&driver), 2);
 }
 
 #[test]
@@ -165,23 +165,23 @@ fn a_clock_that_steps_back_into_an_earlier_period_grants_nothing() {
         Period::Monthly,
         Period::Yearly,
     ] {
-        let mut teller = offering(10, period);
-        teller.go_to("2027-01-04T00:00:00Z");
-        teller.go_to("2026-12-20T00:00:00Z");
-        teller.go_to("2027-01-04T00:00:01Z");
-        assert_eq!(grants(&teller), 1, "{period:?}");
+        let mut driver = offering(10, period);
+        driver.go_to("2027-01-04T00:00:00Z");
+        driver.go_to("2026-12-20T00:00:00Z");
+        driver.go_to("2027-01-04T00:00:01Z");
+        assert_eq!(grants(&driver), 1, "{period:?}");
     }
 }
 
 #[test]
 fn a_raised_amount_counts_from_the_next_period() {
-    let mut teller = offering(10, Period::Daily);
-    teller.touch();
-    teller.rules = vec![daily(50)];
-    teller.touch();
-    assert_eq!(teller.wallet.available(GOLD), 10);
-    teller.go_to("2026-03-03T00:00:00Z");
-    assert_eq!(teller.wallet.available(GOLD), 50);
+    let mut driver = offering(10, Period::Daily);
+    driver.touch();
+    driver.rules = vec![daily(50)];
+    driver.touch();
+    assert_eq!(driver.wallet.available(GOLD), 10);
+    driver.go_to("2026-03-03T00:00:00Z");
+    assert_eq!(driver.wallet.available(GOLD), 50);
 }
 
 #[test]
@@ -247,19 +247,19 @@ fn another_kind_of_period_grants_when_one_of_its_own_begins() {
     ];
     for (from, to, change, at_once, next) in cases {
         let name = format!("{from:?} to {to:?}");
-        let mut teller = offering(10, from);
-        teller.go_to(change);
-        assert_eq!(grants(&teller), 1, "{name}");
-        teller.rules = vec![rule(20, to)];
-        teller.touch();
+        let mut driver = offering(10, from);
+        driver.go_to(change);
+        assert_eq!(grants(&driver), 1, "{name}");
+        driver.rules = vec![rule(20, to)];
+        driver.touch();
         let after_change = 1 + usize::from(at_once);
-        assert_eq!(grants(&teller), after_change, "{name}");
-        teller.now = crate::Timestamp(at(next).0 - 1);
-        teller.touch();
-        assert_eq!(grants(&teller), after_change, "{name}: not twice");
-        teller.go_to(next);
+        assert_eq!(grants(&driver), after_change, "{name}");
+        driver.now = crate::Timestamp(at(next).0 - 1);
+        driver.touch();
+        assert_eq!(grants(&driver), after_change, "{name}: not twice");
+        driver.go_to(next);
         assert_eq!(
-            grants(&teller),
+            grants(&driver),
             after_change + 1,
             "{name}: the next period's"
         );
@@ -268,33 +268,33 @@ fn another_kind_of_period_grants_when_one_of_its_own_begins() {
 
 #[test]
 fn a_recurring_grant_turned_into_a_single_one_gives_nothing_to_who_had_it() {
-    let mut teller = offering(10, Period::Daily);
-    teller.touch();
-    teller.rules = vec![rule(20, Period::Once)];
-    teller.go_to("2027-03-04T09:00:00Z");
-    assert_eq!(grants(&teller), 1);
+    let mut driver = offering(10, Period::Daily);
+    driver.touch();
+    driver.rules = vec![rule(20, Period::Once)];
+    driver.go_to("2027-03-04T09:00:00Z");
+    assert_eq!(grants(&driver), 1);
 }
 
 #[test]
 fn held_free_credits_outlive_their_period_beside_the_next_grant() {
-    let mut teller = offering(10, Period::Daily);
-    teller.touch();
+    let mut driver = offering(10, Period::Daily);
+    driver.touch();
     let noon = at("2026-03-03T12:00:00Z");
-    teller.place(hold(1, 8, noon)).unwrap();
-    teller.go_to("2026-03-03T00:00:00Z");
-    assert_eq!(teller.expiries(), [(at("2026-03-03T00:00:00Z"), -2)]);
-    assert_eq!(teller.wallet.available(GOLD), 10);
-    teller.settle(hold_id(1), 8).unwrap();
-    assert_eq!(teller.wallet.available(GOLD), 10, "paid with yesterday's");
+    driver.place(hold(1, 8, noon)).unwrap();
+    driver.go_to("2026-03-03T00:00:00Z");
+    assert_eq!(driver.expiries(), [(at("2026-03-03T00:00:00Z"), -2)]);
+    assert_eq!(driver.wallet.available(GOLD), 10);
+    driver.settle(hold_id(1), 8).unwrap();
+    assert_eq!(driver.wallet.available(GOLD), 10, "paid with yesterday's");
 }
 
 #[test]
 fn an_offer_withdrawn_and_made_again_within_a_period_grants_once() {
-    let mut teller = offering(10, Period::Weekly);
-    teller.touch();
-    let offer = std::mem::take(&mut teller.rules);
-    teller.pass_seconds(3600);
-    teller.rules = offer;
-    teller.pass_seconds(3600);
-    assert_eq!(grants(&teller), 1);
+    let mut driver = offering(10, Period::Weekly);
+    driver.touch();
+    let offer = std::mem::take(&mut driver.rules);
+    driver.pass_seconds(3600);
+    driver.rules = offer;
+    driver.pass_seconds(3600);
+    assert_eq!(grants(&driver), 1);
 }

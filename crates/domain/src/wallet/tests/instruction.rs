@@ -1,9 +1,9 @@
 //! What a caller has the provider do: requested once, counted until the payment shows it, undone by a refusal.
 
 use super::{
+    driver::{Done, Driver},
     key,
     shop::{CLUB, DAY, pack, paying, sub, tier, unlock},
-    teller::{Done, Teller},
 };
 use crate::{
     Rejection,
@@ -52,112 +52,112 @@ fn left(refundable_cents: i64) -> Result<Done<Instruction>, Rejection> {
 }
 
 /// 100 credits bought for 10.00 as order 1.
-fn bought() -> Teller {
-    let mut teller = Teller::new();
-    teller.buy(1, pack());
-    teller
+fn bought() -> Driver {
+    let mut driver = Driver::new();
+    driver.buy(1, pack());
+    driver
 }
 
-fn close(teller: &mut Teller, name: &str, stage: InstructionStage) -> bool {
-    teller.close(RecordKey::Refund(name), stage)
+fn close(driver: &mut Driver, name: &str, stage: InstructionStage) -> bool {
+    driver.close(RecordKey::Refund(name), stage)
 }
 
 #[test]
 fn a_refund_is_asked_for_until_it_is_done_and_not_again() {
-    let mut teller = bought();
-    assert_eq!(teller.ask_refund(refund(1, Some(400), "k")), ASKED);
-    let version = teller.wallet.version;
-    assert_eq!(teller.gold(), 100, "nothing went back yet");
+    let mut driver = bought();
+    assert_eq!(driver.ask_refund(refund(1, Some(400), "k")), ASKED);
+    let version = driver.wallet.version;
+    assert_eq!(driver.gold(), 100, "nothing went back yet");
     assert_eq!(
-        teller.ask_refund(refund(1, Some(400), "k")),
+        driver.ask_refund(refund(1, Some(400), "k")),
         ASKED,
         "nobody knows"
     );
-    assert_eq!(teller.wallet.version, version, "it is logged once");
-    assert!(close(&mut teller, "k", InstructionStage::Done));
+    assert_eq!(driver.wallet.version, version, "it is logged once");
+    assert!(close(&mut driver, "k", InstructionStage::Done));
     let done = Instruction::Refund {
         order: OrderSerial(1),
         requested: Some(400),
         cents: 400,
         parts: vec![RefundPart {
-            payment: teller.placed_order(1).payment.clone().unwrap(),
+            payment: driver.placed_order(1).payment.clone().unwrap(),
             cents: 400,
         }],
         round: 0,
     };
-    let replay = teller.ask_refund(refund(1, Some(400), "k"));
+    let replay = driver.ask_refund(refund(1, Some(400), "k"));
     assert_eq!(replay, Ok(Done::Replayed(done)));
     assert!(
-        !close(&mut teller, "k", InstructionStage::REFUSED),
+        !close(&mut driver, "k", InstructionStage::REFUSED),
         "it is done"
     );
-    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
-    teller.refund(1, 400);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 600);
+    driver.refund(1, 400);
     assert_eq!(
-        (teller.gold(), teller.placed_order(1).pending_refunds),
+        (driver.gold(), driver.placed_order(1).pending_refunds),
         (60, None)
     );
-    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 600);
 }
 
 #[test]
 fn a_key_is_of_one_order_and_one_amount() {
-    let mut teller = bought();
-    teller.buy(2, pack());
-    teller.ask_refund(refund(1, Some(400), "k")).unwrap();
+    let mut driver = bought();
+    driver.buy(2, pack());
+    driver.ask_refund(refund(1, Some(400), "k")).unwrap();
     for other in [
         refund(1, Some(401), "k"),
         refund(1, None, "k"),
         refund(2, Some(400), "k"),
     ] {
-        assert_eq!(teller.ask_refund(other), Err(Rejection::KeyReused));
+        assert_eq!(driver.ask_refund(other), Err(Rejection::KeyReused));
     }
     let unknown = refund(9, Some(400), "k");
-    assert_eq!(teller.ask_refund(unknown), Err(Rejection::OrderNotFound));
-    assert_eq!(teller.ask_refund(refund(1, Some(400), "other")), ASKED);
+    assert_eq!(driver.ask_refund(unknown), Err(Rejection::OrderNotFound));
+    assert_eq!(driver.ask_refund(refund(1, Some(400), "other")), ASKED);
 }
 
 #[test]
 fn what_is_asked_for_counts_until_it_is_seen() {
-    let mut teller = bought();
-    teller.ask_refund(refund(1, Some(400), "a")).unwrap();
-    assert_eq!(teller.ask_refund(refund(1, Some(601), "b")), left(600));
-    assert_eq!(teller.ask_refund(refund(1, Some(600), "b")), ASKED);
-    assert_eq!(teller.ask_refund(refund(1, None, "c")), left(0));
+    let mut driver = bought();
+    driver.ask_refund(refund(1, Some(400), "a")).unwrap();
+    assert_eq!(driver.ask_refund(refund(1, Some(601), "b")), left(600));
+    assert_eq!(driver.ask_refund(refund(1, Some(600), "b")), ASKED);
+    assert_eq!(driver.ask_refund(refund(1, None, "c")), left(0));
     // The payment shows one of them, then both: nothing counts twice.
-    teller.refund(1, 400);
-    assert_eq!(teller.placed_order(1).refundable_cents(), 0);
-    teller.refund(1, 1000);
-    assert_eq!(teller.placed_order(1).refundable_cents(), 0);
-    assert_eq!(teller.placed_order(1).status(), OrderStatus::Refunded);
+    driver.refund(1, 400);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 0);
+    driver.refund(1, 1000);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 0);
+    assert_eq!(driver.placed_order(1).status(), OrderStatus::Refunded);
     // One of them failed in the end.
-    teller.refund(1, 400);
-    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
+    driver.refund(1, 400);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 600);
 }
 
 #[test]
 fn a_refusal_frees_what_it_counted_and_uses_up_no_key() {
-    let mut teller = bought();
-    teller.ask_refund(refund(1, Some(400), "a")).unwrap();
-    teller.ask_refund(refund(1, Some(300), "b")).unwrap();
-    assert!(close(&mut teller, "a", InstructionStage::REFUSED));
-    assert!(!close(&mut teller, "a", InstructionStage::REFUSED), "once");
-    assert_eq!(teller.placed_order(1).refundable_cents(), 700);
-    assert_eq!(teller.ask_refund(refund(1, Some(700), "a")), ASKED);
-    assert_eq!(teller.placed_order(1).refundable_cents(), 0);
-    assert!(close(&mut teller, "a", InstructionStage::REFUSED));
-    assert!(close(&mut teller, "b", InstructionStage::REFUSED));
-    assert_eq!(teller.placed_order(1).pending_refunds, None);
-    let stages = teller.records.iter().filter_map(Record::instructed);
+    let mut driver = bought();
+    driver.ask_refund(refund(1, Some(400), "a")).unwrap();
+    driver.ask_refund(refund(1, Some(300), "b")).unwrap();
+    assert!(close(&mut driver, "a", InstructionStage::REFUSED));
+    assert!(!close(&mut driver, "a", InstructionStage::REFUSED), "once");
+    assert_eq!(driver.placed_order(1).refundable_cents(), 700);
+    assert_eq!(driver.ask_refund(refund(1, Some(700), "a")), ASKED);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 0);
+    assert!(close(&mut driver, "a", InstructionStage::REFUSED));
+    assert!(close(&mut driver, "b", InstructionStage::REFUSED));
+    assert_eq!(driver.placed_order(1).pending_refunds, None);
+    let stages = driver.records.iter().filter_map(Record::instructed);
     assert_eq!(stages.count(), 6, "each step is in the history");
 }
 
 #[test]
 fn without_an_amount_it_is_all_that_is_left() {
-    let mut teller = bought();
-    teller.refund(1, 250);
-    assert_eq!(teller.ask_refund(refund(1, None, "k")), ASKED);
-    let asked = teller.last_instructed(RecordKey::Refund("k")).unwrap();
+    let mut driver = bought();
+    driver.refund(1, 250);
+    assert_eq!(driver.ask_refund(refund(1, None, "k")), ASKED);
+    let asked = driver.last_instructed(RecordKey::Refund("k")).unwrap();
     let Instruction::Refund { cents, .. } = asked.instruction else {
         panic!("{asked:?}")
     };
@@ -166,44 +166,44 @@ fn without_an_amount_it_is_all_that_is_left() {
 
 #[test]
 fn what_is_disputed_is_not_there_to_be_given_back() {
-    let mut teller = bought();
-    teller.reverse(1, 100, 300);
-    assert_eq!(teller.ask_refund(refund(1, Some(601), "k")), left(600));
-    teller.reverse(1, 100, 0);
-    assert_eq!(teller.ask_refund(refund(1, Some(900), "k")), ASKED);
+    let mut driver = bought();
+    driver.reverse(1, 100, 300);
+    assert_eq!(driver.ask_refund(refund(1, Some(601), "k")), left(600));
+    driver.reverse(1, 100, 0);
+    assert_eq!(driver.ask_refund(refund(1, Some(900), "k")), ASKED);
 }
 
 #[test]
 fn of_what_is_not_paid_nothing_is_left() {
-    let mut teller = Teller::new();
+    let mut driver = Driver::new();
     assert_eq!(
-        teller.ask_refund(refund(1, None, "k")),
+        driver.ask_refund(refund(1, None, "k")),
         Err(Rejection::OrderNotFound)
     );
-    teller.order(1, pack()).unwrap();
-    assert_eq!(teller.ask_refund(refund(1, None, "k")), left(0));
-    assert_eq!(teller.ask_refund(refund(1, Some(1), "k")), left(0));
-    teller.pass_seconds(2 * DAY);
-    assert_eq!(teller.ask_refund(refund(1, None, "k")), left(0), "expired");
-    teller.order(2, unlock("pro")).unwrap();
-    teller.pay(2, 0).unwrap();
-    assert_eq!(teller.ask_refund(refund(2, None, "k")), left(0), "free");
-    assert_eq!(teller.ask_refund(refund(2, Some(0), "k")), left(0));
-    assert_eq!(teller.ask_refund(refund(2, Some(-1), "k")), left(0));
+    driver.order(1, pack()).unwrap();
+    assert_eq!(driver.ask_refund(refund(1, None, "k")), left(0));
+    assert_eq!(driver.ask_refund(refund(1, Some(1), "k")), left(0));
+    driver.pass_seconds(2 * DAY);
+    assert_eq!(driver.ask_refund(refund(1, None, "k")), left(0), "expired");
+    driver.order(2, unlock("pro")).unwrap();
+    driver.pay(2, 0).unwrap();
+    assert_eq!(driver.ask_refund(refund(2, None, "k")), left(0), "free");
+    assert_eq!(driver.ask_refund(refund(2, Some(0), "k")), left(0));
+    assert_eq!(driver.ask_refund(refund(2, Some(-1), "k")), left(0));
 }
 
 #[test]
 fn what_is_not_seen_an_hour_later_did_not_happen() {
-    let mut teller = bought();
-    teller.ask_refund(refund(1, Some(400), "a")).unwrap();
-    teller.pass_seconds(3599);
-    teller.refund(1, 100);
-    assert_eq!(teller.placed_order(1).refundable_cents(), 600);
-    teller.pass_seconds(1);
-    teller.refund(1, 100);
-    assert_eq!(teller.placed_order(1).refundable_cents(), 900);
+    let mut driver = bought();
+    driver.ask_refund(refund(1, Some(400), "a")).unwrap();
+    driver.pass_seconds(3599);
+    driver.refund(1, 100);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 600);
+    driver.pass_seconds(1);
+    driver.refund(1, 100);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 900);
     assert_eq!(
-        teller.ask_refund(refund(1, Some(400), "a")),
+        driver.ask_refund(refund(1, Some(400), "a")),
         ASKED,
         "who asked may still ask"
     );
@@ -226,55 +226,55 @@ fn resume(product: ProductId, name: &str) -> Resume {
 
 #[test]
 fn a_subscription_is_canceled_and_resumed_by_its_product() {
-    let mut teller = Teller::new();
+    let mut driver = Driver::new();
     let unknown = Err(Rejection::SubscriptionNotFound);
-    assert_eq!(teller.cancel(cancel(CLUB, true, "c")), unknown);
-    assert_eq!(teller.resume(resume(CLUB, "r")), unknown);
-    teller.subscribe(1, 1, tier("basic", 100));
-    assert_eq!(teller.cancel(cancel(ProductId(99), true, "c")), unknown);
-    assert_eq!(teller.cancel(cancel(CLUB, true, "c")), ASKED);
+    assert_eq!(driver.cancel(cancel(CLUB, true, "c")), unknown);
+    assert_eq!(driver.resume(resume(CLUB, "r")), unknown);
+    driver.subscribe(1, 1, tier("basic", 100));
+    assert_eq!(driver.cancel(cancel(ProductId(99), true, "c")), unknown);
+    assert_eq!(driver.cancel(cancel(CLUB, true, "c")), ASKED);
     assert_eq!(
-        teller.cancel(cancel(CLUB, true, "c")),
+        driver.cancel(cancel(CLUB, true, "c")),
         ASKED,
         "nobody knows"
     );
     let reused = Err(Rejection::KeyReused);
-    assert_eq!(teller.cancel(cancel(CLUB, false, "c")), reused);
-    assert_eq!(teller.cancel(cancel(ProductId(99), true, "c")), reused);
-    assert!(teller.close(RecordKey::Cancel("c"), InstructionStage::Done));
+    assert_eq!(driver.cancel(cancel(CLUB, false, "c")), reused);
+    assert_eq!(driver.cancel(cancel(ProductId(99), true, "c")), reused);
+    assert!(driver.close(RecordKey::Cancel("c"), InstructionStage::Done));
     assert!(matches!(
-        teller.cancel(cancel(CLUB, true, "c")),
+        driver.cancel(cancel(CLUB, true, "c")),
         Ok(Done::Replayed(_))
     ));
     // The same key names another operation.
-    assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
-    assert_eq!(teller.resume(resume(ProductId(99), "c")), reused);
-    assert!(teller.close(RecordKey::Resume("c"), InstructionStage::REFUSED));
-    assert_eq!(teller.resume(resume(CLUB, "c")), ASKED);
+    assert_eq!(driver.resume(resume(CLUB, "c")), ASKED);
+    assert_eq!(driver.resume(resume(ProductId(99), "c")), reused);
+    assert!(driver.close(RecordKey::Resume("c"), InstructionStage::REFUSED));
+    assert_eq!(driver.resume(resume(CLUB, "c")), ASKED);
 }
 
 /// Subscriptions to one product are told apart by what callers call them; their own ids are the provider's.
 #[test]
 fn of_several_to_one_product_each_is_named_by_its_id() {
-    let mut teller = Teller::new();
+    let mut driver = Driver::new();
     for number in [1, 2] {
-        teller.order(number, tier("basic", 100)).unwrap();
+        driver.order(number, tier("basic", 100)).unwrap();
     }
     for number in [1, 2] {
         let mut pay = paying(number, 900);
-        pay.billing = Some(teller.billing(number));
-        teller.pay_with(pay).unwrap();
+        pay.billing = Some(driver.billing(number));
+        driver.pay_with(pay).unwrap();
     }
-    let known: Vec<_> = teller.wallet.subscriptions().collect();
-    let ids = [0, 1].map(|at: usize| teller.wallet.public_id(known[at]));
+    let known: Vec<_> = driver.wallet.subscriptions().collect();
+    let ids = [0, 1].map(|at: usize| driver.wallet.public_id(known[at]));
     assert_ne!(ids[0], ids[1]);
-    let doubled = |teller: &Teller| teller.wallet.doubled_subscriptions().len();
-    assert_eq!(doubled(&teller), 2);
+    let doubled = |driver: &Driver| driver.wallet.doubled_subscriptions().len();
+    assert_eq!(doubled(&driver), 2);
     let by_id = |at: usize, product| NamedSubscription::Id(ids[at], product);
-    let asked = |teller: &mut Teller, named, name: &str| {
+    let asked = |driver: &mut Driver, named, name: &str| {
         let at_period_end = true;
         let key = key(name);
-        teller.cancel(Cancel {
+        driver.cancel(Cancel {
             named,
             at_period_end,
             key,
@@ -282,51 +282,51 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
     };
     let ambiguous = Err(Rejection::SubscriptionAmbiguous);
     for name in ["a", "b"] {
-        assert_eq!(teller.cancel(cancel(CLUB, true, name)), ambiguous);
-        assert_eq!(teller.resume(resume(CLUB, name)), ambiguous);
+        assert_eq!(driver.cancel(cancel(CLUB, true, name)), ambiguous);
+        assert_eq!(driver.resume(resume(CLUB, name)), ambiguous);
     }
     let unknown = Err(Rejection::SubscriptionNotFound);
     assert_eq!(
-        asked(&mut teller, by_id(0, Some(ProductId(99))), "c"),
+        asked(&mut driver, by_id(0, Some(ProductId(99))), "c"),
         unknown
     );
     let never = NamedSubscription::Id(PublicSubscriptionId(1), None);
-    assert_eq!(asked(&mut teller, never, "c"), unknown);
-    assert_eq!(asked(&mut teller, by_id(0, Some(CLUB)), "c"), ASKED);
+    assert_eq!(asked(&mut driver, never, "c"), unknown);
+    assert_eq!(asked(&mut driver, by_id(0, Some(CLUB)), "c"), ASKED);
     // A key names one subscription, in one way.
     let reused = Err(Rejection::KeyReused);
-    assert_eq!(asked(&mut teller, by_id(1, Some(CLUB)), "c"), reused);
-    assert!(teller.close(RecordKey::Cancel("c"), InstructionStage::Done));
+    assert_eq!(asked(&mut driver, by_id(1, Some(CLUB)), "c"), reused);
+    assert!(driver.close(RecordKey::Cancel("c"), InstructionStage::Done));
     let canceled = |answer: Result<Done<Instruction>, Rejection>| match answer {
         Ok(Done::Replayed(Instruction::Cancel { subscription, .. })) => subscription,
         other => panic!("{other:?}"),
     };
-    let again = asked(&mut teller, by_id(0, Some(CLUB)), "c");
+    let again = asked(&mut driver, by_id(0, Some(CLUB)), "c");
     assert_eq!(canceled(again), sub(1));
     // What ends with its period does not go on: the product names the other one.
-    let ends = |teller: &mut Teller, number| {
-        let mut report = teller.report(number);
+    let ends = |driver: &mut Driver, number| {
+        let mut report = driver.report(number);
         report.cancel_at_period_end = true;
-        assert!(teller.update(report));
+        assert!(driver.update(report));
     };
-    ends(&mut teller, 1);
-    assert_eq!(doubled(&teller), 0);
-    assert_eq!(teller.cancel(cancel(CLUB, true, "d")), ASKED);
-    assert!(teller.close(RecordKey::Cancel("d"), InstructionStage::Done));
-    assert_eq!(canceled(teller.cancel(cancel(CLUB, true, "d"))), sub(2));
-    ends(&mut teller, 2);
+    ends(&mut driver, 1);
+    assert_eq!(doubled(&driver), 0);
+    assert_eq!(driver.cancel(cancel(CLUB, true, "d")), ASKED);
+    assert!(driver.close(RecordKey::Cancel("d"), InstructionStage::Done));
+    assert_eq!(canceled(driver.cancel(cancel(CLUB, true, "d"))), sub(2));
+    ends(&mut driver, 2);
     assert_eq!(
-        teller.cancel(cancel(CLUB, true, "e")),
+        driver.cancel(cancel(CLUB, true, "e")),
         ambiguous,
         "none goes on"
     );
-    teller.set_status(1, SubscriptionStatus::Canceled);
+    driver.set_status(1, SubscriptionStatus::Canceled);
     assert_eq!(
-        asked(&mut teller, by_id(0, None), "f"),
+        asked(&mut driver, by_id(0, None), "f"),
         unknown,
         "it is over"
     );
-    assert_eq!(teller.resume(resume(CLUB, "f")), ASKED, "the only one");
+    assert_eq!(driver.resume(resume(CLUB, "f")), ASKED, "the only one");
 }
 
 /// Callers keep these ids.
@@ -340,23 +340,23 @@ fn what_callers_call_a_subscription_never_changes() {
 
 #[test]
 fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
-    let mut teller = Teller::new();
-    teller.subscribe(1, 1, tier("basic", 100));
-    assert_eq!(teller.cancel(cancel(CLUB, false, "c")), ASKED);
-    assert!(teller.close(RecordKey::Cancel("c"), InstructionStage::Done));
-    let end = teller
+    let mut driver = Driver::new();
+    driver.subscribe(1, 1, tier("basic", 100));
+    assert_eq!(driver.cancel(cancel(CLUB, false, "c")), ASKED);
+    assert!(driver.close(RecordKey::Cancel("c"), InstructionStage::Done));
+    let end = driver
         .wallet
         .subscription(&sub(1))
         .unwrap()
         .current_period_end;
-    teller.set_status(1, SubscriptionStatus::Canceled);
-    let gone = teller.cancel(cancel(CLUB, false, "other"));
+    driver.set_status(1, SubscriptionStatus::Canceled);
+    let gone = driver.cancel(cancel(CLUB, false, "other"));
     assert_eq!(gone, Err(Rejection::SubscriptionNotFound));
-    let again = teller.cancel(cancel(CLUB, false, "c"));
+    let again = driver.cancel(cancel(CLUB, false, "c"));
     let Ok(Done::Replayed(Instruction::Cancel { subscription, .. })) = again else {
         panic!("{again:?}")
     };
-    let over = teller.records.iter().filter_map(Record::subscription_over);
+    let over = driver.records.iter().filter_map(Record::subscription_over);
     let over: Vec<_> = over.filter(|over| over.id == subscription).collect();
     let last = over[0].last.as_ref().unwrap();
     assert_eq!((last.product, last.current_period_end), (CLUB, end));
@@ -364,8 +364,8 @@ fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
 }
 
 /// What each part gives back, by number and cents.
-fn parts_asked(teller: &Teller, name: &str) -> (Vec<(u32, i64)>, u32) {
-    let asked = teller.last_instructed(RecordKey::Refund(name)).unwrap();
+fn parts_asked(driver: &Driver, name: &str) -> (Vec<(u32, i64)>, u32) {
+    let asked = driver.last_instructed(RecordKey::Refund(name)).unwrap();
     let Instruction::Refund { parts, round, .. } = &asked.instruction else {
         panic!("{asked:?}")
     };
@@ -392,56 +392,56 @@ fn each_payment_of_a_bill_gives_back_its_part() {
         // An invoice's payments may be for more than this order.
         (None, &[800, 800], &[(1, 800), (2, 200)]),
     ] {
-        let mut teller = bought();
+        let mut driver = bought();
         assert_eq!(
-            teller.ask_refund(refund_of_parts(cents, "k", left)),
+            driver.ask_refund(refund_of_parts(cents, "k", left)),
             ASKED,
             "{left:?}"
         );
         assert_eq!(
-            parts_asked(&teller, "k"),
+            parts_asked(&driver, "k"),
             (expected.to_vec(), 0),
             "{left:?}"
         );
     }
-    let mut teller = bought();
+    let mut driver = bought();
     let much = refund_of_parts(Some(301), "k", &[100, 200]);
-    assert_eq!(teller.ask_refund(much), left(300));
+    assert_eq!(driver.ask_refund(much), left(300));
     assert_eq!(
-        teller.ask_refund(refund_of_parts(None, "k", &[0, 0])),
+        driver.ask_refund(refund_of_parts(None, "k", &[0, 0])),
         left(0)
     );
 }
 
 #[test]
 fn what_one_part_gave_stays_given_where_another_is_refused() {
-    let mut teller = bought();
+    let mut driver = bought();
     let all = refund_of_parts(None, "k", &[600, 400]);
-    assert_eq!(teller.ask_refund(all), ASKED);
+    assert_eq!(driver.ask_refund(all), ASKED);
     let stage = InstructionStage::Refused { given_cents: 600 };
-    assert!(close(&mut teller, "k", stage));
+    assert!(close(&mut driver, "k", stage));
     // Before the payments show it, and afterwards.
-    assert_eq!(teller.placed_order(1).refundable_cents(), 400);
-    teller.refund(1, 600);
-    assert_eq!(teller.placed_order(1).refundable_cents(), 400);
-    assert_eq!(teller.placed_order(1).pending_refunds, None);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 400);
+    driver.refund(1, 600);
+    assert_eq!(driver.placed_order(1).refundable_cents(), 400);
+    assert_eq!(driver.placed_order(1).pending_refunds, None);
     // Its key is free for the rest, under other names than those of the parts that were given.
     assert_eq!(
-        teller.ask_refund(refund_of_parts(None, "k", &[0, 400])),
+        driver.ask_refund(refund_of_parts(None, "k", &[0, 400])),
         ASKED
     );
-    assert_eq!(parts_asked(&teller, "k"), (vec![(2, 400)], 1));
-    assert!(close(&mut teller, "k", InstructionStage::REFUSED));
+    assert_eq!(parts_asked(&driver, "k"), (vec![(2, 400)], 1));
+    assert!(close(&mut driver, "k", InstructionStage::REFUSED));
     assert_eq!(
-        teller.ask_refund(refund_of_parts(None, "k", &[0, 400])),
+        driver.ask_refund(refund_of_parts(None, "k", &[0, 400])),
         ASKED
     );
     assert_eq!(
-        parts_asked(&teller, "k").1,
+        parts_asked(&driver, "k").1,
         1,
         "a refusal of all needs no new name"
     );
-    assert!(close(&mut teller, "k", InstructionStage::Done));
-    teller.refund(1, 1000);
-    assert_eq!(teller.placed_order(1).status(), OrderStatus::Refunded);
+    assert!(close(&mut driver, "k", InstructionStage::Done));
+    driver.refund(1, 1000);
+    assert_eq!(driver.placed_order(1).status(), OrderStatus::Refunded);
 }

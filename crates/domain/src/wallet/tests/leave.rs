@@ -2,8 +2,8 @@
 
 use super::{
     credit,
+    driver::Driver,
     shop::{MONTH, basic, pack, sub, subscribed, unlocked},
-    teller::Teller,
 };
 use crate::{
     id::OrderSerial,
@@ -13,62 +13,62 @@ use crate::{
     },
 };
 
-fn end_all(teller: &mut Teller) {
-    let open = teller.wallet.open_with_provider();
+fn end_all(driver: &mut Driver) {
+    let open = driver.wallet.open_with_provider();
     for order in open.orders {
-        let events = teller
+        let events = driver
             .wallet
-            .expire_order(order, Archive::default(), teller.now);
-        teller.carry_all(events.unwrap());
+            .expire_order(order, Archive::default(), driver.now);
+        driver.carry_all(events.unwrap());
     }
     for subscription in open.subscriptions {
-        let events = teller.wallet.end_subscription(&subscription, teller.now);
+        let events = driver.wallet.end_subscription(&subscription, driver.now);
         assert!(!events.is_empty(), "it was open");
-        teller.carry_all(events);
+        driver.carry_all(events);
     }
 }
 
 #[test]
 fn what_is_open_ends_and_what_was_paid_for_stays() {
-    let mut teller = subscribed();
-    teller.credit(credit("gift", 5, None)).unwrap();
-    teller.buy(2, pack());
-    let kept = teller.gold() - 100;
-    teller.order(3, pack()).unwrap();
-    let open = teller.wallet.open_with_provider();
+    let mut driver = subscribed();
+    driver.credit(credit("gift", 5, None)).unwrap();
+    driver.buy(2, pack());
+    let kept = driver.gold() - 100;
+    driver.order(3, pack()).unwrap();
+    let open = driver.wallet.open_with_provider();
     assert_eq!(
         (open.orders, open.subscriptions),
         (vec![OrderSerial(3)], vec![sub(1)])
     );
-    end_all(&mut teller);
-    assert_eq!(teller.subscription(1).status, Canceled);
-    assert_eq!(teller.placed_order(3).status(), OrderStatus::Expired);
-    assert_eq!(teller.placed_order(2).status(), OrderStatus::Paid);
+    end_all(&mut driver);
+    assert_eq!(driver.subscription(1).status, Canceled);
+    assert_eq!(driver.placed_order(3).status(), OrderStatus::Expired);
+    assert_eq!(driver.placed_order(2).status(), OrderStatus::Paid);
     // The cycle's own credits are gone, as when it ends; bought and granted ones are there.
-    assert_eq!(teller.gold(), kept);
-    assert!(!unlocked(&teller).contains(&"basic"));
-    assert_eq!(teller.wallet.open_with_provider(), Default::default());
-    let before = teller.wallet.clone();
+    assert_eq!(driver.gold(), kept);
+    assert!(!unlocked(&driver).contains(&"basic"));
+    assert_eq!(driver.wallet.open_with_provider(), Default::default());
+    let before = driver.wallet.clone();
     assert!(
-        teller
+        driver
             .wallet
-            .end_subscription(&sub(1), teller.now)
+            .end_subscription(&sub(1), driver.now)
             .is_empty()
     );
-    end_all(&mut teller);
-    assert_eq!(teller.wallet, before);
+    end_all(&mut driver);
+    assert_eq!(driver.wallet, before);
 }
 
 #[test]
 fn what_the_former_clock_dated_ahead_ends_too() {
-    let mut teller = subscribed();
-    teller.pass_seconds(MONTH / 2);
-    assert!(teller.set_status(1, SubscriptionStatus::Paused));
+    let mut driver = subscribed();
+    driver.pass_seconds(MONTH / 2);
+    assert!(driver.set_status(1, SubscriptionStatus::Paused));
     // The sandbox's clock was ahead of the one that counts now.
-    teller.now = teller.after_seconds(-MONTH / 2);
-    end_all(&mut teller);
-    assert_eq!(teller.subscription(1).status, Canceled);
-    assert_eq!(teller.gold(), 0);
+    driver.now = driver.after_seconds(-MONTH / 2);
+    end_all(&mut driver);
+    assert_eq!(driver.subscription(1).status, Canceled);
+    assert_eq!(driver.gold(), 0);
     // The product can be subscribed to again.
-    assert_eq!(teller.order(2, basic()), Ok(true));
+    assert_eq!(driver.order(2, basic()), Ok(true));
 }

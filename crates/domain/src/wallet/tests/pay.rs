@@ -1,9 +1,10 @@
 //! What a payment brings: all of it at once, and once.
 
 use super::{
-    GOLD, TIN, at, credit, deduct, free_grant,
+    GOLD, TIN, at, credit, deduct,
+    driver::Driver,
+    free_grant,
     shop::{DAY, features, pack, paid_at, paying, payment, placed, unlock},
-    teller::Teller,
 };
 use crate::{
     MAX_CREDITS, Rejection,
@@ -20,33 +21,33 @@ use crate::{
     },
 };
 
-fn status(teller: &Teller, serial: u128) -> OrderStatus {
-    teller.placed_order(serial).status()
+fn status(driver: &Driver, serial: u128) -> OrderStatus {
+    driver.placed_order(serial).status()
 }
 
 #[test]
 fn a_payment_brings_everything_at_once() {
-    let mut teller = Teller::new();
+    let mut driver = Driver::new();
     let terms = Terms {
         expire_after_days: Some(10),
         features: features(&["pro"]),
         ..pack()
     };
-    teller.order(1, terms).unwrap();
-    teller.pass_seconds(60);
-    assert_eq!(teller.pay(1, 800), Ok(true));
-    let order = teller.placed_order(1);
-    assert_eq!(paid_at(order), (OrderStatus::Paid, Some(teller.now)));
+    driver.order(1, terms).unwrap();
+    driver.pass_seconds(60);
+    assert_eq!(driver.pay(1, 800), Ok(true));
+    let order = driver.placed_order(1);
+    assert_eq!(paid_at(order), (OrderStatus::Paid, Some(driver.now)));
     assert_eq!(order.amount_cents, 800, "what was charged");
     assert_eq!(order.payment, payment(1, 800).payment);
     assert_eq!(order.email, payment(1, 800).email);
     assert_eq!(
-        teller.wallet.portal_customer(None).unwrap().as_str(),
+        driver.wallet.portal_customer(None).unwrap().as_str(),
         "cus_ann"
     );
-    assert_eq!(teller.wallet.features(teller.now), ["pro"]);
-    let end = teller.after_seconds(10 * DAY);
-    let entry = teller.records[0].entry().unwrap();
+    assert_eq!(driver.wallet.features(driver.now), ["pro"]);
+    let end = driver.after_seconds(10 * DAY);
+    let entry = driver.records[0].entry().unwrap();
     assert_eq!(
         (entry.reason, entry.delta, entry.balance_after),
         (Reason::Purchase, 100, 100)
@@ -55,26 +56,26 @@ fn a_payment_brings_everything_at_once() {
         (entry.order, entry.expires_at),
         (Some(OrderSerial(1)), Some(end))
     );
-    assert_eq!((entry.key.as_ref(), teller.entries().len()), (None, 1));
-    let lot = teller.wallet.account(GOLD).unwrap().lots()[0];
+    assert_eq!((entry.key.as_ref(), driver.entries().len()), (None, 1));
+    let lot = driver.wallet.account(GOLD).unwrap().lots()[0];
     assert_eq!((lot.source, lot.expires_at), (Reason::Purchase, end));
     assert_eq!(lot.order, Some(OrderSerial(1)));
 }
 
 #[test]
 fn a_payment_is_fulfilled_once_however_often_it_is_reported() {
-    let mut teller = Teller::new();
-    teller.buy(1, pack());
-    teller.deduct(deduct("d", 30)).unwrap();
-    let before = teller.wallet.clone();
-    assert_eq!(teller.pay(1, 1000), Ok(false));
-    assert_eq!(teller.pay(1, 1), Ok(false));
-    assert_eq!(teller.fail(1), Ok(false));
-    assert_eq!(teller.expire(1), Ok(false));
-    assert_eq!(teller.wallet, before);
-    teller.pass_seconds(2 * DAY);
+    let mut driver = Driver::new();
+    driver.buy(1, pack());
+    driver.deduct(deduct("d", 30)).unwrap();
+    let before = driver.wallet.clone();
+    assert_eq!(driver.pay(1, 1000), Ok(false));
+    assert_eq!(driver.pay(1, 1), Ok(false));
+    assert_eq!(driver.fail(1), Ok(false));
+    assert_eq!(driver.expire(1), Ok(false));
+    assert_eq!(driver.wallet, before);
+    driver.pass_seconds(2 * DAY);
     assert_eq!(
-        status(&teller, 1),
+        status(&driver, 1),
         OrderStatus::Paid,
         "the clock leaves it alone too"
     );
@@ -82,79 +83,79 @@ fn a_payment_is_fulfilled_once_however_often_it_is_reported() {
 
 #[test]
 fn bought_credits_expire_with_their_order_named() {
-    let mut teller = Teller::new();
-    teller.buy(
+    let mut driver = Driver::new();
+    driver.buy(
         1,
         Terms {
             expire_after_days: Some(1),
             ..pack()
         },
     );
-    teller.deduct(deduct("d", 30)).unwrap();
-    teller.pass_seconds(5 * DAY);
-    let last = teller.records.last().unwrap();
+    driver.deduct(deduct("d", 30)).unwrap();
+    driver.pass_seconds(5 * DAY);
+    let last = driver.records.last().unwrap();
     let entry = last.entry().unwrap();
     assert_eq!((entry.reason, entry.delta), (Reason::Expiry, -70));
     assert_eq!(entry.order, Some(OrderSerial(1)));
     assert_eq!(last.at, at("2026-03-03T09:00:00Z"));
-    assert_eq!(status(&teller, 1), OrderStatus::Paid);
+    assert_eq!(status(&driver, 1), OrderStatus::Paid);
 }
 
 #[test]
 fn a_payment_that_completes_after_all_is_never_discarded() {
-    let mut teller = Teller::new();
+    let mut driver = Driver::new();
     for serial in [1, 2, 3] {
-        teller.order(serial, pack()).unwrap();
+        driver.order(serial, pack()).unwrap();
     }
-    teller.fail(1).unwrap();
-    teller.expire(2).unwrap();
-    teller.pass_seconds(3 * DAY);
+    driver.fail(1).unwrap();
+    driver.expire(2).unwrap();
+    driver.pass_seconds(3 * DAY);
     for serial in [1, 2, 3] {
-        assert_eq!(teller.pay(serial, 1000), Ok(true));
+        assert_eq!(driver.pay(serial, 1000), Ok(true));
         assert_eq!(
-            paid_at(teller.placed_order(serial)),
-            (OrderStatus::Paid, Some(teller.now))
+            paid_at(driver.placed_order(serial)),
+            (OrderStatus::Paid, Some(driver.now))
         );
     }
-    assert_eq!(teller.gold(), 300);
+    assert_eq!(driver.gold(), 300);
 }
 
 #[test]
 fn an_order_that_never_became_visible_is_fulfilled_all_the_same() {
-    let mut teller = Teller::new();
+    let mut driver = Driver::new();
     let stranger = Pay {
         missing_order: Some(placed(2, pack())),
         ..paying(1, 500)
     };
-    assert_eq!(teller.pay_with(stranger), Err(Rejection::OrderNotFound));
+    assert_eq!(driver.pay_with(stranger), Err(Rejection::OrderNotFound));
     let unseen = Pay {
         missing_order: Some(placed(1, pack())),
         ..paying(1, 500)
     };
-    assert_eq!(teller.pay_with(unseen.clone()), Ok(true));
-    let order = teller.placed_order(1);
+    assert_eq!(driver.pay_with(unseen.clone()), Ok(true));
+    let order = driver.placed_order(1);
     assert_eq!(
         (order.status(), order.kind),
         (OrderStatus::Paid, OrderKind::Checkout)
     );
     assert_eq!(order.checkout, placed(1, pack()).checkout);
-    assert_eq!((order.amount_cents, teller.gold()), (500, 100));
-    assert_eq!(teller.pay_with(unseen), Ok(false));
-    assert_eq!(teller.gold(), 100);
+    assert_eq!((order.amount_cents, driver.gold()), (500, 100));
+    assert_eq!(driver.pay_with(unseen), Ok(false));
+    assert_eq!(driver.gold(), 100);
 }
 
 #[test]
 fn a_payment_of_an_order_that_names_no_wallet_mints_a_code() {
-    let mut teller = Teller::born(at("2026-03-02T09:00:00Z"), Owner::Order);
-    teller.rules = vec![free_grant::daily(10)];
-    teller.order(1, pack()).unwrap();
-    teller.pass_seconds(3 * DAY);
-    assert_eq!((teller.gold(), &teller.wallet.owner), (0, &Owner::Order));
-    assert_eq!(status(&teller, 1), OrderStatus::Expired);
-    teller.pay(1, 1000).unwrap();
+    let mut driver = Driver::born(at("2026-03-02T09:00:00Z"), Owner::Order);
+    driver.rules = vec![free_grant::daily(10)];
+    driver.order(1, pack()).unwrap();
+    driver.pass_seconds(3 * DAY);
+    assert_eq!((driver.gold(), &driver.wallet.owner), (0, &Owner::Order));
+    assert_eq!(status(&driver, 1), OrderStatus::Expired);
+    driver.pay(1, 1000).unwrap();
     let MintedCode { hash, sealed } = paying(1, 1000).code;
-    assert_eq!(teller.wallet.owner, Owner::Code { hash, sealed });
-    let after_payment = teller.ledger(GOLD);
+    assert_eq!(driver.wallet.owner, Owner::Code { hash, sealed });
+    let after_payment = driver.ledger(GOLD);
     assert_eq!(
         after_payment,
         [(Reason::Purchase, 100), (Reason::FreeGrant, 10)],
@@ -164,93 +165,93 @@ fn a_payment_of_an_order_that_names_no_wallet_mints_a_code() {
 
 #[test]
 fn the_credits_fill_the_product_that_the_price_names() {
-    let mut teller = Teller::new();
-    teller.buy(
+    let mut driver = Driver::new();
+    driver.buy(
         1,
         Terms {
             fills: TIN,
             ..pack()
         },
     );
-    assert_eq!((teller.wallet.available(TIN), teller.gold()), (100, 0));
+    assert_eq!((driver.wallet.available(TIN), driver.gold()), (100, 0));
 }
 
 #[test]
 fn a_purchase_without_credits_writes_no_entry() {
-    let mut teller = Teller::new();
-    teller.buy(1, unlock("pro"));
-    assert_eq!(status(&teller, 1), OrderStatus::Paid);
+    let mut driver = Driver::new();
+    driver.buy(1, unlock("pro"));
+    assert_eq!(status(&driver, 1), OrderStatus::Paid);
     assert_eq!(
-        (teller.entries().len(), teller.wallet.accounts().len()),
+        (driver.entries().len(), driver.wallet.accounts().len()),
         (0, 0)
     );
 }
 
 #[test]
 fn bought_features_are_kept_apart_from_manual_ones() {
-    let mut teller = Teller::new();
-    teller.buy(1, unlock("pro"));
-    teller.set_feature("beta", FeatureAction::Grant);
-    teller.set_feature("pro", FeatureAction::Grant);
+    let mut driver = Driver::new();
+    driver.buy(1, unlock("pro"));
+    driver.set_feature("beta", FeatureAction::Grant);
+    driver.set_feature("pro", FeatureAction::Grant);
     assert_eq!(
-        teller.wallet.features(teller.now),
+        driver.wallet.features(driver.now),
         ["beta", "pro"],
         "named once"
     );
-    assert!(teller.set_feature("pro", FeatureAction::Revoke));
+    assert!(driver.set_feature("pro", FeatureAction::Revoke));
     assert_eq!(
-        teller.wallet.features(teller.now),
+        driver.wallet.features(driver.now),
         ["beta", "pro"],
         "bought is bought"
     );
-    assert!(!teller.set_feature("pro", FeatureAction::Revoke));
+    assert!(!driver.set_feature("pro", FeatureAction::Revoke));
 }
 
 #[test]
 fn features_of_an_unpaid_order_stay_locked() {
-    let mut teller = Teller::new();
-    teller.order(1, unlock("pro")).unwrap();
-    assert!(teller.wallet.features(teller.now).is_empty());
-    teller.fail(1).unwrap();
-    assert!(teller.wallet.features(teller.now).is_empty());
+    let mut driver = Driver::new();
+    driver.order(1, unlock("pro")).unwrap();
+    assert!(driver.wallet.features(driver.now).is_empty());
+    driver.fail(1).unwrap();
+    assert!(driver.wallet.features(driver.now).is_empty());
 }
 
 #[test]
 fn a_payment_into_a_full_balance_brings_what_fits() {
-    let mut teller = Teller::new();
-    teller
+    let mut driver = Driver::new();
+    driver
         .credit(credit("much", MAX_CREDITS - 40, None))
         .unwrap();
-    teller.buy(1, pack());
+    driver.buy(1, pack());
     assert_eq!(
-        (teller.gold(), teller.placed_order(1).granted_credits),
+        (driver.gold(), driver.placed_order(1).granted_credits),
         (MAX_CREDITS, 40)
     );
-    teller.buy(2, pack());
+    driver.buy(2, pack());
     assert_eq!(
-        (status(&teller, 2), teller.placed_order(2).granted_credits),
+        (status(&driver, 2), driver.placed_order(2).granted_credits),
         (OrderStatus::Paid, 0)
     );
-    assert_eq!(teller.entries().len(), 2);
+    assert_eq!(driver.entries().len(), 2);
 }
 
 #[test]
 fn addresses_of_paid_orders_are_remembered_whoever_told_them() {
-    let mut teller = Teller::new();
+    let mut driver = Driver::new();
     let email = Email::new("typed@example.org").unwrap();
     for serial in [1, 2, 3] {
         let command = PlaceOrder {
             email: Some(email.clone()),
             ..placed(serial, pack())
         };
-        assert_eq!(teller.purchase(Purchase::Place(command)), Ok(true));
+        assert_eq!(driver.purchase(Purchase::Place(command)), Ok(true));
     }
-    teller.pay(1, 1000).unwrap();
+    driver.pay(1, 1000).unwrap();
     let mut silent = paying(2, 1000);
     silent.payment.email = None;
-    teller.pay_with(silent).unwrap();
-    teller.refund(2, 1000);
-    let told = teller
+    driver.pay_with(silent).unwrap();
+    driver.refund(2, 1000);
+    let told = driver
         .events
         .iter()
         .filter_map(|event| match &event.change {
@@ -259,7 +260,7 @@ fn addresses_of_paid_orders_are_remembered_whoever_told_them() {
         });
     let told: Vec<&str> = told.collect();
     assert_eq!(told, ["ann@example.org", "typed@example.org"]);
-    let kept = [1, 2, 3].map(|serial| teller.placed_order(serial).email.clone());
+    let kept = [1, 2, 3].map(|serial| driver.placed_order(serial).email.clone());
     let kept = kept.map(|email| email.unwrap().as_str().to_owned());
     assert_eq!(
         kept,
@@ -269,11 +270,11 @@ fn addresses_of_paid_orders_are_remembered_whoever_told_them() {
 
 #[test]
 fn a_payment_that_names_no_customer_forgets_none() {
-    let mut teller = Teller::new();
-    teller.buy(1, pack());
-    teller.order(2, pack()).unwrap();
+    let mut driver = Driver::new();
+    driver.buy(1, pack());
+    driver.order(2, pack()).unwrap();
     let mut silent = paying(2, 0);
     silent.payment.customer = None;
-    teller.pay_with(silent).unwrap();
-    assert_eq!(teller.wallet.customer().unwrap().as_str(), "cus_ann");
+    driver.pay_with(silent).unwrap();
+    assert_eq!(driver.wallet.customer().unwrap().as_str(), "cus_ann");
 }

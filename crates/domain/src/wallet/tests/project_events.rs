@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::{
-    GOLD, TIN, credit, deduct, hold, hold_id, key,
+    GOLD, TIN, credit, deduct,
+    driver::Driver,
+    hold, hold_id, key,
     shop::{DAY, pack, tier, unlock},
-    teller::Teller,
 };
 use crate::{
     Amount,
@@ -51,41 +52,41 @@ impl From<EventData> for ExpectedEvent {
 }
 
 /// All project events so far, in order.
-fn all_news(teller: &Teller) -> Vec<EventData> {
-    let steps = steps(teller, &LOW).into_iter();
+fn all_news(driver: &Driver) -> Vec<EventData> {
+    let steps = steps(driver, &LOW).into_iter();
     steps.flat_map(|step| step.data).collect()
 }
 
 /// The events of a wallet that become visible together: the place after the last of them, and what is told of them.
-pub(super) struct ToldStep {
+pub(super) struct EventStep {
     pub(super) end: usize,
     pub(super) data: Vec<EventData>,
 }
 
 /// All steps so far, with these thresholds.
-pub(super) fn steps(teller: &Teller, thresholds: &[LowBalance]) -> Vec<ToldStep> {
-    let mut records = teller.records.iter().peekable();
+pub(super) fn steps(driver: &Driver, thresholds: &[LowBalance]) -> Vec<EventStep> {
+    let mut records = driver.records.iter().peekable();
     let (mut all, mut watch) = (Vec::new(), EventCollector::default());
-    for (place, event) in teller.events.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| &teller.states[before]);
-        let after = &teller.states[place];
+    for (place, event) in driver.events.iter().enumerate() {
+        let before = place.checked_sub(1).map(|before| &driver.states[before]);
+        let after = &driver.states[place];
         let subject = watch.before(before, event, thresholds);
         let record = records.next_if(|record| record.seq == after.version);
         watch.after(subject, after, record);
-        let next = teller.events.get(place + 1);
+        let next = driver.events.get(place + 1);
         let goes_on = next.is_some_and(|next| next.at == event.at);
-        if !goes_on || teller.steps.contains(&(place + 1)) {
+        if !goes_on || driver.steps.contains(&(place + 1)) {
             let data = watch.end(after, event.at);
             let end = place + 1;
-            all.push(ToldStep { end, data });
+            all.push(EventStep { end, data });
             watch = EventCollector::default();
         }
     }
     all
 }
 
-fn told(teller: &Teller) -> Vec<ExpectedEvent> {
-    all_news(teller)
+fn told(driver: &Driver) -> Vec<ExpectedEvent> {
+    all_news(driver)
         .into_iter()
         .map(ExpectedEvent::from)
         .collect()
@@ -133,17 +134,17 @@ const fn order(subscription_event: OrderEvent, serial: u128) -> ExpectedEvent {
 }
 
 /// A wallet with so many credits, after the project events of its creation and grant.
-fn with(credits: i64) -> Teller {
-    let mut teller = Teller::new();
-    teller.credit(credit("start", credits, None)).unwrap();
+fn with(credits: i64) -> Driver {
+    let mut driver = Driver::new();
+    driver.credit(credit("start", credits, None)).unwrap();
     assert_eq!(
-        told(&teller),
+        told(&driver),
         [
             ExpectedEvent::Other(EventData::WalletCreated),
             credited(credits, Reason::Manual, None, credits)
         ]
     );
-    teller
+    driver
 }
 
 fn draw(serial: u128, amount: i64) -> Draw {
@@ -155,105 +156,105 @@ fn draw(serial: u128, amount: i64) -> Draw {
     }
 }
 
-fn since(teller: &Teller, known: usize) -> Vec<ExpectedEvent> {
-    told(teller).split_off(known)
+fn since(driver: &Driver, known: usize) -> Vec<ExpectedEvent> {
+    told(driver).split_off(known)
 }
 
 #[test]
 fn a_balance_is_low_once_each_time_it_falls_to_the_threshold() {
-    let mut teller = with(30);
-    teller.deduct(deduct("a", 9)).unwrap();
-    assert_eq!(since(&teller, 2), [], "21 are above it");
-    teller.deduct(deduct("b", 1)).unwrap();
-    teller.deduct(deduct("c", 1)).unwrap();
-    assert_eq!(since(&teller, 2), [is_low(20)], "and it stays below");
-    teller.credit(credit("more", 2, None)).unwrap();
-    teller.deduct(deduct("d", 3)).unwrap();
+    let mut driver = with(30);
+    driver.deduct(deduct("a", 9)).unwrap();
+    assert_eq!(since(&driver, 2), [], "21 are above it");
+    driver.deduct(deduct("b", 1)).unwrap();
+    driver.deduct(deduct("c", 1)).unwrap();
+    assert_eq!(since(&driver, 2), [is_low(20)], "and it stays below");
+    driver.credit(credit("more", 2, None)).unwrap();
+    driver.deduct(deduct("d", 3)).unwrap();
     assert_eq!(
-        since(&teller, 3),
+        since(&driver, 3),
         [credited(2, Reason::Manual, None, 21), is_low(18)]
     );
 }
 
 #[test]
 fn what_crosses_both_thresholds_tells_both() {
-    let mut teller = with(30);
-    teller.deduct(deduct("all", 30)).unwrap();
-    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
+    let mut driver = with(30);
+    driver.deduct(deduct("all", 30)).unwrap();
+    assert_eq!(since(&driver, 2), [is_low(0), DEPLETED]);
 }
 
 #[test]
 fn a_hold_is_no_spending() {
-    let mut teller = with(30);
-    let end = teller.after_seconds(DAY);
-    teller.place(hold(1, 30, end)).unwrap();
-    assert_eq!(since(&teller, 2), []);
-    teller.settle(hold_id(1), 5).unwrap();
-    assert_eq!(since(&teller, 2), [], "25 are left");
-    teller.place(hold(2, 10, end)).unwrap();
-    teller.draw(draw(2, 5)).unwrap();
+    let mut driver = with(30);
+    let end = driver.after_seconds(DAY);
+    driver.place(hold(1, 30, end)).unwrap();
+    assert_eq!(since(&driver, 2), []);
+    driver.settle(hold_id(1), 5).unwrap();
+    assert_eq!(since(&driver, 2), [], "25 are left");
+    driver.place(hold(2, 10, end)).unwrap();
+    driver.draw(draw(2, 5)).unwrap();
     assert_eq!(
-        since(&teller, 2),
+        since(&driver, 2),
         [is_low(15)],
         "20 are left, 5 of them held"
     );
-    teller.pass_seconds(DAY);
-    assert_eq!(since(&teller, 3), []);
-    teller.deduct(deduct("all", 20)).unwrap();
-    assert_eq!(since(&teller, 3), [DEPLETED]);
+    driver.pass_seconds(DAY);
+    assert_eq!(since(&driver, 3), []);
+    driver.deduct(deduct("all", 20)).unwrap();
+    assert_eq!(since(&driver, 3), [DEPLETED]);
 }
 
 #[test]
 fn what_a_hold_gives_back_of_what_was_drawn_lets_no_alert_come_again() {
-    let mut teller = with(30);
-    let end = teller.after_seconds(DAY);
-    teller.place(hold(1, 30, end)).unwrap();
-    teller.draw(draw(1, 30)).unwrap();
-    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
-    teller.settle(hold_id(1), 2).unwrap();
-    teller.deduct(deduct("all", 28)).unwrap();
-    assert_eq!(since(&teller, 4), [], "nobody gave what came back");
-    teller.credit(credit("more", 21, None)).unwrap();
-    teller.deduct(deduct("again", 21)).unwrap();
+    let mut driver = with(30);
+    let end = driver.after_seconds(DAY);
+    driver.place(hold(1, 30, end)).unwrap();
+    driver.draw(draw(1, 30)).unwrap();
+    assert_eq!(since(&driver, 2), [is_low(0), DEPLETED]);
+    driver.settle(hold_id(1), 2).unwrap();
+    driver.deduct(deduct("all", 28)).unwrap();
+    assert_eq!(since(&driver, 4), [], "nobody gave what came back");
+    driver.credit(credit("more", 21, None)).unwrap();
+    driver.deduct(deduct("again", 21)).unwrap();
     let again = [credited(21, Reason::Manual, None, 21), is_low(0), DEPLETED];
-    assert_eq!(since(&teller, 4), again);
+    assert_eq!(since(&driver, 4), again);
 }
 
 #[test]
 fn credits_that_expire_can_leave_nothing() {
-    let mut teller = Teller::new();
-    let end = teller.after_seconds(DAY);
-    teller.credit(credit("soon", 30, Some(end))).unwrap();
-    teller.pass_seconds(DAY);
-    assert_eq!(since(&teller, 2), [is_low(0), DEPLETED]);
+    let mut driver = Driver::new();
+    let end = driver.after_seconds(DAY);
+    driver.credit(credit("soon", 30, Some(end))).unwrap();
+    driver.pass_seconds(DAY);
+    assert_eq!(since(&driver, 2), [is_low(0), DEPLETED]);
 }
 
 #[test]
 fn credits_that_come_back_past_their_end_are_told_of_once() {
-    let mut teller = Teller::new();
-    let (soon, later) = (teller.after_seconds(10), teller.after_seconds(DAY));
-    teller.credit(credit("soon", 30, Some(soon))).unwrap();
+    let mut driver = Driver::new();
+    let (soon, later) = (driver.after_seconds(10), driver.after_seconds(DAY));
+    driver.credit(credit("soon", 30, Some(soon))).unwrap();
     for (id, amount) in [(1, 10), (2, 10), (3, 10)] {
-        teller.place(hold(id, amount, later)).unwrap();
+        driver.place(hold(id, amount, later)).unwrap();
     }
-    assert_eq!(since(&teller, 2), []);
-    teller.pass_seconds(20);
-    teller.release(hold_id(1)).unwrap();
-    assert_eq!(since(&teller, 2), [is_low(0)], "20 are held");
-    teller.settle(hold_id(2), 3).unwrap();
-    assert_eq!(since(&teller, 3), [], "10 are held");
-    teller.pass_seconds(DAY);
-    assert_eq!(teller.expiries().len(), 3, "each gave back what was gone");
-    assert_eq!(since(&teller, 3), [DEPLETED]);
+    assert_eq!(since(&driver, 2), []);
+    driver.pass_seconds(20);
+    driver.release(hold_id(1)).unwrap();
+    assert_eq!(since(&driver, 2), [is_low(0)], "20 are held");
+    driver.settle(hold_id(2), 3).unwrap();
+    assert_eq!(since(&driver, 3), [], "10 are held");
+    driver.pass_seconds(DAY);
+    assert_eq!(driver.expiries().len(), 3, "each gave back what was gone");
+    assert_eq!(since(&driver, 3), [DEPLETED]);
 }
 
 #[test]
 fn an_order_is_told_as_it_stood() {
-    let mut teller = Teller::new();
-    teller.buy(1, pack());
-    teller.deduct(deduct("some", 90)).unwrap();
-    assert!(teller.refund(1, 1000));
-    let orders = all_news(&teller)
+    let mut driver = Driver::new();
+    driver.buy(1, pack());
+    driver.deduct(deduct("some", 90)).unwrap();
+    assert!(driver.refund(1, 1000));
+    let orders = all_news(&driver)
         .into_iter()
         .filter_map(|subscription_event| match subscription_event {
             EventData::Order(_, facts) => {
@@ -266,17 +267,17 @@ fn an_order_is_told_as_it_stood() {
 
 #[test]
 fn a_payment_makes_a_wallet_before_it_brings_anything() {
-    let mut teller = Teller::born(Teller::new().now, Owner::Order);
-    assert_eq!(told(&teller), []);
-    teller.buy(1, pack());
-    let all = told(&teller);
+    let mut driver = Driver::born(Driver::new().now, Owner::Order);
+    assert_eq!(told(&driver), []);
+    driver.buy(1, pack());
+    let all = told(&driver);
     let expected = [
         ExpectedEvent::Other(EventData::WalletCreated),
         order(OrderEvent::Paid, 1),
         credited(100, Reason::Purchase, Some(1), 100),
     ];
     assert_eq!(all, expected);
-    let subscription_event = all_news(&teller);
+    let subscription_event = all_news(&driver);
     let codes =
         subscription_event
             .iter()
@@ -289,17 +290,17 @@ fn a_payment_makes_a_wallet_before_it_brings_anything() {
 
 #[test]
 fn a_late_payment_makes_a_wallet_all_the_same() {
-    let mut teller = Teller::born(Teller::new().now, Owner::Order);
-    teller.order(1, pack()).unwrap();
-    teller.pass_seconds(2 * DAY);
-    assert_eq!(told(&teller), [order(OrderEvent::Expired, 1)]);
-    assert_eq!(teller.pay(1, 1000), Ok(true));
+    let mut driver = Driver::born(Driver::new().now, Owner::Order);
+    driver.order(1, pack()).unwrap();
+    driver.pass_seconds(2 * DAY);
+    assert_eq!(told(&driver), [order(OrderEvent::Expired, 1)]);
+    assert_eq!(driver.pay(1, 1000), Ok(true));
     let expected = [
         ExpectedEvent::Other(EventData::WalletCreated),
         order(OrderEvent::Paid, 1),
         credited(100, Reason::Purchase, Some(1), 100),
     ];
-    assert_eq!(since(&teller, 1), expected);
+    assert_eq!(since(&driver, 1), expected);
 }
 
 /// What may happen to an order whose payment makes the wallet usable.
@@ -329,23 +330,23 @@ proptest! {
             1..12,
         ),
     ) {
-        let mut teller = Teller::born(Teller::new().now, Owner::Order);
-        teller.order(1, pack()).unwrap();
+        let mut driver = Driver::born(Driver::new().now, Owner::Order);
+        driver.order(1, pack()).unwrap();
         for happens in all {
             // What comes too late may be refused.
             let _ = match happens {
-                Happens::Processed => teller.process(1),
-                Happens::Failed => teller.fail(1),
-                Happens::Expired => teller.expire(1),
-                Happens::Paid => teller.pay(1, 1000),
-                Happens::Reversed(cents) => Ok(teller.reverse(1, cents, 0)),
+                Happens::Processed => driver.process(1),
+                Happens::Failed => driver.fail(1),
+                Happens::Expired => driver.expire(1),
+                Happens::Paid => driver.pay(1, 1000),
+                Happens::Reversed(cents) => Ok(driver.reverse(1, cents, 0)),
                 Happens::Time => {
-                    teller.pass_seconds(DAY);
+                    driver.pass_seconds(DAY);
                     Ok(false)
                 }
             };
         }
-        let told = told(&teller);
+        let told = told(&driver);
         let created = ExpectedEvent::Other(EventData::WalletCreated);
         let paid = told.iter().position(|it| *it == order(OrderEvent::Paid, 1));
         let refunded = ExpectedEvent::Order(OrderEvent::Paid, 1, OrderStatus::Refunded);
@@ -358,8 +359,8 @@ proptest! {
 
 #[test]
 fn a_purchase_tells_of_order_credits_and_features() {
-    let mut teller = Teller::new();
-    teller.buy(
+    let mut driver = Driver::new();
+    driver.buy(
         1,
         Terms {
             features: unlock("pro").features,
@@ -371,32 +372,32 @@ fn a_purchase_tells_of_order_credits_and_features() {
         credited(100, Reason::Purchase, Some(1), 100),
         features(&["pro"], &["pro"], &[]),
     ];
-    assert_eq!(since(&teller, 1), all);
-    teller.deduct(deduct("some", 90)).unwrap();
-    assert!(teller.refund(1, 500));
+    assert_eq!(since(&driver, 1), all);
+    driver.deduct(deduct("some", 90)).unwrap();
+    assert!(driver.refund(1, 500));
     assert_eq!(
-        since(&teller, 4),
+        since(&driver, 4),
         [is_low(10), DEPLETED],
         "in part is not refunded"
     );
-    assert!(teller.refund(1, 1000));
+    assert!(driver.refund(1, 1000));
     let gone = [order(OrderEvent::Refunded, 1), features(&[], &[], &["pro"])];
-    assert_eq!(since(&teller, 6), gone);
-    assert!(teller.refund(1, 0));
+    assert_eq!(since(&driver, 6), gone);
+    assert!(driver.refund(1, 0));
     let back = [
         credited(10, Reason::Refund, Some(1), 10),
         features(&["pro"], &["pro"], &[]),
     ];
-    assert_eq!(since(&teller, 8), back, "the refund failed");
+    assert_eq!(since(&driver, 8), back, "the refund failed");
 }
 
 #[test]
 fn a_refund_that_was_heard_of_first_is_told_after_the_payment() {
-    let mut teller = Teller::new();
-    assert!(teller.refund(1, 1000));
-    assert_eq!(since(&teller, 1), []);
-    teller.buy(1, pack());
-    let all = since(&teller, 1);
+    let mut driver = Driver::new();
+    assert!(driver.refund(1, 1000));
+    assert_eq!(since(&driver, 1), []);
+    driver.buy(1, pack());
+    let all = since(&driver, 1);
     let orders = all
         .iter()
         .filter(|subscription_event| matches!(subscription_event, ExpectedEvent::Order(..)));
@@ -413,26 +414,26 @@ fn a_refund_that_was_heard_of_first_is_told_after_the_payment() {
 
 #[test]
 fn orders_that_are_not_paid_tell_how_they_ended() {
-    let mut teller = Teller::new();
-    teller.order(1, pack()).unwrap();
-    teller.order(2, pack()).unwrap();
-    assert_eq!(since(&teller, 1), [], "nothing happened yet");
-    assert_eq!(teller.fail(1), Ok(true));
-    teller.pass_seconds(2 * DAY);
+    let mut driver = Driver::new();
+    driver.order(1, pack()).unwrap();
+    driver.order(2, pack()).unwrap();
+    assert_eq!(since(&driver, 1), [], "nothing happened yet");
+    assert_eq!(driver.fail(1), Ok(true));
+    driver.pass_seconds(2 * DAY);
     assert_eq!(
-        since(&teller, 1),
+        since(&driver, 1),
         [order(OrderEvent::Failed, 1), order(OrderEvent::Expired, 2)]
     );
 }
 
 #[test]
 fn a_subscription_tells_its_life() {
-    let mut teller = Teller::new();
-    teller.subscribe(1, 1, tier("basic", 100));
-    teller.renew(2, 1, tier("basic", 100));
-    assert!(teller.set_status(1, PastDue));
-    assert!(teller.set_status(1, Canceled));
-    let lives: Vec<_> = all_news(&teller)
+    let mut driver = Driver::new();
+    driver.subscribe(1, 1, tier("basic", 100));
+    driver.renew(2, 1, tier("basic", 100));
+    assert!(driver.set_status(1, PastDue));
+    assert!(driver.set_status(1, Canceled));
+    let lives: Vec<_> = all_news(&driver)
         .into_iter()
         .filter_map(|subscription_event| match subscription_event {
             EventData::Subscription(subscription_event, facts) => {
@@ -451,7 +452,7 @@ fn a_subscription_tells_its_life() {
             (SubscriptionEvent::Canceled, true)
         ]
     );
-    let all = told(&teller);
+    let all = told(&driver);
     let changes = all.iter();
     let changes =
         changes.filter(|it| matches!(it, ExpectedEvent::Other(EventData::Features { .. })));
@@ -468,12 +469,12 @@ fn a_subscription_tells_its_life() {
 
 #[test]
 fn a_feature_by_hand_tells_once() {
-    let mut teller = Teller::new();
-    assert!(teller.set_feature("beta", FeatureAction::Grant));
-    assert!(!teller.set_feature("beta", FeatureAction::Grant));
-    assert!(teller.set_feature("beta", FeatureAction::Revoke));
+    let mut driver = Driver::new();
+    assert!(driver.set_feature("beta", FeatureAction::Grant));
+    assert!(!driver.set_feature("beta", FeatureAction::Grant));
+    assert!(driver.set_feature("beta", FeatureAction::Revoke));
     assert_eq!(
-        since(&teller, 1),
+        since(&driver, 1),
         [
             features(&["beta"], &["beta"], &[]),
             features(&[], &[], &["beta"])
@@ -483,16 +484,16 @@ fn a_feature_by_hand_tells_once() {
 
 #[test]
 fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
-    let mut teller = Teller::new();
-    teller.buy(1, pack());
-    let orders = |from: usize, teller: &Teller| {
-        let all = since(teller, from).into_iter();
+    let mut driver = Driver::new();
+    driver.buy(1, pack());
+    let orders = |from: usize, driver: &Driver| {
+        let all = since(driver, from).into_iter();
         all.filter(|subscription_event| matches!(subscription_event, ExpectedEvent::Order(..)))
             .collect::<Vec<_>>()
     };
-    let paid = orders(1, &teller).len();
+    let paid = orders(1, &driver).len();
     let dispute = |won| Dispute {
-        opened_at: teller.now,
+        opened_at: driver.now,
         amount_cents: 1000,
         currency: Currency::new("EUR").unwrap(),
         reason: DisputeReason::named("fraudulent"),
@@ -508,38 +509,38 @@ fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
         (Some(open), vec![]),
         (Some(lost), vec![order(OrderEvent::DisputeClosed, 1)]),
     ] {
-        let before = orders(1, &teller).len();
-        teller.pass_seconds(1);
+        let before = orders(1, &driver).len();
+        driver.pass_seconds(1);
         let reversal = Reversal {
             dispute,
-            ..teller.reversal(0, 1000)
+            ..driver.reversal(0, 1000)
         };
-        teller.reverse_with(1, reversal).unwrap();
-        assert_eq!(orders(1, &teller)[before..], told);
+        driver.reverse_with(1, reversal).unwrap();
+        assert_eq!(orders(1, &driver)[before..], told);
     }
-    assert_eq!(orders(1, &teller).len(), paid + 2);
+    assert_eq!(orders(1, &driver).len(), paid + 2);
 }
 
 #[test]
 fn a_debt_is_told_when_it_begins_and_when_it_is_paid_or_forgiven() {
-    let mut teller = Teller::new();
-    teller.limit_debt(GOLD, Some(50));
+    let mut driver = Driver::new();
+    driver.limit_debt(GOLD, Some(50));
     let owe = |name, amount| Deduct {
         on_shortfall: OnShortfall::Owe,
         ..deduct(name, amount)
     };
-    teller.deduct(owe("one", 10)).unwrap();
-    teller.deduct(owe("two", 10)).unwrap();
-    teller.credit(credit("some", 15, None)).unwrap();
-    teller.credit(credit("more", 15, None)).unwrap();
-    teller.deduct(owe("three", 30)).unwrap();
+    driver.deduct(owe("one", 10)).unwrap();
+    driver.deduct(owe("two", 10)).unwrap();
+    driver.credit(credit("some", 15, None)).unwrap();
+    driver.credit(credit("more", 15, None)).unwrap();
+    driver.deduct(owe("three", 30)).unwrap();
     let forgive = Forgive {
         product: GOLD,
         amount: None,
         key: key("f"),
         meta: None,
     };
-    teller.forgive(forgive).unwrap();
+    driver.forgive(forgive).unwrap();
     let owing = |owed| EventData::Owing {
         product: GOLD,
         balance: 0,
@@ -549,23 +550,23 @@ fn a_debt_is_told_when_it_begins_and_when_it_is_paid_or_forgiven() {
         product: GOLD,
         balance,
     };
-    let debts: Vec<_> = all_news(&teller)
+    let debts: Vec<_> = all_news(&driver)
         .into_iter()
         .filter(|it| matches!(it, EventData::Owing { .. } | EventData::Repaid { .. }))
         .collect();
     assert_eq!(debts, [owing(10), repaid(10), owing(20), repaid(0)]);
-    let credited = all_news(&teller).into_iter();
+    let credited = all_news(&driver).into_iter();
     let credited = credited.filter(|it| matches!(it, EventData::Credited { .. }));
     assert_eq!(credited.count(), 2, "what is forgiven is no credit");
 }
 
 #[test]
 fn a_freeze_is_told_with_its_reason_and_so_is_its_end() {
-    let mut teller = Teller::new();
-    teller.set_frozen(true);
-    teller.set_frozen(true);
-    teller.set_frozen(false);
+    let mut driver = Driver::new();
+    driver.set_frozen(true);
+    driver.set_frozen(true);
+    driver.set_frozen(false);
     let reason = FreezeReason::new("why").ok();
     let expected = [EventData::Frozen { reason }, EventData::Thawed].map(ExpectedEvent::Other);
-    assert_eq!(told(&teller)[1..], expected);
+    assert_eq!(told(&driver)[1..], expected);
 }

@@ -1,15 +1,15 @@
 //! Random commands and time steps against a naive model. After each step the wallet must be what the model says,
 //! and replaying any prefix of its events must give what it was then.
 
+mod balances;
 mod calendar;
 pub(super) mod check;
 mod command;
 mod debts;
-mod desk;
+mod instructions;
 mod model;
+mod orders;
 mod purchase;
-mod purse;
-mod till;
 
 use proptest::{prelude::*, test_runner::TestRunner};
 
@@ -19,8 +19,8 @@ use self::{
     purchase::Purchase,
 };
 use super::{
+    driver::{Done, Driver},
     hold_id, key,
-    teller::{Done, Teller},
 };
 use crate::{
     Amount, MAX_CREDITS, Rejection, Timestamp,
@@ -42,7 +42,7 @@ use crate::{
 
 /// One wallet and its model, given the same commands.
 struct Run {
-    teller: Teller,
+    driver: Driver,
     model: Model,
     tried_holds: u128,
     commands: Vec<Command>,
@@ -52,11 +52,11 @@ struct Run {
 
 impl Run {
     fn new(worth: i64, products: u128) -> Self {
-        let teller = Teller::born_at(super::at("2026-03-02T00:00:00Z"));
-        let mut model = Model::new(teller.now.0, worth);
+        let driver = Driver::born_at(super::at("2026-03-02T00:00:00Z"));
+        let mut model = Model::new(driver.now.0, worth);
         model.products = (1..=products).map(ProductId).collect();
         Self {
-            teller,
+            driver,
             model,
             tried_holds: 0,
             commands: Vec::new(),
@@ -71,15 +71,15 @@ impl Run {
         };
         let Some(command) = command else { return };
         if self.sleeps {
-            self.teller.sleep();
+            self.driver.sleep();
         }
         let before: Vec<_> = self.exposures();
         let (real, model) = self.both(&command);
-        self.teller.touch();
+        self.driver.touch();
         self.model.touch();
         assert_eq!(real, model, "the answer to {command:?}");
-        check::same(&self.teller, &self.model);
-        check::sound(&self.teller);
+        check::same(&self.driver, &self.model);
+        check::sound(&self.driver);
         for ((product, now, limit), (_, former, _)) in self.exposures().into_iter().zip(before) {
             assert!(
                 now <= limit.max(former),
@@ -94,7 +94,7 @@ impl Run {
         let products = self.model.products.iter();
         let exposures = products.map(|&product| {
             let (exposure, limit) = self.model.exposure(product);
-            let debt = self.teller.wallet.account(product).map(Account::debt);
+            let debt = self.driver.wallet.account(product).map(Account::debt);
             let debt = debt.unwrap_or_default();
             assert_eq!(debt.owed + debt.reserved, exposure * self.model.worth);
             (product, exposure, limit)
@@ -114,7 +114,7 @@ impl Run {
             } => {
                 let (product, name) = (self.product(product), format!("k{name}"));
                 let end = lifetime.map_or(Timestamp::NEVER, |quarters| self.after(quarters));
-                let real = self.teller.credit(Credit {
+                let real = self.driver.credit(Credit {
                     product,
                     amount: self.amount(coins),
                     expires_at: lifetime.map(|_| end),
@@ -133,7 +133,7 @@ impl Run {
                 short,
             } => {
                 let (product, name) = (product.map(|p| self.product(p)), format!("k{name}"));
-                let real = self.teller.charge(Deduct {
+                let real = self.driver.charge(Deduct {
                     product: self.refer(product),
                     amount: self.amount(coins),
                     key: key(&name),
@@ -155,7 +155,7 @@ impl Run {
                 let (product, name) = (product.map(|p| self.product(p)), format!("k{name}"));
                 let (serial, expires_at) = (self.tried_holds, self.after(lifetime));
                 self.tried_holds += 1;
-                let real = self.teller.place(PlaceHold {
+                let real = self.driver.place(PlaceHold {
                     id: hold_id(serial),
                     product: self.refer(product),
                     amount: self.amount(coins),
@@ -174,7 +174,7 @@ impl Run {
             }
             Command::Settle { hold, coins, short } => {
                 let cost = coins * self.model.worth;
-                let real = self.teller.settle_for(hold_id(hold), cost, short);
+                let real = self.driver.settle_for(hold_id(hold), cost, short);
                 (met(real, cost), self.model.settle(hold, coins, short))
             }
             Command::Draw {
@@ -183,7 +183,7 @@ impl Run {
                 key: name,
             } => {
                 let name = format!("k{name}");
-                let real = self.teller.draw(Draw {
+                let real = self.driver.draw(Draw {
                     hold: hold_id(hold),
                     amount: self.amount(coins),
                     key: key(&name),
@@ -197,7 +197,7 @@ impl Run {
                 key: name,
             } => {
                 let (product, name) = (self.product(product), format!("k{name}"));
-                let real = self.teller.forgive(Forgive {
+                let real = self.driver.forgive(Forgive {
                     product,
                     amount: coins.map(|coins| self.amount(coins)),
                     key: key(&name),
@@ -220,12 +220,12 @@ impl Run {
                 nothing
             }
             Command::Release { hold } => (
-                about_hold(self.teller.release(hold_id(hold))),
+                about_hold(self.driver.release(hold_id(hold))),
                 self.model.release(hold),
             ),
             Command::Extend { hold, lifetime } => {
                 let end = self.after(lifetime);
-                let real = self.teller.extend(hold_id(hold), end);
+                let real = self.driver.extend(hold_id(hold), end);
                 (about_hold(real), self.model.extend(hold, end.0))
             }
             Command::Feature { slug, grant } => {
@@ -235,7 +235,7 @@ impl Run {
                 } else {
                     FeatureAction::Revoke
                 };
-                let real = self.teller.set_feature(&slug, action);
+                let real = self.driver.set_feature(&slug, action);
                 assert_eq!(real, self.model.set_feature(&slug, grant), "{command:?}");
                 nothing
             }
@@ -246,7 +246,7 @@ impl Run {
             } => {
                 let name = format!("k{name}");
                 let amount = coins.map(|coins| self.amount(coins));
-                let real = self.teller.reverse_deduction(back, amount, &name);
+                let real = self.driver.reverse_deduction(back, amount, &name);
                 let model = self.model.reverse_deduction(back, coins, &name);
                 let real = real.map(|real| match real {
                     Ok(Done::Applied) => Outcome::Applied,
@@ -260,13 +260,13 @@ impl Run {
                 }
             }
             Command::Freeze { frozen } => {
-                let real = self.teller.set_frozen(frozen);
+                let real = self.driver.set_frozen(frozen);
                 assert_eq!(real, self.model.set_frozen(frozen), "{command:?}");
                 nothing
             }
             Command::Wait { quarters } => {
-                self.teller.now = self.after(quarters);
-                self.model.now = self.teller.now.0;
+                self.driver.now = self.after(quarters);
+                self.model.now = self.driver.now.0;
                 nothing
             }
             Command::Offer { product, free } => {
@@ -301,14 +301,14 @@ impl Run {
                 credits: self.amount(coins),
                 period,
             });
-        self.teller.rules = rules.collect();
+        self.driver.rules = rules.collect();
     }
 
     fn limit(&mut self, product: ProductId, coins: Option<i64>, own: bool) {
         let worth = self.model.worth;
         if own {
             let real = self
-                .teller
+                .driver
                 .limit_debt(product, coins.map(|coins| coins * worth));
             assert_eq!(real, self.model.limit_debt(product, coins));
             return;
@@ -319,7 +319,7 @@ impl Run {
             product,
             credits: coins * worth,
         });
-        self.teller.limits = limits.collect();
+        self.driver.limits = limits.collect();
     }
 
     fn product(&self, index: usize) -> ProductId {
@@ -339,7 +339,7 @@ impl Run {
     }
 
     fn after(&self, quarters: i64) -> Timestamp {
-        Timestamp(self.teller.now.0 + quarters * QUARTER)
+        Timestamp(self.driver.now.0 + quarters * QUARTER)
     }
 }
 
@@ -400,7 +400,7 @@ impl Dice {
 #[test]
 fn with_thousands_of_lots_and_holds_it_is_so_too() {
     let mut run = Run::new(1, 2);
-    run.teller.keeps_states = false;
+    run.driver.keeps_states = false;
     let mut dice = Dice(7);
     let (mut most_lots, mut most_holds) = (0, 0);
     for turn in 0..2400_u16 {
@@ -469,15 +469,15 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
             let (real, model) = run.both(&command);
             assert_eq!(real, model, "the answer to {command:?}");
         }
-        let wallet = &run.teller.wallet;
+        let wallet = &run.driver.wallet;
         let lots = wallet.accounts().iter().map(Account::lot_count);
         most_lots = most_lots.max(lots.sum());
         most_holds = most_holds.max(wallet.holds().len());
         if turn % 800 == 799 {
-            run.teller.touch();
+            run.driver.touch();
             run.model.touch();
-            check::same(&run.teller, &run.model);
-            check::sound(&run.teller);
+            check::same(&run.driver, &run.model);
+            check::sound(&run.driver);
         }
     }
     assert!(
@@ -494,8 +494,8 @@ fn run(mut run: Run, commands: &[Command]) {
     for command in commands {
         run.step(command);
     }
-    check::replays(&run.teller);
-    check::alerts(&run.teller, 5 * run.model.worth);
+    check::replays(&run.driver);
+    check::alerts(&run.driver, 5 * run.model.worth);
 }
 
 /// Found by the random model: the clock steps back to before the end of the cycle that ended last.

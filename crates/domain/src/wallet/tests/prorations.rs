@@ -4,9 +4,9 @@
 use proptest::prelude::*;
 
 use super::{
+    driver::Driver,
     property::check,
     shop::{MONTH, subscribed_to, tier, unlocked},
-    teller::Teller,
 };
 use crate::{
     Quantity, Timestamp,
@@ -51,14 +51,14 @@ struct Switcher {
 }
 
 impl Switcher {
-    fn of(teller: &Teller, first: &Terms) -> Self {
-        let known = teller.subscription(1);
+    fn of(driver: &Driver, first: &Terms) -> Self {
+        let known = driver.subscription(1);
         Self {
             begun: known.cycle_start,
             billing: PaidCycle {
                 cycle_start: known.cycle_start,
                 current_period_end: known.cycle_end,
-                ..teller.billing(1)
+                ..driver.billing(1)
             },
             tier: (first.clone(), Quantity::ONE),
             pending: Vec::new(),
@@ -85,21 +85,21 @@ impl Switcher {
     }
 
     /// The invoice of these lines, as the adapter reports it.
-    fn bill(&self, teller: &Teller, number: usize, lines: Vec<Proration>) -> Bill {
+    fn bill(&self, driver: &Driver, number: usize, lines: Vec<Proration>) -> Bill {
         let last = Proration::last(&lines).unwrap();
         Bill {
             terms: Some(last.terms.clone()),
             quantity: last.quantity,
             billing: self.billing.clone(),
             pays: Pays::Switches(lines),
-            ..teller.renewal(10 + number as u128, 1, small())
+            ..driver.renewal(10 + number as u128, 1, small())
         }
     }
 }
 
-fn tell(teller: &mut Teller, switcher: &Switcher, number: usize, lines: Vec<Proration>) {
-    let bill = switcher.bill(teller, number, lines);
-    assert!(teller.switch_with(bill));
+fn tell(driver: &mut Driver, switcher: &Switcher, number: usize, lines: Vec<Proration>) {
+    let bill = switcher.bill(driver, number, lines);
+    assert!(driver.switch_with(bill));
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn all_lines_of_an_invoice_count_in_any_order() {
     ];
     for (switches, credits, tier) in cases {
         for turn in 0..6 {
-            let mut teller = subscribed_to(small());
-            let mut switcher = Switcher::of(&teller, &small());
+            let mut driver = subscribed_to(small());
+            let mut switcher = Switcher::of(&driver, &small());
             for (hour, terms, now) in switches {
                 switcher.switch(*hour, terms, 1, *now);
             }
@@ -163,25 +163,25 @@ fn all_lines_of_an_invoice_count_in_any_order() {
                 if turn >= 3 {
                     lines.reverse();
                 }
-                tell(&mut teller, &switcher, number, lines);
+                tell(&mut driver, &switcher, number, lines);
             }
-            assert_eq!(teller.gold(), credits, "{switches:?}");
-            assert_eq!(unlocked(&teller), [tier], "{switches:?}");
-            check::sound(&teller);
+            assert_eq!(driver.gold(), credits, "{switches:?}");
+            assert_eq!(unlocked(&driver), [tier], "{switches:?}");
+            check::sound(&driver);
         }
     }
 }
 
 #[test]
 fn what_is_given_back_below_the_first_tier_is_taken_off() {
-    let mut teller = subscribed_to(mid());
-    let mut switcher = Switcher::of(&teller, &mid());
+    let mut driver = subscribed_to(mid());
+    let mut switcher = Switcher::of(&driver, &mid());
     switcher.switch(240, &small(), 1, false);
     switcher.switch(480, &big(), 1, true);
     let lines = switcher.bills.remove(0);
-    tell(&mut teller, &switcher, 0, lines);
+    tell(&mut driver, &switcher, 0, lines);
     // 1,500 and 500 and 6,000 credits a month, ten days each.
-    assert_eq!(teller.gold(), 2667);
+    assert_eq!(driver.gold(), 2667);
 }
 
 /// Tiers of as many credits as an hour of them makes one credit.
@@ -250,8 +250,8 @@ proptest! {
         rotated in 0..9_usize,
         seed in any::<i64>(),
     ) {
-        let mut teller = subscribed_to(hourly(first));
-        let mut switcher = Switcher::of(&teller, &hourly(first));
+        let mut driver = subscribed_to(hourly(first));
+        let mut switcher = Switcher::of(&driver, &hourly(first));
         let mut hour = 0;
         for (passed, level, seats, now) in switches {
             hour += passed;
@@ -264,9 +264,9 @@ proptest! {
             let count = lines.len();
             lines.rotate_left(rotated % count);
             lines.sort_by_key(|line| (line.at.0 ^ line.tier().credits).wrapping_mul(seed));
-            tell(&mut teller, &switcher, number, lines);
+            tell(&mut driver, &switcher, number, lines);
         }
-        prop_assert_eq!(teller.gold(), counted(first, &bills, switcher.begun));
+        prop_assert_eq!(driver.gold(), counted(first, &bills, switcher.begun));
         // Where nothing that was paid is given back, each cent is worth a credit.
         let money = |lines: &Vec<Proration>| {
             let cents = lines.iter().map(|line| {
@@ -286,8 +286,8 @@ proptest! {
             })
         };
         if !bills.iter().any(falls) {
-            prop_assert_eq!(teller.gold(), HOURS * first + sums.iter().sum::<i64>());
+            prop_assert_eq!(driver.gold(), HOURS * first + sums.iter().sum::<i64>());
         }
-        check::sound(&teller);
+        check::sound(&driver);
     }
 }

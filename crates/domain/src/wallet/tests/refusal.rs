@@ -2,8 +2,9 @@
 //! missing product, then another state that conflicts, then funds.
 
 use super::{
-    GOLD, TIN, credit, deduct, hold, hold_id,
-    teller::{Done, Teller},
+    GOLD, TIN, credit, deduct,
+    driver::{Done, Driver},
+    hold, hold_id,
 };
 use crate::{
     MAX_CREDITS, Rejection,
@@ -89,38 +90,38 @@ const KEYED: [(&str, ProductRef, i64, Answer); 14] = [
 #[test]
 fn a_deduction_looks_at_its_key_then_its_product_then_funds() {
     for (name, product, amount, expected) in KEYED {
-        let mut teller = Teller::new();
-        teller.credit(credit("start", 10, None)).unwrap();
-        teller.deduct(deduct("used", 10)).unwrap();
-        let before = teller.wallet.clone();
-        let outcome = teller.deduct(Deduct {
+        let mut driver = Driver::new();
+        driver.credit(credit("start", 10, None)).unwrap();
+        driver.deduct(deduct("used", 10)).unwrap();
+        let before = driver.wallet.clone();
+        let outcome = driver.deduct(Deduct {
             product,
             ..deduct(name, amount)
         });
         assert_eq!(answer(outcome), expected, "{name} {product:?} {amount}");
-        assert_eq!(teller.wallet, before, "nothing changed");
+        assert_eq!(driver.wallet, before, "nothing changed");
     }
 }
 
 #[test]
 fn a_hold_looks_at_its_key_then_its_product_then_funds() {
     for (name, product, amount, expected) in KEYED {
-        let mut teller = Teller::new();
-        teller.credit(credit("start", 10, None)).unwrap();
-        let end = teller.after_seconds(60);
+        let mut driver = Driver::new();
+        driver.credit(credit("start", 10, None)).unwrap();
+        let end = driver.after_seconds(60);
         let command = |name: &str, product, amount| PlaceHold {
             product,
             key: super::key(name),
             ..hold(1, amount, end)
         };
-        teller.place(command("used", NAMED, 10)).unwrap();
-        let before = teller.wallet.clone();
-        let outcome = teller.place(PlaceHold {
+        driver.place(command("used", NAMED, 10)).unwrap();
+        let before = driver.wallet.clone();
+        let outcome = driver.place(PlaceHold {
             id: hold_id(2),
             ..command(name, product, amount)
         });
         assert_eq!(answer(outcome), expected, "{name} {product:?} {amount}");
-        assert_eq!(teller.wallet, before, "nothing changed");
+        assert_eq!(driver.wallet, before, "nothing changed");
     }
 }
 
@@ -134,9 +135,9 @@ fn a_grant_looks_at_its_key_then_at_the_limit() {
         ("new", TIN, 1, Answer::Applied),
     ];
     for (name, product, amount, expected) in cases {
-        let mut teller = Teller::new();
-        teller.credit(credit("used", MAX_CREDITS, None)).unwrap();
-        let outcome = teller.credit(Credit {
+        let mut driver = Driver::new();
+        driver.credit(credit("used", MAX_CREDITS, None)).unwrap();
+        let outcome = driver.credit(Credit {
             product,
             ..credit(name, amount, None)
         });
@@ -178,24 +179,24 @@ fn closing_a_hold_looks_at_the_hold_then_its_outcome_then_funds() {
         (1, Verb::Extend, Answer::Applied),
     ];
     for (number, (serial, verb, expected)) in cases.into_iter().enumerate() {
-        let mut teller = Teller::new();
-        teller.credit(credit("start", 50, None)).unwrap();
-        let (soon, late) = (teller.after_seconds(60), teller.after_seconds(600));
+        let mut driver = Driver::new();
+        driver.credit(credit("start", 50, None)).unwrap();
+        let (soon, late) = (driver.after_seconds(60), driver.after_seconds(600));
         for serial in 1..=5 {
-            teller
+            driver
                 .place(hold(serial, 10, if serial == 5 { soon } else { late }))
                 .unwrap();
         }
-        teller.settle(hold_id(2), 10).unwrap();
-        teller.settle(hold_id(3), 0).unwrap();
-        teller.release(hold_id(4)).unwrap();
-        teller.pass_seconds(60);
-        teller.deduct(deduct("the rest", 30)).unwrap();
+        driver.settle(hold_id(2), 10).unwrap();
+        driver.settle(hold_id(3), 0).unwrap();
+        driver.release(hold_id(4)).unwrap();
+        driver.pass_seconds(60);
+        driver.deduct(deduct("the rest", 30)).unwrap();
         let id = hold_id(serial);
         let outcome = match verb {
-            Verb::Settle(cost) => teller.settle(id, cost),
-            Verb::Release => teller.release(id),
-            Verb::Extend => teller.extend(id, late.plus_seconds(1)),
+            Verb::Settle(cost) => driver.settle(id, cost),
+            Verb::Release => driver.release(id),
+            Verb::Extend => driver.extend(id, late.plus_seconds(1)),
         };
         assert_eq!(answer(outcome), expected, "case {number}");
     }
@@ -209,27 +210,27 @@ fn a_frozen_wallet_says_so_in_place_of_looking_at_its_funds() {
             Answer::Insufficient => Answer::Frozen,
             other => other,
         };
-        let mut teller = Teller::new();
-        teller.credit(credit("start", 10, None)).unwrap();
-        teller.deduct(deduct("used", 10)).unwrap();
-        teller.set_frozen(true);
+        let mut driver = Driver::new();
+        driver.credit(credit("start", 10, None)).unwrap();
+        driver.deduct(deduct("used", 10)).unwrap();
+        driver.set_frozen(true);
         let command = Deduct {
             product,
             ..deduct(name, amount)
         };
-        assert_eq!(answer(teller.deduct(command)), expected, "{name} {amount}");
+        assert_eq!(answer(driver.deduct(command)), expected, "{name} {amount}");
     }
 }
 
 #[test]
 fn a_hold_of_another_wallet_is_unknown() {
-    let mut teller = Teller::new();
-    teller.credit(credit("start", 10, None)).unwrap();
-    teller.place(hold(1, 10, teller.after_seconds(60))).unwrap();
+    let mut driver = Driver::new();
+    driver.credit(credit("start", 10, None)).unwrap();
+    driver.place(hold(1, 10, driver.after_seconds(60))).unwrap();
     let foreign = crate::id::HoldId {
         wallet: crate::id::WalletKey([1; 16]),
         ..hold_id(1)
     };
-    assert_eq!(teller.find_hold(foreign), Err(Rejection::HoldNotFound));
-    assert_eq!(teller.release(foreign), Err(Rejection::HoldNotFound));
+    assert_eq!(driver.find_hold(foreign), Err(Rejection::HoldNotFound));
+    assert_eq!(driver.release(foreign), Err(Rejection::HoldNotFound));
 }

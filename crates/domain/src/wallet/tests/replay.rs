@@ -1,9 +1,10 @@
 //! Events that do not fit the state they are applied to: the books are damaged, and say so.
 
 use super::{
-    GOLD, KEY, TIN, credit, credits, hold, hold_id, key,
+    GOLD, KEY, TIN, credit, credits,
+    driver::{Done, Driver},
+    hold, hold_id, key,
     shop::{pack, sub, tier},
-    teller::{Done, Teller},
 };
 use crate::{
     MAX_CREDITS, Timestamp,
@@ -17,23 +18,23 @@ use crate::{
 };
 
 /// 100 credits, 40 of them held.
-fn holding() -> Teller {
-    let mut teller = Teller::new();
-    teller
-        .credit(credit("start", 100, Some(teller.after_seconds(3600))))
+fn holding() -> Driver {
+    let mut driver = Driver::new();
+    driver
+        .credit(credit("start", 100, Some(driver.after_seconds(3600))))
         .unwrap();
-    let end = teller.after_seconds(60);
-    assert_eq!(teller.place(hold(1, 40, end)), Ok(Done::Applied));
-    teller
+    let end = driver.after_seconds(60);
+    assert_eq!(driver.place(hold(1, 40, end)), Ok(Done::Applied));
+    driver
 }
 
 #[test]
 fn a_wallet_begins_with_its_creation_and_only_begins_once() {
-    let teller = holding();
-    let deduction = teller.events.last().unwrap().clone();
+    let driver = holding();
+    let deduction = driver.events.last().unwrap().clone();
     assert!(Wallet::replay(None, KEY, deduction).is_err());
-    let birth = teller.events.first().unwrap().clone();
-    assert!(Wallet::replay(Some(teller.wallet.clone()), KEY, birth).is_err());
+    let birth = driver.events.first().unwrap().clone();
+    assert!(Wallet::replay(Some(driver.wallet.clone()), KEY, birth).is_err());
 }
 
 #[test]
@@ -131,28 +132,28 @@ fn an_event_that_does_not_fit_is_never_applied_silently() {
         ),
     ];
     for (what, change) in cases {
-        let teller = holding();
+        let driver = holding();
         let event = Event {
-            at: teller.now,
+            at: driver.now,
             change,
         };
-        assert!(teller.wallet.clone().apply(event).is_err(), "{what}");
+        assert!(driver.wallet.clone().apply(event).is_err(), "{what}");
     }
 }
 
 /// Order 1 is paid, order 2 is pending, order 3 started a subscription.
-fn shopping() -> Teller {
-    let mut teller = Teller::new();
-    teller.buy(1, pack());
-    let end = teller.after_seconds(60);
-    teller.place(hold(1, 40, end)).unwrap();
-    teller.subscribe(3, 1, tier("basic", 10));
-    teller.order(2, pack()).unwrap();
-    teller
+fn shopping() -> Driver {
+    let mut driver = Driver::new();
+    driver.buy(1, pack());
+    let end = driver.after_seconds(60);
+    driver.place(hold(1, 40, end)).unwrap();
+    driver.subscribe(3, 1, tier("basic", 10));
+    driver.order(2, pack()).unwrap();
+    driver
 }
 
-fn recalled(teller: &Teller) -> Change {
-    let order = teller.archived_order(OrderSerial(1)).unwrap();
+fn recalled(driver: &Driver) -> Change {
+    let order = driver.archived_order(OrderSerial(1)).unwrap();
     Change::OrderRecalled(Box::new(order.clone()))
 }
 
@@ -232,14 +233,14 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         ),
     ];
     for (what, change) in cases {
-        let mut teller = shopping();
-        let at = teller.now;
+        let mut driver = shopping();
+        let at = driver.now;
         let recall = Event {
             at,
-            change: recalled(&teller),
+            change: recalled(&driver),
         };
-        assert_eq!(teller.wallet.apply(recall), Ok(None));
-        assert!(teller.wallet.apply(Event { at, change }).is_err(), "{what}");
+        assert_eq!(driver.wallet.apply(recall), Ok(None));
+        assert!(driver.wallet.apply(Event { at, change }).is_err(), "{what}");
     }
     let ended = Change::CycleEnded {
         subscription: sub(1),
@@ -249,13 +250,13 @@ fn a_purchase_that_does_not_fit_is_never_applied_silently() {
         at: Timestamp(0),
         change: ended,
     };
-    assert!(Teller::new().wallet.apply(event).is_err());
+    assert!(Driver::new().wallet.apply(event).is_err());
 }
 
 #[test]
 fn a_rotated_code_replaces_the_old_one_and_nothing_else() {
-    let teller = holding();
-    let mut wallet = teller.wallet.clone();
+    let driver = holding();
+    let mut wallet = driver.wallet.clone();
     let (hash, sealed) = (CodeHash([3; 16]), Box::from([1, 2, 3]));
     let former = None;
     let change = Change::CodeRotated {
@@ -265,7 +266,7 @@ fn a_rotated_code_replaces_the_old_one_and_nothing_else() {
     };
     assert_eq!(
         wallet.apply(Event {
-            at: teller.now,
+            at: driver.now,
             change
         }),
         Ok(None)
@@ -279,9 +280,9 @@ fn a_rotated_code_replaces_the_old_one_and_nothing_else() {
     );
     assert_eq!(
         (wallet.accounts(), wallet.holds()),
-        (teller.wallet.accounts(), teller.wallet.holds())
+        (driver.wallet.accounts(), driver.wallet.holds())
     );
-    assert_eq!(wallet.version, teller.wallet.version + 1);
+    assert_eq!(wallet.version, driver.wallet.version + 1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What ends a wallet's sessions, and when a wallet that nobody touches shows something else.
 
-use super::{GOLD, at, credit, deduct, free_grant::daily, teller::Teller};
+use super::{GOLD, at, credit, deduct, driver::Driver, free_grant::daily};
 use crate::{
     Timestamp,
     id::CodeHash,
@@ -17,35 +17,35 @@ fn rotated(former: Option<CodeHash>, to: u8) -> Change {
 
 #[test]
 fn sessions_end_when_they_are_revoked_and_when_the_code_is_replaced() {
-    let mut teller = Teller::born(at("2026-03-02T09:00:00Z"), Owner::Order);
+    let mut driver = Driver::born(at("2026-03-02T09:00:00Z"), Owner::Order);
     // A payment mints the first code: nobody can have a session yet.
-    teller.commit(rotated(None, 1));
-    assert_eq!(teller.wallet.session_epoch, 0);
-    teller.commit(Change::SessionsRevoked);
-    assert_eq!(teller.wallet.session_epoch, 1);
-    teller.commit(rotated(Some(CodeHash([1; 16])), 2));
-    assert_eq!(teller.wallet.session_epoch, 2);
+    driver.commit(rotated(None, 1));
+    assert_eq!(driver.wallet.session_epoch, 0);
+    driver.commit(Change::SessionsRevoked);
+    assert_eq!(driver.wallet.session_epoch, 1);
+    driver.commit(rotated(Some(CodeHash([1; 16])), 2));
+    assert_eq!(driver.wallet.session_epoch, 2);
 }
 
 #[test]
 fn a_wallet_says_when_it_will_show_something_else_by_itself() {
-    let mut teller = Teller::new();
-    let next = |teller: &Teller| {
-        teller
+    let mut driver = Driver::new();
+    let next = |driver: &Driver| {
+        driver
             .wallet
-            .changes_by_itself_at(&teller.rules, teller.now)
+            .changes_by_itself_at(&driver.rules, driver.now)
     };
-    assert_eq!(next(&teller), Timestamp::NEVER);
-    let end = teller.after_seconds(3600);
-    teller.credit(credit("start", 100, Some(end))).unwrap();
-    assert_eq!(next(&teller), end);
-    teller.rules = vec![daily(5)];
-    teller.pass_seconds(1);
-    assert_eq!(next(&teller), end, "the day is longer");
+    assert_eq!(next(&driver), Timestamp::NEVER);
+    let end = driver.after_seconds(3600);
+    driver.credit(credit("start", 100, Some(end))).unwrap();
+    assert_eq!(next(&driver), end);
+    driver.rules = vec![daily(5)];
+    driver.pass_seconds(1);
+    assert_eq!(next(&driver), end, "the day is longer");
     // With its lot spent there is nothing left to expire but today's free credits.
-    teller.deduct(deduct("all", 105)).unwrap();
-    assert_eq!(teller.wallet.available(GOLD), 0);
-    assert_eq!(next(&teller), at("2026-03-03T00:00:00Z"));
-    teller.pass_seconds(24 * 3600);
-    assert_eq!(next(&teller), at("2026-03-04T00:00:00Z"));
+    driver.deduct(deduct("all", 105)).unwrap();
+    assert_eq!(driver.wallet.available(GOLD), 0);
+    assert_eq!(next(&driver), at("2026-03-03T00:00:00Z"));
+    driver.pass_seconds(24 * 3600);
+    assert_eq!(next(&driver), at("2026-03-04T00:00:00Z"));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{GOLD, teller::Teller};
+use super::{GOLD, driver::Driver};
 use crate::{
     Quantity, Rejection, Timestamp,
     catalog::Interval,
@@ -128,7 +128,7 @@ pub(super) fn switch(old: Terms, new: Terms, at: Timestamp, billing: &PaidCycle)
     Pays::Switches(vec![line(new, false), line(old, true)])
 }
 
-impl Teller {
+impl Driver {
     pub(super) fn order(&mut self, serial: u128, terms: Terms) -> Result<bool, Rejection> {
         self.purchase(Purchase::Place(placed(serial, terms)))
     }
@@ -369,23 +369,23 @@ pub(super) fn basic() -> Terms {
 }
 
 /// Subscribed to the basic tier by order 1.
-pub(super) fn subscribed() -> Teller {
+pub(super) fn subscribed() -> Driver {
     subscribed_to(basic())
 }
 
-pub(super) fn subscribed_to(terms: Terms) -> Teller {
-    let mut teller = Teller::new();
-    teller.subscribe(1, 1, terms);
-    teller
+pub(super) fn subscribed_to(terms: Terms) -> Driver {
+    let mut driver = Driver::new();
+    driver.subscribe(1, 1, terms);
+    driver
 }
 
-pub(super) fn unlocked(teller: &Teller) -> Vec<&str> {
-    teller.wallet.features(teller.now)
+pub(super) fn unlocked(driver: &Driver) -> Vec<&str> {
+    driver.wallet.features(driver.now)
 }
 
 /// What project events say about subscriptions, in order.
-pub(super) fn subscription_event(teller: &Teller) -> Vec<Option<SubscriptionEvent>> {
-    let told = teller
+pub(super) fn subscription_event(driver: &Driver) -> Vec<Option<SubscriptionEvent>> {
+    let told = driver
         .events
         .iter()
         .filter_map(|event| match &event.change {

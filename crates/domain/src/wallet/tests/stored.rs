@@ -1,9 +1,10 @@
 //! A wallet that is read back is as it was; one that no events add up to is refused.
 
 use super::{
-    GOLD, TIN, credit, deduct, hold, hold_id,
+    GOLD, TIN, credit, deduct,
+    driver::Driver,
+    hold, hold_id,
     shop::{tier, unlock},
-    teller::Teller,
 };
 use crate::{
     Timestamp,
@@ -17,22 +18,22 @@ use crate::{
 use std::collections::BTreeMap;
 
 /// Lots, open holds, features, orders pending and archived, a subscription.
-fn busy() -> Teller {
-    let mut teller = Teller::new();
-    teller.credit(credit("for good", 50, None)).unwrap();
+fn busy() -> Driver {
+    let mut driver = Driver::new();
+    driver.credit(credit("for good", 50, None)).unwrap();
     for (name, seconds) in [("soon", 500), ("later", 900)] {
-        let end = teller.after_seconds(seconds);
-        teller.credit(credit(name, 30, Some(end))).unwrap();
+        let end = driver.after_seconds(seconds);
+        driver.credit(credit(name, 30, Some(end))).unwrap();
     }
-    teller
-        .place(hold(1, 40, teller.after_seconds(600)))
+    driver
+        .place(hold(1, 40, driver.after_seconds(600)))
         .unwrap();
-    teller.place(hold(2, 5, teller.after_seconds(300))).unwrap();
-    teller.set_feature("manual", FeatureAction::Grant);
-    teller.buy(1, unlock("export"));
-    teller.subscribe(2, 1, tier("basic", 100));
-    teller.order(3, unlock("other")).unwrap();
-    teller
+    driver.place(hold(2, 5, driver.after_seconds(300))).unwrap();
+    driver.set_feature("manual", FeatureAction::Grant);
+    driver.buy(1, unlock("export"));
+    driver.subscribe(2, 1, tier("basic", 100));
+    driver.order(3, unlock("other")).unwrap();
+    driver
 }
 
 /// The fault that is found in a wallet after this change.
@@ -72,37 +73,37 @@ fn free(lots: &mut [Lot]) -> &mut Lot {
 
 #[test]
 fn a_wallet_is_read_back_as_it_was() {
-    let mut teller = busy();
-    let mut stored = teller.wallet.clone();
+    let mut driver = busy();
+    let mut stored = driver.wallet.clone();
     stored.due_at = Timestamp::default();
     stored.commerce.as_mut().unwrap().pending.clear();
     let recovered = stored.recovered().unwrap();
-    assert_eq!(recovered, teller.wallet);
-    assert_eq!(recovered.due_at(), teller.after_seconds(300));
+    assert_eq!(recovered, driver.wallet);
+    assert_eq!(recovered.due_at(), driver.after_seconds(300));
     // What falls due is found as before: holds, lots, pending orders.
     let mut other = busy();
     other.wallet = recovered;
     for seconds in [400, 200, 400, 90_000] {
-        teller.pass_seconds(seconds);
+        driver.pass_seconds(seconds);
         other.pass_seconds(seconds);
-        assert_eq!(other.wallet, teller.wallet);
+        assert_eq!(other.wallet, driver.wallet);
     }
-    assert_eq!(other.records, teller.records);
-    assert!(teller.wallet.holds().is_empty());
-    assert_eq!(teller.wallet.orders().count(), 0);
+    assert_eq!(other.records, driver.records);
+    assert!(driver.wallet.holds().is_empty());
+    assert_eq!(driver.wallet.orders().count(), 0);
 }
 
 #[test]
 fn a_wallet_that_is_due_too_early_is_the_same() {
-    let mut teller = Teller::new();
-    let end = teller.after_seconds(500);
-    teller
+    let mut driver = Driver::new();
+    let end = driver.after_seconds(500);
+    driver
         .credit(credit("spent before", 10, Some(end)))
         .unwrap();
-    teller.deduct(deduct("all", 10)).unwrap();
-    let recovered = teller.wallet.clone().recovered().unwrap();
-    assert_eq!(recovered, teller.wallet);
-    assert!(teller.wallet.due_at() < recovered.due_at());
+    driver.deduct(deduct("all", 10)).unwrap();
+    let recovered = driver.wallet.clone().recovered().unwrap();
+    assert_eq!(recovered, driver.wallet);
+    assert!(driver.wallet.due_at() < recovered.due_at());
 }
 
 #[test]

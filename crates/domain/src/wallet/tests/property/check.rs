@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::{
-    super::{KEY, hold_id, project_events::steps, teller::Teller},
-    desk,
+    super::{KEY, driver::Driver, hold_id, project_events::steps},
+    balances::Group,
+    instructions,
     model::{LedgerRow, Model, push_line},
-    purse::Group,
 };
 use crate::{
     MAX_CREDITS, Timestamp,
@@ -18,21 +18,21 @@ use crate::{
 };
 
 /// Balances, the origin of every credit, holds, features and ledgers are the model's.
-pub(super) fn same(teller: &Teller, model: &Model) {
+pub(super) fn same(driver: &Driver, model: &Model) {
     assert_eq!(
-        groups(&teller.wallet, model.worth),
-        model.purse.groups(),
+        groups(&driver.wallet, model.worth),
+        model.coins.groups(),
         "whose credits, until when, held by whom"
     );
-    assert_eq!(teller.wallet.touched_at.0, model.touched);
+    assert_eq!(driver.wallet.touched_at.0, model.touched);
     for &product in &model.products {
-        let balance = model.purse.count(product, None) * model.worth;
-        assert_eq!(teller.wallet.available(product), balance);
+        let balance = model.coins.count(product, None) * model.worth;
+        assert_eq!(driver.wallet.available(product), balance);
         let expected = model.ledgers.get(&product).cloned().unwrap_or_default();
-        assert_eq!(ledger(teller, product), expected, "the ledger of {product}");
+        assert_eq!(ledger(driver, product), expected, "the ledger of {product}");
     }
     for (&serial, expected) in &model.holds {
-        let facts = teller.find_hold(hold_id(serial)).unwrap();
+        let facts = driver.find_hold(hold_id(serial)).unwrap();
         assert_eq!(facts.status, expected.status, "hold {serial}");
         assert_eq!(facts.product, expected.product);
         assert_eq!(facts.amount.get(), expected.amount * model.worth);
@@ -41,20 +41,20 @@ pub(super) fn same(teller: &Teller, model: &Model) {
         assert_eq!(facts.drawn, expected.drawn * model.worth);
         assert_eq!(facts.owed, expected.owed * model.worth);
         assert_eq!(facts.uncovered, expected.uncovered * model.worth);
-        let open = teller.wallet.hold(&hold_id(serial));
+        let open = driver.wallet.hold(&hold_id(serial));
         assert_eq!(open.is_some(), expected.status == HoldStatus::Open);
     }
     let features = model.all_features();
     let features: Vec<&str> = features.iter().map(String::as_str).collect();
-    assert_eq!(teller.wallet.features(teller.now), features);
-    purchases(teller, model);
-    desk::same(teller, model);
+    assert_eq!(driver.wallet.features(driver.now), features);
+    purchases(driver, model);
+    instructions::same(driver, model);
 }
 
 /// Orders and subscriptions stand as the model's do.
-fn purchases(teller: &Teller, model: &Model) {
-    assert_eq!(teller.orders().len(), model.till.orders.len());
-    for (serial, order) in teller.wallet.orders() {
+fn purchases(driver: &Driver, model: &Model) {
+    assert_eq!(driver.orders().len(), model.purchases.orders.len());
+    for (serial, order) in driver.wallet.orders() {
         assert_eq!(
             order.status(),
             OrderStatus::Pending,
@@ -62,9 +62,9 @@ fn purchases(teller: &Teller, model: &Model) {
         );
     }
     let current = |s: &Subscription| s.status != SubscriptionStatus::Canceled;
-    assert!(teller.wallet.subscriptions().all(current));
-    for (&serial, expected) in &model.till.orders {
-        let order = teller.placed_order(serial);
+    assert!(driver.wallet.subscriptions().all(current));
+    for (&serial, expected) in &model.purchases.orders {
+        let order = driver.placed_order(serial);
         assert_eq!(order.status(), expected.status(), "order {serial}");
         let credits = (order.granted_credits, order.reclaimed_credits);
         let coins = (expected.granted, expected.taken);
@@ -81,8 +81,8 @@ fn purchases(teller: &Teller, model: &Model) {
         let pending = order.pending_refunds.map(|it| (it.cents, it.at.0));
         assert_eq!(pending, expected.pending_refunds, "order {serial}");
     }
-    for (&number, expected) in &model.till.subscriptions {
-        let known = teller.subscription(number);
+    for (&number, expected) in &model.purchases.subscriptions {
+        let known = driver.subscription(number);
         assert_eq!(known.status, expected.status, "subscription {number}");
         if known.is_current() {
             assert_eq!(known.tier().price.0, model.tier_of(expected) as u128);
@@ -91,22 +91,27 @@ fn purchases(teller: &Teller, model: &Model) {
         assert_eq!(known.cancel_at_period_end, expected.canceling);
         assert_eq!(known.grace_ends_at.map(|end| end.0), expected.grace_end);
     }
-    let current = |s: &&super::till::ModelSubscription| s.status != SubscriptionStatus::Canceled;
-    let current = model.till.subscriptions.values().filter(current).count();
-    assert_eq!(teller.wallet.subscriptions().count(), current);
+    let current = |s: &&super::orders::ModelSubscription| s.status != SubscriptionStatus::Canceled;
+    let current = model
+        .purchases
+        .subscriptions
+        .values()
+        .filter(current)
+        .count();
+    assert_eq!(driver.wallet.subscriptions().count(), current);
 }
 
 /// The books balance, nothing is below zero, nothing that should have happened has not.
-pub(in crate::wallet::tests) fn sound(teller: &Teller) {
-    let Teller {
+pub(in crate::wallet::tests) fn sound(driver: &Driver) {
+    let Driver {
         wallet,
         records,
         now,
         ..
-    } = teller;
-    assert_eq!(wallet.next_due(&teller.rules, *now), None, "caught up");
+    } = driver;
+    assert_eq!(wallet.next_due(&driver.rules, *now), None, "caught up");
     assert_eq!(wallet.faults(), Vec::<String>::new());
-    assert_eq!(wallet.version, teller.events.len() as u64);
+    assert_eq!(wallet.version, driver.events.len() as u64);
     assert_eq!(wallet.records, records.len() as u64);
     let mut sums: HashMap<ProductId, i64> = HashMap::new();
     let mut last_at = Timestamp(i64::MIN);
@@ -171,7 +176,7 @@ pub(in crate::wallet::tests) fn sound(teller: &Teller) {
         .map(|(_, o)| o.expires_at)
         .fold(earliest, Timestamp::min);
     assert!(wallet.due_at() <= earliest, "nothing falls due unnoticed");
-    for (serial, order) in teller.orders() {
+    for (serial, order) in driver.orders() {
         assert_eq!(order.faults(serial), Vec::<String>::new());
         fulfilled_once(records, serial, order);
     }
@@ -211,10 +216,10 @@ fn fulfilled_once(records: &[Record], serial: OrderSerial, order: &Order) {
 
 /// Checks that replaying any prefix of the events gives the wallet of that time and the same history, also when the
 /// wallet is stored and read back after each event.
-pub(in crate::wallet::tests) fn replays(teller: &Teller) {
+pub(in crate::wallet::tests) fn replays(driver: &Driver) {
     let mut state: Option<Wallet> = None;
     let mut records: Vec<Record> = Vec::new();
-    for (event, expected) in teller.events.iter().zip(&teller.states) {
+    for (event, expected) in driver.events.iter().zip(&driver.states) {
         let (wallet, record) = Wallet::replay(state, KEY, event.clone()).unwrap();
         records.extend(record);
         assert_eq!(&wallet, expected);
@@ -223,7 +228,7 @@ pub(in crate::wallet::tests) fn replays(teller: &Teller) {
         assert!(wallet.due_at() <= restored.due_at(), "early at most");
         state = Some(restored);
     }
-    assert_eq!(records, teller.records);
+    assert_eq!(records, driver.records);
 }
 
 /// Which alerts may come for one product.
@@ -235,7 +240,7 @@ struct Armed {
 
 /// Checks that alerts come once each time what is left falls to the threshold or to zero, and again only after credits
 /// came. Counts anew from the history: what is charged is gone, whether or not a hold still pins it.
-pub(in crate::wallet::tests) fn alerts(teller: &Teller, low: i64) {
+pub(in crate::wallet::tests) fn alerts(driver: &Driver, low: i64) {
     let products: Vec<_> = (1..=3).map(ProductId).collect();
     let thresholds: Vec<_> = products
         .iter()
@@ -245,9 +250,9 @@ pub(in crate::wallet::tests) fn alerts(teller: &Teller, low: i64) {
         })
         .collect();
     let mut armed: HashMap<ProductId, Armed> = HashMap::new();
-    let mut records = teller.records.iter().peekable();
-    for step in steps(teller, &thresholds) {
-        let wallet = &teller.states[step.end - 1];
+    let mut records = driver.records.iter().peekable();
+    for step in steps(driver, &thresholds) {
+        let wallet = &driver.states[step.end - 1];
         let mut came = Vec::new();
         while let Some(record) = records.next_if(|record| record.seq <= wallet.version) {
             let by_hand = matches!(record.fact, RecordContent::Reversed(..));
@@ -290,9 +295,9 @@ pub(in crate::wallet::tests) fn alerts(teller: &Teller, low: i64) {
     }
 }
 
-fn ledger(teller: &Teller, product: ProductId) -> Vec<LedgerRow> {
+fn ledger(driver: &Driver, product: ProductId) -> Vec<LedgerRow> {
     let mut lines = Vec::new();
-    for record in &teller.records {
+    for record in &driver.records {
         let Some(entry) = record.entry().filter(|entry| entry.product == product) else {
             continue;
         };

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::{
-    desk::{InstructionCommand, asked},
+    instructions::{InstructionCommand, asked},
     purchase::{Purchase, purchase},
 };
 use crate::{time::Period, wallet::shortfall::OnShortfall};

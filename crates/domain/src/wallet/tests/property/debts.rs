@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{
+    balances::SpentCoin,
     model::{Model, ModelHold, Operation, Outcome},
-    purse::SpentCoin,
 };
 use crate::{
     Rejection,
@@ -145,11 +145,11 @@ impl Model {
         key: &str,
         short: OnShortfall,
     ) -> Result<Split, Rejection> {
-        let parts = self.parts(product, coins, self.purse.count(product, None), short, 0);
+        let parts = self.parts(product, coins, self.coins.count(product, None), short, 0);
         let parts = parts.ok_or_else(|| self.short(product, coins, coins))?;
         self.date(self.now);
         let [charged, owed, _] = parts;
-        let spent = self.purse.spend(product, None, charged);
+        let spent = self.coins.spend(product, None, charged);
         *self.debts.owed.entry(product).or_insert(0) += owed;
         if charged + owed > 0 {
             self.write(product, Reason::Deduction, -charged - owed, Some(key));
@@ -207,7 +207,7 @@ impl Model {
         }
         let free = match self.frozen {
             true => 0,
-            false => self.purse.count(product, None),
+            false => self.coins.count(product, None),
         };
         let there = hold.pinned() + free;
         let Some(parts) = self.parts(product, coins, there, short, hold.overrun) else {
@@ -284,7 +284,7 @@ impl Model {
         self.date(self.now);
         let rest = self.debts.pay(product, coins);
         let last = *hold.row.coins.last().unwrap();
-        self.purse.restore(product, last, rest, self.touched);
+        self.coins.restore(product, last, rest, self.touched);
         self.write(product, Reason::Reversal, coins, Some(&hold.key));
         let met = (product, -coins, [-coins, 0, 0]);
         self.debts.met.insert(hold.key.clone(), met);
@@ -312,11 +312,11 @@ impl Model {
             return Outcome::Refused(refusal);
         }
         let needed = coins - (hold.amount - hold.drawn).max(0);
-        if needed > self.purse.count(product, None) {
+        if needed > self.coins.count(product, None) {
             return Outcome::Refused(self.short(product, needed, coins));
         }
         self.date(self.now);
-        self.purse.hold(product, serial, needed.max(0));
+        self.coins.hold(product, serial, needed.max(0));
         self.holds.get_mut(&serial).unwrap().drawn += coins;
         self.write(product, Reason::Deduction, -coins, Some(key));
         self.took(product, coins, Some(serial), ModelRow::default());
@@ -335,11 +335,11 @@ impl Model {
         let (product, pinned, back) = (hold.product, hold.pinned(), hold.drawn - charged);
         let repaid = back - self.debts.pay(product, back.max(0)) - (back - back.max(0));
         let spent = charged + repaid;
-        let mut coins = self.purse.spend(product, Some(serial), spent.min(pinned));
-        coins.extend(self.purse.spend(product, None, (spent - pinned).max(0)));
+        let mut coins = self.coins.spend(product, Some(serial), spent.min(pinned));
+        coins.extend(self.coins.spend(product, None, (spent - pinned).max(0)));
         coins.truncate(charged.try_into().unwrap());
         self.holds.get_mut(&serial).unwrap().row.coins = coins;
-        self.purse.give_back(serial);
+        self.coins.give_back(serial);
     }
 
     fn took(&mut self, product: ProductId, coins: i64, hold: Option<u128>, row: ModelRow) {
@@ -393,13 +393,15 @@ impl Model {
         for place in gone + paid..gone + coins {
             // From the end: first what was owed, then coins.
             let Some(from_last) = place.checked_sub(row.owed).filter(|it| *it >= 0) else {
-                self.purse.grant(product, Reason::Manual, 1, i64::MAX);
+                self.coins.grant(product, Reason::Manual, 1, i64::MAX);
                 continue;
             };
             let one = row.coins[row.coins.len() - 1 - usize::try_from(from_last).unwrap()];
-            let ended = one.tag.map(|tag| self.till.orders[&tag.serial].credits_end);
+            let ended = one
+                .tag
+                .map(|tag| self.purchases.orders[&tag.serial].credits_end);
             let end = ended.map_or(one.end, |ended| one.end.min(ended));
-            self.purse.put_back(product, one, end, self.touched);
+            self.coins.put_back(product, one, end, self.touched);
         }
         self.write(product, Reason::Reversal, coins, Some(key));
         let deduction = &mut self.debts.deductions[number];

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{
+    balances::ModelCoins,
     calendar,
     debts::{ModelDebts, ModelRow},
-    desk::ModelInstructions,
-    purse::ModelCoins,
-    till::ModelPurchases,
+    instructions::ModelInstructions,
+    orders::ModelPurchases,
 };
 use crate::{
     MAX_CREDITS, Rejection,
@@ -82,9 +82,9 @@ pub(super) struct Model {
     pub(super) features: BTreeSet<String>,
     pub(super) frozen: bool,
     pub(super) ledgers: HashMap<ProductId, Vec<LedgerRow>>,
-    pub(super) purse: ModelCoins,
-    pub(super) till: ModelPurchases,
-    pub(super) desk: ModelInstructions,
+    pub(super) coins: ModelCoins,
+    pub(super) purchases: ModelPurchases,
+    pub(super) instructions: ModelInstructions,
     last_free: HashMap<ProductId, i64>,
     pub(super) debts: ModelDebts,
     used_keys: HashMap<(Operation, String), (ProductId, i64, u128)>,
@@ -102,9 +102,9 @@ impl Model {
             features: BTreeSet::new(),
             frozen: false,
             ledgers: HashMap::new(),
-            purse: ModelCoins::default(),
-            till: ModelPurchases::default(),
-            desk: ModelInstructions::default(),
+            coins: ModelCoins::default(),
+            purchases: ModelPurchases::default(),
+            instructions: ModelInstructions::default(),
             last_free: HashMap::new(),
             debts: ModelDebts::default(),
             used_keys: HashMap::new(),
@@ -113,9 +113,9 @@ impl Model {
 
     /// Walks through every instant up to now at which something ends, then grants what is due.
     pub(super) fn touch(&mut self) {
-        let mut instants = self.purse.ends();
+        let mut instants = self.coins.ends();
         instants.extend(self.holds.values().map(|hold| hold.end));
-        instants.extend(self.till.orders.values().map(|order| order.end));
+        instants.extend(self.purchases.orders.values().map(|order| order.end));
         instants.retain(|&instant| instant <= self.now);
         for instant in instants {
             let open = |hold: &ModelHold| hold.status == HoldStatus::Open && hold.end == instant;
@@ -145,7 +145,7 @@ impl Model {
                 self.last_free.insert(product, start);
                 self.date(self.now);
                 let rest = self.debts.pay(product, fitting);
-                self.purse.grant(product, Reason::FreeGrant, rest, end);
+                self.coins.grant(product, Reason::FreeGrant, rest, end);
                 self.write(product, Reason::FreeGrant, fitting, None);
             }
         }
@@ -153,7 +153,7 @@ impl Model {
 
     pub(super) fn expire_coins(&mut self, instant: i64) {
         for product in self.products.clone() {
-            let gone = self.purse.expire(product, instant);
+            let gone = self.coins.expire(product, instant);
             if gone > 0 {
                 self.date(instant);
                 self.write(product, Reason::Expiry, -gone, None);
@@ -180,7 +180,7 @@ impl Model {
         }
         self.date(self.now);
         let rest = self.debts.pay(product, coins);
-        self.purse.grant(product, Reason::Manual, rest, end);
+        self.coins.grant(product, Reason::Manual, rest, end);
         self.write(product, Reason::Manual, coins, Some(key));
         self.use_up(Operation::Grant, key, product, coins, product.0)
     }
@@ -206,13 +206,13 @@ impl Model {
         if overrun > available {
             return Outcome::Refused(Rejection::NoCredit {
                 product,
-                balance: self.purse.count(product, None) * self.worth,
+                balance: self.coins.count(product, None) * self.worth,
                 requested: overrun * self.worth,
                 available: available * self.worth,
             });
         }
         self.date(self.now);
-        self.purse.hold(product, serial, coins);
+        self.coins.hold(product, serial, coins);
         let status = HoldStatus::Open;
         let (key_kept, amount) = (key.to_owned(), coins);
         let hold = ModelHold {
@@ -335,7 +335,7 @@ impl Model {
     fn payer(&self, product: Option<ProductId>, coins: i64) -> Result<ProductId, Rejection> {
         let product = self.named(product)?;
         self.thawed()?;
-        let balance = self.purse.count(product, None);
+        let balance = self.coins.count(product, None);
         if coins <= balance {
             return Ok(product);
         }
@@ -344,7 +344,7 @@ impl Model {
 
     /// The refusal where so many coins are needed of the balance.
     pub(super) fn short(&self, product: ProductId, needed: i64, requested: i64) -> Rejection {
-        let balance = self.purse.count(product, None);
+        let balance = self.coins.count(product, None);
         Rejection::Insufficient {
             product,
             balance: balance * self.worth,
@@ -354,7 +354,7 @@ impl Model {
     }
 
     pub(super) fn room(&self, product: ProductId) -> i64 {
-        MAX_CREDITS / self.worth - self.purse.total(product) + self.debts.owed(product)
+        MAX_CREDITS / self.worth - self.coins.total(product) + self.debts.owed(product)
     }
 
     pub(super) fn date(&mut self, instant: i64) {

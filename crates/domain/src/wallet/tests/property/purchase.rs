@@ -9,7 +9,7 @@ use super::{
     Run,
     command::QUARTER,
     model::Outcome,
-    till::{CYCLE, ModelReport, TIERS, TRIAL, Ware, rolls_over, tier_name},
+    orders::{CYCLE, Item, ModelReport, TIERS, TRIAL, rolls_over, tier_name},
 };
 use crate::{
     Timestamp,
@@ -147,8 +147,8 @@ pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
 impl Run {
     /// The wallet's answer and the model's.
     pub(super) fn both_buy(&mut self, purchase: &Purchase) -> (Outcome, Outcome) {
-        self.teller.touch();
-        let now = self.teller.now;
+        self.driver.touch();
+        let now = self.driver.now;
         match *purchase {
             Purchase::Order {
                 order,
@@ -157,30 +157,30 @@ impl Run {
                 days,
                 feature,
             } => {
-                let ware = Ware {
+                let item = Item {
                     fills: self.product(product),
                     coins,
                     days,
                     feature: feature.then(|| format!("bought.{order}")),
                     starts: None,
                 };
-                self.both_order(order, ware)
+                self.both_order(order, item)
             }
             Purchase::OrderTier {
                 order,
                 subscription,
                 tier,
             } => {
-                let ware = self.tier(subscription, tier);
-                self.both_order(order, ware)
+                let item = self.tier(subscription, tier);
+                self.both_order(order, item)
             }
             Purchase::Pay { order, cents } => {
-                let price = self.model.till.orders.get(&order);
-                let cents = self.exact(cents, price.map_or(0, |order| order.ware.coins));
-                let orders = self.teller.orders();
+                let price = self.model.purchases.orders.get(&order);
+                let cents = self.exact(cents, price.map_or(0, |order| order.item.coins));
+                let orders = self.driver.orders();
                 let known = orders.get(&OrderSerial(order));
-                let starts = self.model.till.orders.get(&order);
-                let starts = starts.and_then(|order| order.ware.starts);
+                let starts = self.model.purchases.orders.get(&order);
+                let starts = starts.and_then(|order| order.item.starts);
                 let told = ModelReport {
                     subscription: starts.unwrap_or(0),
                     tier: known.map_or(0, |order| tier_of(&order.terms)),
@@ -235,7 +235,7 @@ impl Run {
                 trial,
                 paused,
             } => {
-                let ware = self.tier(subscription, tier);
+                let item = self.tier(subscription, tier);
                 let told = ModelReport {
                     start: now.0 - since * QUARTER,
                     period_end: now.0 + (CYCLE - since) * QUARTER,
@@ -243,18 +243,18 @@ impl Run {
                     paused,
                     ..self.told(subscription, tier, 0, age)
                 };
-                let cents = if free { 0 } else { ware.coins };
+                let cents = if free { 0 } else { item.coins };
                 let cycle = Bill {
                     order: OrderSerial(order),
                     is_add_on: false,
                     pays: Pays::Cycle,
-                    terms: Some(self.terms(&ware)),
+                    terms: Some(self.terms(&item)),
                     quantity: crate::Quantity::ONE,
                     payment: payment(order, cents),
                     billing: billing(told),
                 };
                 let real = self.told_of(Telling::Bill(Box::new(cycle)));
-                (real, self.model.renew(order, ware, cents, told))
+                (real, self.model.renew(order, item, cents, told))
             }
             Purchase::Switch {
                 order,
@@ -266,7 +266,7 @@ impl Run {
                 trial,
                 paused,
             } => {
-                let ware = self.tier(subscription, tier);
+                let item = self.tier(subscription, tier);
                 let told = ModelReport {
                     start: now.0 - since * QUARTER,
                     period_end: now.0 + (CYCLE - since) * QUARTER,
@@ -275,8 +275,8 @@ impl Run {
                     ..self.told(subscription, tier, 0, 0)
                 };
                 let at = told.start + after * QUARTER;
-                let cents = if free { 0 } else { ware.coins };
-                let (billing, terms) = (billing(told), self.terms(&ware));
+                let cents = if free { 0 } else { item.coins };
+                let (billing, terms) = (billing(told), self.terms(&item));
                 let old_terms = self.terms(&self.tier(subscription, old));
                 let switch = Bill {
                     order: OrderSerial(order),
@@ -290,7 +290,7 @@ impl Run {
                 let real = self.told_of(Telling::Bill(Box::new(switch)));
                 (
                     real,
-                    self.model.switch(order, (ware, cents), (old, at), told),
+                    self.model.switch(order, (item, cents), (old, at), told),
                 )
             }
             Purchase::Report {
@@ -320,14 +320,14 @@ impl Run {
         }
     }
 
-    fn both_order(&mut self, order: u128, ware: Ware) -> (Outcome, Outcome) {
-        let placing = placed(order, self.terms(&ware));
+    fn both_order(&mut self, order: u128, item: Item) -> (Outcome, Outcome) {
+        let placing = placed(order, self.terms(&item));
         let real = self.told_of(Telling::Place(placing));
-        (real, self.model.order(order, ware))
+        (real, self.model.order(order, item))
     }
 
     fn told_of(&mut self, command: Telling) -> Outcome {
-        match self.teller.purchase(command) {
+        match self.driver.purchase(command) {
             Ok(true) => Outcome::Applied,
             Ok(false) => Outcome::Unchanged,
             Err(refusal) => Outcome::Refused(refusal),
@@ -335,7 +335,7 @@ impl Run {
     }
 
     fn told(&self, subscription: u128, tier: usize, ahead: i64, age: i64) -> ModelReport {
-        let now = self.teller.now.0;
+        let now = self.driver.now.0;
         ModelReport {
             subscription,
             tier,
@@ -347,8 +347,8 @@ impl Run {
         }
     }
 
-    fn tier(&self, subscription: u128, tier: usize) -> Ware {
-        Ware {
+    fn tier(&self, subscription: u128, tier: usize) -> Item {
+        Item {
             fills: self.product(0),
             coins: TIERS[tier],
             days: None,
@@ -358,28 +358,28 @@ impl Run {
     }
 
     /// A coin's price is a cent.
-    fn terms(&self, ware: &Ware) -> Terms {
-        let feature = ware.feature.iter();
+    fn terms(&self, item: &Item) -> Terms {
+        let feature = item.feature.iter();
         Terms {
-            product: if ware.starts.is_some() {
+            product: if item.starts.is_some() {
                 CLUB
             } else {
-                ware.fills
+                item.fills
             },
-            fills: ware.fills,
-            credits: ware.coins * self.model.worth,
-            expire_after_days: ware.days.map(|days| u32::try_from(days).unwrap()),
-            rollover: ware.starts.is_some_and(rolls_over),
+            fills: item.fills,
+            credits: item.coins * self.model.worth,
+            expire_after_days: item.days.map(|days| u32::try_from(days).unwrap()),
+            rollover: item.starts.is_some_and(rolls_over),
             features: feature
                 .map(|f| Feature::new(f.as_str()).unwrap())
                 .collect::<BTreeSet<_>>(),
-            interval: match ware.starts {
+            interval: match item.starts {
                 Some(_) => Interval::Month,
                 None => Interval::OneTime,
             },
             trial_credits: TRIAL * self.model.worth,
-            amount_cents: ware.coins,
-            price: PriceId(TIERS.iter().position(|&t| t == ware.coins).unwrap_or(0) as u128),
+            amount_cents: item.coins,
+            price: PriceId(TIERS.iter().position(|&t| t == item.coins).unwrap_or(0) as u128),
             ..pack()
         }
     }

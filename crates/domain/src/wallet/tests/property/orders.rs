@@ -6,9 +6,9 @@ use std::{
 };
 
 use super::{
+    balances::CoinOrigin,
     command::QUARTER,
     model::{Model, Outcome},
-    purse::CoinOrigin,
 };
 use crate::{
     Rejection,
@@ -26,7 +26,7 @@ pub(super) const DAY: i64 = 4 * QUARTER;
 
 /// Something for sale. Tiers of the odd subscriptions roll over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Ware {
+pub(super) struct Item {
     pub(super) fills: ProductId,
     pub(super) coins: i64,
     pub(super) days: Option<i64>,
@@ -39,7 +39,7 @@ pub(super) type ModelReversal = (i64, i64, i64);
 
 #[derive(Debug)]
 pub(super) struct ModelOrder {
-    pub(super) ware: Ware,
+    pub(super) item: Item,
     pub(super) stage: OrderStatus,
     pub(super) end: i64,
     pub(super) cents: i64,
@@ -211,33 +211,33 @@ pub(super) fn rolls_over(subscription: u128) -> bool {
 }
 
 impl Model {
-    pub(super) fn order(&mut self, serial: u128, ware: Ware) -> Outcome {
+    pub(super) fn order(&mut self, serial: u128, item: Item) -> Outcome {
         self.touch();
-        if self.till.orders.contains_key(&serial) {
+        if self.purchases.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
         if let Err(refusal) = self.thawed() {
             return Outcome::Refused(refusal);
         }
-        let mut known = self.till.subscriptions.values();
-        if ware.starts.is_some() && known.any(ModelSubscription::is_current) {
+        let mut known = self.purchases.subscriptions.values();
+        if item.starts.is_some() && known.any(ModelSubscription::is_current) {
             return Outcome::Refused(Rejection::AlreadySubscribed { open_invoice: None });
         }
-        self.place_order(serial, ware);
+        self.place_order(serial, item);
         Outcome::Applied
     }
 
     pub(super) fn pay(&mut self, serial: u128, cents: i64, told: ModelReport) -> Outcome {
         self.touch();
-        let Some(order) = self.till.orders.get(&serial) else {
+        let Some(order) = self.purchases.orders.get(&serial) else {
             return Outcome::Refused(Rejection::OrderNotFound);
         };
         if order.stage == OrderStatus::Paid {
             return Outcome::Unchanged;
         }
-        let subscription = order.ware.starts;
+        let subscription = order.item.starts;
         if subscription.is_none() {
-            let coins = order.ware.coins;
+            let coins = order.item.coins;
             self.fulfil(serial, cents, coins, None, false);
             return Outcome::Applied;
         }
@@ -255,7 +255,7 @@ impl Model {
     pub(super) fn end_order(&mut self, serial: u128, end: OrderStatus) -> Outcome {
         self.touch();
         let now = self.now;
-        match self.till.orders.get_mut(&serial) {
+        match self.purchases.orders.get_mut(&serial) {
             None => Outcome::Refused(Rejection::OrderNotFound),
             Some(order) if order.stage == OrderStatus::Pending => {
                 order.stage = end;
@@ -268,8 +268,8 @@ impl Model {
 
     pub(super) fn reverse(&mut self, serial: u128, next: ModelReversal) -> Outcome {
         self.touch();
-        let early = self.till.early.get(&serial);
-        let order = self.till.orders.get(&serial);
+        let early = self.purchases.early.get(&serial);
+        let order = self.purchases.orders.get(&serial);
         let known = order.map(|order| order.away).or(early.copied());
         if known.is_some_and(|known| next.2 < known.2 || next == known) {
             return Outcome::Unchanged;
@@ -277,8 +277,8 @@ impl Model {
         self.date(self.now);
         let over = self.order_is_over(serial);
         let now = self.now;
-        match self.till.orders.get_mut(&serial) {
-            None => drop(self.till.early.insert(serial, next)),
+        match self.purchases.orders.get_mut(&serial) {
+            None => drop(self.purchases.early.insert(serial, next)),
             Some(order) => {
                 order.away = next;
                 order.see();
@@ -292,12 +292,12 @@ impl Model {
     pub(super) fn renew(
         &mut self,
         serial: u128,
-        ware: Ware,
+        item: Item,
         cents: i64,
         told: ModelReport,
     ) -> Outcome {
         self.touch();
-        if self.till.orders.contains_key(&serial) {
+        if self.purchases.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
         let known = self.current(told.subscription);
@@ -306,7 +306,7 @@ impl Model {
         if place == Some(Ordering::Greater) {
             self.end_cycle(told.subscription);
         }
-        self.place_order(serial, ware);
+        self.place_order(serial, item);
         let coins = told.coins(cents);
         self.fulfil(serial, cents, coins, Some(told.subscription), over);
         if !over {
@@ -319,12 +319,12 @@ impl Model {
     pub(super) fn switch(
         &mut self,
         serial: u128,
-        (ware, cents): (Ware, i64),
+        (item, cents): (Item, i64),
         (old, at): (usize, i64),
         told: ModelReport,
     ) -> Outcome {
         self.touch();
-        if self.till.orders.contains_key(&serial) {
+        if self.purchases.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
         let id = told.subscription;
@@ -342,8 +342,8 @@ impl Model {
         } else {
             self.brought(same.as_ref(), (old, told.tier), (at, told.start))
         };
-        let fills = ware.fills;
-        self.place_order(serial, ware);
+        let fills = item.fills;
+        self.place_order(serial, item);
         self.fulfil(serial, cents, coins, Some(id), over);
         if over {
             return Outcome::Applied;
@@ -358,7 +358,7 @@ impl Model {
         if told.tier >= old && next.top.is_none_or(|top| place(top) <= place(to)) {
             next.top = Some(to);
         }
-        self.till.subscriptions.insert(id, next);
+        self.purchases.subscriptions.insert(id, next);
         Outcome::Applied
     }
 
@@ -391,24 +391,24 @@ impl Model {
     }
 
     fn went_back(&self, order: u128) -> bool {
-        self.till.orders[&order].status() == OrderStatus::Refunded
+        self.purchases.orders[&order].status() == OrderStatus::Refunded
     }
 
     fn current(&self, id: u128) -> Option<&ModelSubscription> {
-        let known = self.till.subscriptions.get(&id);
+        let known = self.purchases.subscriptions.get(&id);
         known.filter(|known| known.is_current())
     }
 
     /// Whether an order's subscription is over, and its credits with that.
     pub(super) fn order_is_over(&self, serial: u128) -> bool {
-        let order = self.till.orders.get(&serial);
+        let order = self.purchases.orders.get(&serial);
         let of = order.and_then(|order| order.subscription);
         of.is_some_and(|id| !rolls_over(id) && self.is_over(id))
     }
 
     fn is_over(&self, id: u128) -> bool {
-        let known = self.till.subscriptions.get(&id);
-        self.till.gone.contains(&id) || known.is_some_and(|known| !known.is_current())
+        let known = self.purchases.subscriptions.get(&id);
+        self.purchases.gone.contains(&id) || known.is_some_and(|known| !known.is_current())
     }
 
     /// The tier in force: the highest that is paid, or a higher one that was named and not refunded.
@@ -437,8 +437,8 @@ impl Model {
         self.touch();
         let id = told.subscription;
         let over = status == SubscriptionStatus::Canceled;
-        let Some(known) = self.till.subscriptions.get(&id) else {
-            if over && self.till.gone.insert(id) {
+        let Some(known) = self.purchases.subscriptions.get(&id) else {
+            if over && self.purchases.gone.insert(id) {
                 self.date(self.now);
                 return Outcome::Applied;
             }
@@ -458,7 +458,7 @@ impl Model {
             return Outcome::Unchanged;
         }
         self.date(self.now);
-        self.till.subscriptions.insert(id, next);
+        self.purchases.subscriptions.insert(id, next);
         if over {
             self.end_cycle(id);
         }
@@ -468,26 +468,26 @@ impl Model {
     /// Expires pending orders as of an instant; whether there were any.
     pub(super) fn expire_orders(&mut self, instant: i64) -> bool {
         let pending = |o: &&mut ModelOrder| o.stage == OrderStatus::Pending && o.end <= instant;
-        let due = self.till.orders.values_mut().filter(pending);
+        let due = self.purchases.orders.values_mut().filter(pending);
         due.map(|order| order.stage = OrderStatus::Expired).count() > 0
     }
 
     pub(super) fn all_features(&self) -> BTreeSet<String> {
         let mut all = self.features.clone();
-        let orders = self.till.orders.values();
+        let orders = self.purchases.orders.values();
         let bought = orders.filter(|o| o.status() == OrderStatus::Paid && o.subscription.is_none());
-        all.extend(bought.filter_map(|order| order.ware.feature.clone()));
+        all.extend(bought.filter_map(|order| order.item.feature.clone()));
         let unlocks = |s: &&ModelSubscription| match s.status {
             SubscriptionStatus::Active => true,
             SubscriptionStatus::PastDue => s.grace_end.unwrap() > self.now,
             SubscriptionStatus::Paused | SubscriptionStatus::Canceled => false,
         };
         let kept = |s: &&ModelSubscription| {
-            let order = s.order.map(|order| self.till.orders[&order].status());
+            let order = s.order.map(|order| self.purchases.orders[&order].status());
             order != Some(OrderStatus::Refunded)
         };
         let subscriptions = self
-            .till
+            .purchases
             .subscriptions
             .values()
             .filter(unlocks)
@@ -496,12 +496,12 @@ impl Model {
         all
     }
 
-    fn place_order(&mut self, serial: u128, ware: Ware) {
-        let away = self.till.early.remove(&serial).unwrap_or_default();
+    fn place_order(&mut self, serial: u128, item: Item) {
+        let away = self.purchases.early.remove(&serial).unwrap_or_default();
         self.date(self.now);
         let order = ModelOrder {
-            cents: ware.coins,
-            ware,
+            cents: item.coins,
+            item,
             stage: OrderStatus::Pending,
             end: self.now + DAY,
             away,
@@ -512,7 +512,7 @@ impl Model {
             ended: false,
             subscription: None,
         };
-        self.till.orders.insert(serial, order);
+        self.purchases.orders.insert(serial, order);
     }
 
     fn fulfil(
@@ -523,17 +523,17 @@ impl Model {
         subscription: Option<u128>,
         over: bool,
     ) {
-        let ware = self.till.orders[&serial].ware.clone();
-        let granted = coins.min(self.room(ware.fills));
+        let item = self.purchases.orders[&serial].item.clone();
+        let granted = coins.min(self.room(item.fills));
         let ended = over && !subscription.is_some_and(rolls_over);
-        let end = ware.days.map_or(i64::MAX, |days| self.now + days * DAY);
+        let end = item.days.map_or(i64::MAX, |days| self.now + days * DAY);
         let end = if ended { self.now } else { end };
-        let order = self.till.orders.get_mut(&serial).unwrap();
+        let order = self.purchases.orders.get_mut(&serial).unwrap();
         (order.stage, order.cents) = (OrderStatus::Paid, cents);
         (order.granted, order.credits_end) = (granted, end);
         order.subscription = subscription;
         self.date(self.now);
-        self.bring(ware.fills, CoinOrigin { serial, own: true }, granted, end);
+        self.bring(item.fills, CoinOrigin { serial, own: true }, granted, end);
         self.move_coins(serial);
         if ended {
             self.expire_coins(self.now);
@@ -543,39 +543,39 @@ impl Model {
     fn bring(&mut self, product: ProductId, tag: CoinOrigin, coins: i64, end: i64) {
         if coins > 0 {
             let rest = self.debts.pay(product, coins);
-            self.purse.mint_for(product, tag, rest, end);
+            self.coins.mint_for(product, tag, rest, end);
             self.write_for(product, Reason::Purchase, coins, tag.serial);
         }
     }
 
     /// Takes or gives back what the order's refunds and dispute come to.
     fn move_coins(&mut self, serial: u128) {
-        let order = &self.till.orders[&serial];
+        let order = &self.purchases.orders[&serial];
         if order.stage != OrderStatus::Paid {
             return;
         }
         let (product, end, missing) = (
-            order.ware.fills,
+            order.item.fills,
             order.credits_end,
             order.worth() - order.taken,
         );
         let tag = CoinOrigin { serial, own: true };
         let moved = if missing > 0 {
-            -self.purse.take(product, tag, missing)
+            -self.coins.take(product, tag, missing)
         } else {
             let back = (-missing).min(self.room(product));
             let rest = self.debts.pay(product, back);
-            self.purse.mint_for(product, tag, rest, end);
+            self.coins.mint_for(product, tag, rest, end);
             back
         };
         if moved != 0 {
-            self.till.orders.get_mut(&serial).unwrap().taken -= moved;
+            self.purchases.orders.get_mut(&serial).unwrap().taken -= moved;
             self.write_for(product, Reason::Refund, moved, serial);
         }
     }
 
     fn take_cycle(&mut self, order: u128, told: ModelReport) {
-        let fills = self.till.orders[&order].ware.fills;
+        let fills = self.purchases.orders[&order].item.fills;
         let known = self.current(told.subscription).cloned();
         let mut next = known.unwrap_or_else(|| told.started(told.tier, fills));
         if next.compare(told) != Ordering::Equal {
@@ -583,7 +583,7 @@ impl Model {
         }
         (next.paid, next.start, next.order) = (told.tier, told.start, Some(order));
         next.bill(told);
-        self.till.subscriptions.insert(told.subscription, next);
+        self.purchases.subscriptions.insert(told.subscription, next);
     }
 
     fn end_cycle(&mut self, id: u128) {
@@ -592,11 +592,11 @@ impl Model {
             return;
         }
         let now = self.now;
-        for (&serial, order) in &mut self.till.orders {
+        for (&serial, order) in &mut self.purchases.orders {
             if order.subscription == Some(id) {
                 order.credits_end = order.credits_end.min(now);
                 order.ended = true;
-                self.purse.end(serial, now);
+                self.coins.end(serial, now);
             }
         }
         self.expire_coins(now);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::till::DAY;
+use super::orders::DAY;
 use crate::{history::Reason, id::ProductId};
 
 /// Which order brought a coin, and whether by its own payment.

@@ -37,7 +37,7 @@ pub(super) enum Done<R> {
     Replayed(R),
 }
 
-pub(super) struct Teller {
+pub(super) struct Driver {
     pub(super) now: Timestamp,
     pub(super) rules: Vec<FreeGrantRule>,
     pub(super) limits: Vec<DebtLimit>,
@@ -52,7 +52,7 @@ pub(super) struct Teller {
     index: HashMap<u64, usize>,
 }
 
-impl Teller {
+impl Driver {
     /// A new wallet on a Monday morning.
     pub(super) fn new() -> Self {
         Self::born_at(at("2026-03-02T09:00:00Z"))

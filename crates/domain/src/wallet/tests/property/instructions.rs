@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use super::{
     super::{
+        driver::Driver,
         key,
         shop::{CLUB, sub},
-        teller::Teller,
     },
     Run,
     model::{Model, Outcome},
+    orders::ModelOrder,
     outcome,
-    till::ModelOrder,
 };
 use crate::{
     Rejection,
@@ -111,7 +111,7 @@ impl Run {
                 cents,
                 key: name,
             } => {
-                let real = self.teller.ask_refund(Refund {
+                let real = self.driver.ask_refund(Refund {
                     order: OrderSerial(order),
                     amount_cents: cents,
                     key: key(&name.to_string()),
@@ -124,7 +124,7 @@ impl Run {
                 at_period_end,
                 key: name,
             } => {
-                let real = self.teller.cancel(Cancel {
+                let real = self.driver.cancel(Cancel {
                     named: NamedSubscription::Of(CLUB),
                     at_period_end,
                     key: key(&name.to_string()),
@@ -133,7 +133,7 @@ impl Run {
                 (about(real), self.model.instruct(Verb::Cancel, name, wanted))
             }
             InstructionCommand::Resume { key: name } => {
-                let real = self.teller.resume(Resume {
+                let real = self.driver.resume(Resume {
                     named: NamedSubscription::Of(CLUB),
                     key: key(&name.to_string()),
                 });
@@ -142,7 +142,7 @@ impl Run {
             }
             InstructionCommand::Close { verb, key, refused } => {
                 let given = |most: i64| {
-                    let asked = self.model.desk.kept.get(&(verb, key));
+                    let asked = self.model.instructions.kept.get(&(verb, key));
                     most.min(asked.map_or(0, |asked| asked.cents))
                 };
                 let stage =
@@ -150,7 +150,7 @@ impl Run {
                         given_cents: given(most),
                     });
                 let name = key.to_string();
-                let real = self.teller.close(verb.lookup(&name), stage);
+                let real = self.driver.close(verb.lookup(&name), stage);
                 let outcome = |changed| match changed {
                     true => Outcome::Applied,
                     false => Outcome::Unchanged,
@@ -175,7 +175,7 @@ impl Verb {
 }
 
 /// The outcome; of a replay, its order or product.
-fn about(answer: Result<super::super::teller::Done<Instruction>, Rejection>) -> Outcome {
+fn about(answer: Result<super::super::driver::Done<Instruction>, Rejection>) -> Outcome {
     outcome(answer, |instruction| match instruction {
         Instruction::Refund { order, .. } => order.0,
         Instruction::Cancel { .. } | Instruction::Resume { .. } => CLUB.0,
@@ -189,10 +189,10 @@ impl Model {
             Wanted::Refund(order, _) => order,
             Wanted::Cancel(_) | Wanted::Resume => CLUB.0,
         };
-        if verb == Verb::Refund && !self.till.orders.contains_key(&of) {
+        if verb == Verb::Refund && !self.purchases.orders.contains_key(&of) {
             return Outcome::Refused(Rejection::OrderNotFound);
         }
-        match self.desk.kept.get(&(verb, name)) {
+        match self.instructions.kept.get(&(verb, name)) {
             Some(kept) if matches!(kept.stage, InstructionStage::Refused { .. }) => {}
             Some(kept) if kept.wanted != wanted => {
                 return Outcome::Refused(Rejection::KeyReused);
@@ -203,7 +203,7 @@ impl Model {
         }
         let cents = match wanted {
             Wanted::Refund(order, named) => {
-                let left = self.till.orders[&order].left();
+                let left = self.purchases.orders[&order].left();
                 let cents = named.unwrap_or(left);
                 if cents < 1 || cents > left {
                     let refundable_cents = left;
@@ -212,13 +212,13 @@ impl Model {
                 self.date(self.now);
                 let (since, now) = (self.touched, self.now);
                 let over = self.order_is_over(order);
-                let order = self.till.orders.get_mut(&order).unwrap();
+                let order = self.purchases.orders.get_mut(&order).unwrap();
                 order.recalled(over, now);
                 order.pending_refunds = Some((order.back() + cents, since));
                 cents
             }
             Wanted::Cancel(_) | Wanted::Resume => {
-                let known = self.till.subscriptions.values();
+                let known = self.purchases.subscriptions.values();
                 let known = known.filter(|known| known.status != SubscriptionStatus::Canceled);
                 let ending: Vec<bool> = known.map(|known| known.canceling).collect();
                 let going_on = ending.iter().filter(|ending| !**ending).count();
@@ -237,13 +237,13 @@ impl Model {
             cents,
             stage,
         };
-        self.desk.kept.insert((verb, name), kept);
+        self.instructions.kept.insert((verb, name), kept);
         Outcome::Applied
     }
 
     fn close_instruction(&mut self, verb: Verb, name: u8, stage: InstructionStage) -> bool {
         self.touch();
-        let kept = self.desk.kept.get_mut(&(verb, name));
+        let kept = self.instructions.kept.get_mut(&(verb, name));
         let Some(kept) = kept.filter(|kept| kept.stage == InstructionStage::Requested) else {
             return false;
         };
@@ -255,7 +255,7 @@ impl Model {
         {
             let over = self.order_is_over(order);
             let now = self.now;
-            let order = self.till.orders.get_mut(&order).unwrap();
+            let order = self.purchases.orders.get_mut(&order).unwrap();
             order.recalled(over, now);
             if let Some((in_total, _)) = &mut order.pending_refunds {
                 *in_total -= cents - given_cents;
@@ -295,10 +295,10 @@ impl ModelOrder {
 }
 
 /// Checks that the last record of each key is what the model says.
-pub(super) fn same(teller: &Teller, model: &Model) {
-    for (&(verb, name), kept) in &model.desk.kept {
+pub(super) fn same(driver: &Driver, model: &Model) {
+    for (&(verb, name), kept) in &model.instructions.kept {
         let text = name.to_string();
-        let real = teller.last_instructed(verb.lookup(&text)).unwrap();
+        let real = driver.last_instructed(verb.lookup(&text)).unwrap();
         assert_eq!(real.stage, kept.stage, "{verb:?} {name}");
         match (&real.instruction, kept.wanted) {
             (Instruction::Refund { cents, .. }, Wanted::Refund(..)) => {
