@@ -30,8 +30,7 @@ pub enum Error {
     /// Too many commands are in flight, or the log's backlog is full; nothing was done.
     #[error("Too many requests are in flight. Nothing was done.")]
     Overloaded,
-    /// The log cannot be written or the service is stopping: the operation may or may not have
-    /// been applied.
+    /// The log cannot be written or the service is stopping: the operation may or may not have been applied.
     #[error("The outcome is unknown: try again with the same key.")]
     Unavailable,
     /// An event does not fit a frame. The edge's limits keep this from happening.

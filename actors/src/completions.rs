@@ -1,6 +1,5 @@
-//! Wakes the callers of a group commit. The journal's thread hands over all of them at once, and
-//! one task inside the runtime answers them: waking them one by one from outside cost a quarter of
-//! the throughput.
+//! Wakes the callers of a group commit. The journal's thread hands over all of them at once, and one task inside the
+//! runtime answers them: waking them one by one from outside cost a quarter of the throughput.
 
 use persistence::{OnOutcome, Outcome};
 use tokio::sync::mpsc;

@@ -1,6 +1,5 @@
-//! The machine's clock without its jumps. Credits and holds expire by it: a wall clock that is
-//! put forward by mistake must not end them all at once, and one that is put back must not make time
-//! go back.
+//! The machine's clock without its jumps. Credits and holds expire by it: a wall clock that is put forward by mistake
+//! must not end them all at once, and one that is put back must not make time go back.
 //!
 //! Time advances with the monotonic clock, which is compared with the wall clock ten times a second:
 //!

@@ -132,8 +132,7 @@ impl Handle {
         }
     }
 
-    /// Answers the results of wallets at rest once all of their appends are durable: one wait for
-    /// all of them.
+    /// Answers the results of wallets at rest once all of their appends are durable: one wait for all of them.
     fn fill_durably(&self, batch: Arc<Batch>, decided: Vec<BatchResult>) {
         if decided.is_empty() {
             return;
@@ -143,8 +142,7 @@ impl Handle {
                 batch.fill(decided);
             }
         });
-        // When the log accepts no more appends, `on_outcome` is dropped, and these items' outcome is
-        // unknown.
+        // When the log accepts no more appends, `on_outcome` is dropped, and these items' outcome is unknown.
         let _refused = self
             .inner
             .registry

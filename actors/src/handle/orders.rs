@@ -133,8 +133,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`Rejection::WalletNotFound`] for a code that opens none; [`Error::Overloaded`] or
-    /// [`Error::Unavailable`].
+    /// [`Rejection::WalletNotFound`] for a code that opens none; [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn order_of_assignment(
         &self,
         scope: &Scope,

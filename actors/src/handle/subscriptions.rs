@@ -27,8 +27,7 @@ impl Handle {
         ended.map_err(|error| unreadable(&error))
     }
 
-    /// The provider's ids of a wallet's subscriptions that have not ended and whose periods ended by
-    /// `until`.
+    /// The provider's ids of a wallet's subscriptions that have not ended and whose periods ended by `until`.
     ///
     /// # Errors
     ///

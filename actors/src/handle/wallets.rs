@@ -157,8 +157,7 @@ impl Handle {
         self.ask_at(scope, address, command).await
     }
 
-    /// Grants or revokes a feature; returns all features afterwards. A grant creates a user's wallet if there
-    /// is none.
+    /// Grants or revokes a feature; returns all features afterwards. A grant creates a user's wallet if there is none.
     ///
     /// # Errors
     ///

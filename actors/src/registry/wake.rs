@@ -1,5 +1,4 @@
-//! Wakes a wallet: one task reads it from the books and starts its actor, all other callers wait at
-//! its slot.
+//! Wakes a wallet: one task reads it from the books and starts its actor, all other callers wait at its slot.
 
 use std::{
     sync::{

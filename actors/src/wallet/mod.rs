@@ -1,6 +1,5 @@
-//! One awake wallet. It decides with the pure rules, applies events to memory at once, appends
-//! them to the journal with the caller's reply attached, and takes the next task: it never
-//! waits for the disk. Each command has a file.
+//! One awake wallet. It decides with the pure rules, applies events to memory at once, appends them to the journal with
+//! the caller's reply attached, and takes the next task: it never waits for the disk. Each command has a file.
 
 mod batch;
 mod caller;

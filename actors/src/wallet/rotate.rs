@@ -27,9 +27,8 @@ impl Command for CheckCaller {
 impl Command for Rotate {
     type Answer = ();
 
-    /// Releases the holds that publishable keys placed: placed by a thief, they would keep credits
-    /// from the owner for a day. If the process dies in between, the old code is still valid
-    /// and the call can be repeated.
+    /// Releases the holds that publishable keys placed: placed by a thief, they would keep credits from the owner for a
+    /// day. If the process dies in between, the old code is still valid and the call can be repeated.
     fn clear(&self, turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
         if !self.although_frozen {
             turn.wallet()?.refuse_frozen()?;

@@ -51,8 +51,7 @@ pub struct Accounts {
     shared: Arc<PriceCache>,
     /// The built-in provider; each round it does what is due.
     sandbox: OnceLock<Sandbox>,
-    /// Locks for one change of a project's provider at a time: what was checked before a change may
-    /// not hold after it.
+    /// Locks for one change of a project's provider at a time: what was checked before a change may not hold after it.
     changing: NamedLocks,
 }
 

@@ -159,8 +159,7 @@ impl Accounts {
             if let Some(message) = message.filter(|_| !sells) {
                 return Err(format!("it lacks {}: {message}", missing.join(", ")));
             }
-            // A restricted key may lack this permission: then the account is recognised by its
-            // newest order.
+            // A restricted key may lack this permission: then the account is recognised by its newest order.
             let account = client.account().await.ok();
             Ok(KeyCheck::Works { account, missing })
         };

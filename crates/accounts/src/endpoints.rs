@@ -21,8 +21,7 @@ const EVERY: u32 = 60;
 /// What was done about an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointOutcome {
-    /// There is nothing to do: no public address, another provider, or an endpoint that somebody else
-    /// manages.
+    /// There is nothing to do: no public address, another provider, or an endpoint that somebody else manages.
     NotOurs,
     /// It exists and is in order.
     Well,

@@ -7,8 +7,7 @@ use url::{Host, Url};
 ///
 /// # Errors
 ///
-/// [`Refusal::Invalid`] for the first that is not an origin: it has a path, for example, or is
-/// `http` and not loopback.
+/// [`Refusal::Invalid`] for the first that is not an origin: it has a path, for example, or is `http` and not loopback.
 pub fn origins(typed: &[String]) -> Result<Vec<Origin>, Refusal> {
     let read = typed.iter().enumerate();
     read.map(|(at, text)| origin(text).ok_or_else(|| Origin::refusal(at)))

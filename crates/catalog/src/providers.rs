@@ -1,5 +1,4 @@
-//! Encrypts a provider's secrets before the domain's rules see them, so that no document ever has
-//! them in the clear.
+//! Encrypts a provider's secrets before the domain's rules see them, so that no document ever has them in the clear.
 
 use actors::Cipher;
 use domain::{

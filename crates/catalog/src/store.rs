@@ -553,8 +553,7 @@ impl CatalogStore {
         }
     }
 
-    /// Runs a change in a task of its own: a caller who goes away must not leave a change logged
-    /// but not published.
+    /// Runs a change in a task of its own: a caller who goes away must not leave a change logged but not published.
     pub(super) async fn change<T: Send + 'static>(
         &self,
         decide: impl FnOnce(&Catalog, Timestamp) -> Result<(Vec<Document>, T), Error> + Send + 'static,

@@ -1,6 +1,5 @@
-//! Scrip's rules, pure: what a wallet is, which commands it takes, what each one changes or why it is refused.
-//! Nothing here reads a clock, draws a random number or touches a disk; time, identifiers and earlier records are
-//! passed in.
+//! Scrip's rules, pure: what a wallet is, which commands it takes, what each one changes or why it is refused. Nothing
+//! here reads a clock, draws a random number or touches a disk; time, identifiers and earlier records are passed in.
 //!
 //! A command is decided by a plain function over a borrowed [`wallet::Wallet`]; the state changes
 //! only in [`wallet::Wallet::apply`], so that replaying the events gives the same wallet.

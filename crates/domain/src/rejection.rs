@@ -67,8 +67,7 @@ pub enum Rejection {
     /// The wallet has already bought every feature of the price, which brings nothing else.
     #[error("This wallet has bought all of this already.")]
     AlreadyOwned,
-    /// The price recurs, and the wallet's customer has a subscription, or an open checkout of one, in
-    /// another currency.
+    /// The price recurs, and the wallet's customer has a subscription, or an open checkout of one, in another currency.
     #[error("This wallet's subscriptions are charged in {currency}.")]
     CurrencyMismatch {
         /// The currency of those subscriptions.
@@ -80,8 +79,7 @@ pub enum Rejection {
     /// The wallet has as many open holds as it may.
     #[error("Too many holds of this wallet are open.")]
     TooManyHolds,
-    /// The wallet has [`crate::wallet::credit::MAX_LOTS`] lots of the product, and a manual grant
-    /// would be one more.
+    /// The wallet has [`crate::wallet::credit::MAX_LOTS`] lots of the product, and a manual grant would be one more.
     #[error("This wallet has too many grants of this product that expire at different times.")]
     TooManyLots,
     /// The wallet has completed no purchase: the provider does not know its owner.

@@ -387,8 +387,7 @@ impl Inbox {
     /// Forgets an event that was processed.
     fn finish(&self, key: EventKey) {
         failpoint::reached("inbox.worked");
-        // Nobody waits for this. If it fails, the event is processed again after a restart, which
-        // changes nothing.
+        // Nobody waits for this. If it fails, the event is processed again after a restart, which changes nothing.
         let (handle, forget) = (
             self.0.context.handle.clone(),
             notes::forget::<EventNote>(&key),

@@ -3,9 +3,8 @@
 //! of events ([`EventPoller`]); objects that no event named are asked about ([`PendingOrderSweep`],
 //! [`Payments::refresh_order`]). Each of these is a [`Sweep`] that fails by itself, and an object that cannot be
 //! fetched waits in the inbox. All of them only say which object to fetch: [`Fulfilment`] fetches it and reports its
-//! state to the wallet, also after a caller's refund or cancellation ([`Payments::refund`],
-//! [`Payments::instruct`]). Orders and subscriptions of a project's former provider are ended
-//! ([`Payments::end_former_provider`]).
+//! state to the wallet, also after a caller's refund or cancellation ([`Payments::refund`], [`Payments::instruct`]).
+//! Orders and subscriptions of a project's former provider are ended ([`Payments::end_former_provider`]).
 //!
 //! Wallets decide about orders and credits, this crate does not. It may do everything twice, since each
 //! wallet applies each report once. It names no provider: see the crate `port`.
@@ -122,8 +121,7 @@ impl Payments {
     ///
     /// # Errors
     ///
-    /// [`notes::Error`] when a note cannot be read: each note stands for a promise, and nothing is
-    /// started without it.
+    /// [`notes::Error`] when a note cannot be read: each note stands for a promise, and nothing is started without it.
     pub fn new(
         handle: Handle,
         catalog: Arc<CatalogStore>,

@@ -1,7 +1,6 @@
-//! Runs the periodic work of each project with a provider, once a second: has the provider do its own, reads its
-//! list of events, asks about pending orders and overdue subscriptions, retries stored events, expires overdue
-//! orders, and begins a reconciliation when one is due. Each is a task of its own, so that none waits for another
-//! or fails with it.
+//! Runs the periodic work of each project with a provider, once a second: has the provider do its own, reads its list
+//! of events, asks about pending orders and overdue subscriptions, retries stored events, expires overdue orders, and
+//! begins a reconciliation when one is due. Each is a task of its own, so that none waits for another or fails with it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 

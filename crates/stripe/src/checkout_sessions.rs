@@ -52,9 +52,8 @@ pub fn form(
         format!("{ITEM}[quantity]"),
         request.reference.quantity.get(),
     );
-    // Stripe knows the email of an existing customer and takes no other. A new buyer becomes a customer, so
-    // that the next purchase and the portal find them; a subscription always creates one, and refuses the
-    // parameter.
+    // Stripe knows the email of an existing customer and takes no other. A new buyer becomes a customer, so that the
+    // next purchase and the portal find them; a subscription always creates one, and refuses the parameter.
     form = match &request.customer {
         Some(customer) => form.with("customer", customer),
         None => form
@@ -128,8 +127,7 @@ pub struct Session {
     pub url: Option<String>,
     /// Whether it is open, complete or expired.
     pub status: Option<SessionStatus>,
-    /// Whether the money is there: `paid`, `unpaid`, or `no_payment_required` where the total is zero or due
-    /// later.
+    /// Whether the money is there: `paid`, `unpaid`, or `no_payment_required` where the total is zero or due later.
     payment_status: String,
     /// The payment, of a session in payment mode that had something to charge.
     pub payment_intent: Option<Expandable<PaymentId>>,

@@ -393,8 +393,7 @@ fn resource(path: &[&str]) -> String {
 }
 
 impl CallFailure {
-    /// Whether it says nothing about this request: its idempotency key was used before, with this form or
-    /// another.
+    /// Whether it says nothing about this request: its idempotency key was used before, with this form or another.
     pub(super) fn is_replay(&self) -> bool {
         let reused = matches!(&self.error, Error::Refused(refusal) if refusal.is_key_reused());
         self.replayed || reused

@@ -79,8 +79,7 @@ impl Dispute {
         matches!(self.money(), DisputedMoney::Withheld | DisputedMoney::Lost)
     }
 
-    /// The dispute in the domain's terms; `None`: a refund settled it first, or its status or currency is
-    /// unknown.
+    /// The dispute in the domain's terms; `None`: a refund settled it first, or its status or currency is unknown.
     pub(super) fn in_domain(&self) -> Option<domain::wallet::Dispute> {
         let won = match self.money() {
             DisputedMoney::Unclear => return None,

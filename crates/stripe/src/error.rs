@@ -17,8 +17,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// No answer, after all retries. Whether a change was made is unknown: ask again under the same operation
-    /// key.
+    /// No answer, after all retries. Whether a change was made is unknown: ask again under the same operation key.
     pub(super) fn unavailable(reason: impl Into<String>, retry_after_seconds: Option<u64>) -> Self {
         Self::Other(payments_port::Error::Unavailable {
             reason: reason.into(),

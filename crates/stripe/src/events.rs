@@ -107,8 +107,7 @@ impl From<RawEvent> for StripeEvent {
         let object = &whole.data.object;
         let (mut metadata, mut subscription) = (object.get("metadata"), None);
         if whole.kind.starts_with("invoice.") {
-            // An invoice names its subscription under `parent` since API version 2025-03-31, at the top level
-            // before.
+            // An invoice names its subscription under `parent` since API version 2025-03-31, at the top level before.
             let places = [object.get("parent"), Some(object)].into_iter().flatten();
             let mut details = places.filter_map(|place| place.get("subscription_details"));
             let details = details.find(|details| details.is_object());

@@ -1,5 +1,4 @@
-//! Building blocks of Stripe's responses: objects that refer to each other, list pages, enums that Stripe may
-//! extend.
+//! Building blocks of Stripe's responses: objects that refer to each other, list pages, enums that Stripe may extend.
 
 use std::{collections::BTreeMap, fmt};
 

@@ -2,9 +2,8 @@
 //! it. This one list yields the link to create such a key, the page that explains it, and the calls that check
 //! a key when it is set. A call that is not listed fails every test that makes it.
 //!
-//! Stripe names permissions `rak_<resource>_<read|write>`; write includes read, and prices go by their old
-//! name, plans. Source: its refusals ("Having the 'rak_…' permission would allow this request") and "Restricted
-//! API keys".
+//! Stripe names permissions `rak_<resource>_<read|write>`; write includes read, and prices go by their old name, plans.
+//! Source: its refusals ("Having the 'rak_…' permission would allow this request") and "Restricted API keys".
 
 use std::{
     collections::{BTreeMap, BTreeSet},

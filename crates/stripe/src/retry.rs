@@ -44,8 +44,7 @@ impl FailedAttempt {
         })
     }
 
-    /// The pause before the next attempt, after `attempts` were made; `None`: give up. `jitter` is a
-    /// random byte.
+    /// The pause before the next attempt, after `attempts` were made; `None`: give up. `jitter` is a random byte.
     pub(super) fn pause(&self, attempts: u32, jitter: u8) -> Option<Duration> {
         let most = match self.status {
             Some(409 | 429) => MAX_BUSY_ATTEMPTS,

@@ -67,8 +67,7 @@ pub fn is_one(header: &[u8]) -> bool {
     parse(header).is_some_and(|parsed| !parsed.signatures.is_empty())
 }
 
-/// Checks a header against a body. Any of `secrets` will do, so that one can be replaced without
-/// losing events.
+/// Checks a header against a body. Any of `secrets` will do, so that one can be replaced without losing events.
 ///
 /// # Errors
 ///

@@ -158,8 +158,7 @@ impl Price {
             && (self.product, &self.currency) == (other.product, &other.currency)
     }
 
-    /// Checks a price that is to be offered against those that are: a customer has to be able to switch to every
-    /// tier.
+    /// Checks a price that is to be offered against those that are: a customer has to be able to switch to every tier.
     ///
     /// # Errors
     ///

@@ -240,8 +240,7 @@ impl ProductChange {
     ///
     /// # Errors
     ///
-    /// [`Refusal::Invalid`] for the first input that is out of its bounds, or that existing prices or credits rule
-    /// out.
+    /// [`Refusal::Invalid`] for the first input that is out of its bounds, or that existing prices or credits rule out.
     pub fn decide(self, old: &Product, has_prices: bool) -> Result<Product, Refusal> {
         self.check()?;
         let new = Product {

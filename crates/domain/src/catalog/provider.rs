@@ -90,8 +90,7 @@ impl Provider {
         }
     }
 
-    /// How far the project's clock is ahead of the machine's, in milliseconds: only the sandbox has a
-    /// clock of its own.
+    /// How far the project's clock is ahead of the machine's, in milliseconds: only the sandbox has a clock of its own.
     #[must_use]
     pub const fn ahead_millis(&self) -> i64 {
         match self.account {

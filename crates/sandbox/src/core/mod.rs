@@ -1,6 +1,5 @@
-//! The sandbox as a state machine: objects, the clock and the source of ids are passed in, answers and changed
-//! objects come out. Never reads a clock, draws randomness or does I/O, so that every flow can be tested
-//! without.
+//! The sandbox as a state machine: objects, the clock and the source of ids are passed in, answers and changed objects
+//! come out. Never reads a clock, draws randomness or does I/O, so that every flow can be tested without.
 
 #[macro_use]
 pub(crate) mod words;

@@ -1,5 +1,4 @@
-//! A request that is refused, in Stripe's form: status, type, code, parameter, message. Never
-//! contains a key.
+//! A request that is refused, in Stripe's form: status, type, code, parameter, message. Never contains a key.
 
 use serde_json::{Value, json};
 

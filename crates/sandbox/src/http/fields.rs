@@ -1,5 +1,4 @@
-//! What a page's form or a script sends along with an action: a form or a JSON object of a few
-//! fields, by name.
+//! What a page's form or a script sends along with an action: a form or a JSON object of a few fields, by name.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! A customer's payments, and the ways in which the money can go back: a refund by the shop, a dispute by the
-//! bank.
+//! A customer's payments, and the ways in which the money can go back: a refund by the shop, a dispute by the bank.
 
 use maud::{Markup, html};
 

@@ -30,8 +30,7 @@ const SCOPES: [(&str, &str); 20] = [
     ("balance_transactions", "balance_transaction"),
 ];
 
-/// The permission that a request needs, for example `rak_dispute_read`; `None`: an endpoint without a known
-/// one.
+/// The permission that a request needs, for example `rak_dispute_read`; `None`: an endpoint without a known one.
 #[must_use]
 pub fn permission(method: &str, path: &str) -> Option<String> {
     let path = path.strip_prefix("/v1/")?;

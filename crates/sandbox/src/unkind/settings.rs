@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use super::exchange::{Parameters, Request};
 use crate::core::objects::Listing;
 
-/// How unkind a provider is. All of it is off by default; [`Unkindness::as_stripe`] is what Stripe does
-/// every day.
+/// How unkind a provider is. All of it is off by default; [`Unkindness::as_stripe`] is what Stripe does every day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Unkindness {

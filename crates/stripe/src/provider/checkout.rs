@@ -10,8 +10,7 @@ use crate::{
     key,
 };
 
-/// What another try leaves out or replaces, because Stripe no longer has it, or refuses what only helps the
-/// buyer.
+/// What another try leaves out or replaces, because Stripe no longer has it, or refuses what only helps the buyer.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Attempt {
     /// Without the customer: somebody deleted them.

@@ -1,6 +1,5 @@
-//! The only place that changes a wallet, with `orders.rs` for purchases. It trusts the decision
-//! behind an event, but checks the arithmetic: an event that does not fit the state means that the
-//! books are damaged.
+//! The only place that changes a wallet, with `orders.rs` for purchases. It trusts the decision behind an event, but
+//! checks the arithmetic: an event that does not fit the state means that the books are damaged.
 
 mod debt;
 mod orders;

@@ -15,8 +15,7 @@ use crate::{
 };
 
 impl Wallet {
-    /// Decides what changes when the buyer is done and the money is on its way: a pending or expired order notes
-    /// that.
+    /// Decides what changes when the buyer is done and the money is on its way: a pending or expired order notes that.
     ///
     /// # Errors
     ///

@@ -35,8 +35,7 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Rejection::KeyReused`], [`Rejection::ExpiryPast`], [`Rejection::BalanceLimit`] or
-    /// [`Rejection::TooManyLots`].
+    /// [`Rejection::KeyReused`], [`Rejection::ExpiryPast`], [`Rejection::BalanceLimit`] or [`Rejection::TooManyLots`].
     pub fn credit(
         &self,
         command: Credit,

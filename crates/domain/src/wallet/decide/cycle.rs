@@ -117,8 +117,7 @@ impl Subscription {
         }
     }
 
-    /// The subscription with the payment of its cycle, and with the status of that report unless a newer one is
-    /// known.
+    /// The subscription with the payment of its cycle, and with the status of that report unless a newer one is known.
     pub(super) fn paid_by(
         self,
         order: OrderSerial,

@@ -17,8 +17,7 @@ use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 pub struct Archive<'a> {
     /// The last record of the order, found by [`crate::history::RecordKey::Order`].
     pub order: Option<&'a ArchivedOrder>,
-    /// Whether the subscription is over: there is a record of it under
-    /// [`crate::history::RecordKey::Subscription`].
+    /// Whether the subscription is over: there is a record of it under [`crate::history::RecordKey::Subscription`].
     pub subscription_over: bool,
 }
 
@@ -85,8 +84,7 @@ impl Wallet {
         self.order(serial).or_else(|| archived.order(serial))
     }
 
-    /// The last known reversal of an order, also of one that is not known yet. An order without any has an empty
-    /// one.
+    /// The last known reversal of an order, also of one that is not known yet. An order without any has an empty one.
     pub(in crate::wallet) fn reversal(
         &self,
         serial: OrderSerial,

@@ -181,9 +181,8 @@ impl Wallet {
         self.due_at
     }
 
-    /// Recomputes `due_at`, whenever an expiry may have moved later; moving earlier is a `min` in place. A lot
-    /// emptied by a deduction may leave `due_at` too early: once that instant has passed, the next event corrects
-    /// it.
+    /// Recomputes `due_at`, whenever an expiry may have moved later; moving earlier is a `min` in place. A lot emptied
+    /// by a deduction may leave `due_at` too early: once that instant has passed, the next event corrects it.
     pub(in crate::wallet) fn refresh_due(&mut self) {
         self.due_at = self.first_due();
     }

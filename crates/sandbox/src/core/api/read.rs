@@ -154,9 +154,8 @@ pub(super) fn some<T: StoredObject>(
     paging.page(listed, id, |object: &T| object.view(books), &url)
 }
 
-/// The filter of a rule, as the field's path and its allowed values, if the parameter was sent. A rule `name`
-/// takes a text to compare with that field, `name=a|b` one of these words, `name?` a flag, and `names[]=name`
-/// several texts.
+/// The filter of a rule, as the field's path and its allowed values, if the parameter was sent. A rule `name` takes a
+/// text to compare with that field, `name=a|b` one of these words, `name?` a flag, and `names[]=name` several texts.
 fn filter(params: &Params, rule: &'static str) -> Result<Option<(String, Vec<Value>)>> {
     let at = |field: &str| format!("/{}", field.replace('[', "/").replace(']', ""));
     let (name, rest) = rule.split_once('=').unwrap_or((rule, ""));

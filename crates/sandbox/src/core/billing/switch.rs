@@ -1,5 +1,4 @@
-//! Switching tiers in the portal: at once, or when the paid period ends, as the portal's configuration asks
-//! for.
+//! Switching tiers in the portal: at once, or when the paid period ends, as the portal's configuration asks for.
 
 use super::change::{Change, ProrationBehavior};
 use crate::core::prelude::*;

@@ -1,5 +1,4 @@
-//! The UTC calendar, counted day by day from 1970: slow, and written without the calendar library
-//! that the rules use.
+//! The UTC calendar, counted day by day from 1970: slow, and written without the calendar library that the rules use.
 
 use crate::time::Period;
 

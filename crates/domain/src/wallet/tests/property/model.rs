@@ -1,5 +1,4 @@
-//! The naive model: what the rules should come to, played with single coins. It shares only vocabulary with the
-//! rules.
+//! The naive model: what the rules should come to, played with single coins. It shares only vocabulary with the rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -17,8 +17,7 @@ use crate::{
     wallet::{OrderStatus, SubscriptionStatus},
 };
 
-/// Coins of the three tiers, so far apart that a quarter of each difference is whole: cycles are four quarters
-/// long.
+/// Coins of the three tiers, so far apart that a quarter of each difference is whole: cycles are four quarters long.
 pub(super) const TIERS: [i64; 3] = [1, 5, 9];
 pub(super) const TRIAL: i64 = 2;
 pub(super) const CYCLE: i64 = 4;
