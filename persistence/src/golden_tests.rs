@@ -209,7 +209,7 @@ fn project_events() -> Vec<ProjectEvent> {
         EventData::Frozen {
             reason: FreezeReason::new("a stolen card").ok(),
         },
-        EventData::Thawed,
+        EventData::Unfrozen,
         EventData::Features {
             features: Some(vec![Feature::new("export").unwrap()]),
             added: vec![Feature::new("export").unwrap()],

@@ -10,7 +10,7 @@ use domain::{
     time::Span,
     wallet::{
         reverse_deduction::{ReverseDeduction, TracedDeduction, named_within},
-        taken::NAMED_EVERY,
+        taken::NAMING_INTERVAL,
     },
 };
 
@@ -85,7 +85,7 @@ impl Handle {
             return Err(unknown());
         }
         if TracedDeduction::needs_former(record) {
-            let all = usize::try_from(NAMED_EVERY).unwrap_or(usize::MAX);
+            let all = usize::try_from(NAMING_INTERVAL).unwrap_or(usize::MAX);
             near = self.records_up_to(scope, id, all.saturating_add(1)).await?;
         }
         let numbers = named_within(seq);

@@ -70,7 +70,7 @@ fn command(fields: &Fields) -> Result<SetFrozen, Error> {
             let reason = reason.map_err(|error| Error::text("reason", error))?;
             Ok(SetFrozen::Freeze(reason))
         }
-        "thaw" => Ok(SetFrozen::Thaw),
+        "thaw" => Ok(SetFrozen::Unfreeze),
         _ => Err(Error::missing("deed")),
     }
 }
@@ -93,7 +93,7 @@ pub(super) async fn change(
     let page_path = path(&project, key);
     let (message, is_frozen) = match &command {
         SetFrozen::Freeze(_) => ("frozen", true),
-        SetFrozen::Thaw => ("thawed", false),
+        SetFrozen::Unfreeze => ("thawed", false),
     };
     if view.frozen.is_some() == is_frozen {
         return Ok(request.done_before(&page_path));
@@ -120,7 +120,7 @@ pub(super) async fn change(
     let what = match &command {
         SetFrozen::Freeze(Some(reason)) => format!("Froze {}: {}", view.id, reason.as_str()),
         SetFrozen::Freeze(None) => format!("Froze {}", view.id),
-        SetFrozen::Thaw => format!("Thawed {}", view.id),
+        SetFrozen::Unfreeze => format!("Thawed {}", view.id),
     };
     let set = app.handle.set_frozen(scope, &address, command);
     set.await.map_err(refused)?;
@@ -149,7 +149,7 @@ fn facts(view: &WalletView, command: &SetFrozen) -> Markup {
                 div { dt { "What stops" } dd { "Deductions, new holds, draws and checkouts are refused. Whoever only knows the recovery code cannot replace it." } }
                 div { dt { "What goes on" } dd { "Reading it, grants and refunds; payments under way are fulfilled, subscriptions renewed; open holds are settled for what they set aside, or released; credits expire." } }
             },
-            SetFrozen::Thaw => {
+            SetFrozen::Unfreeze => {
                 @if let Some(reason) = former { div { dt { "It was frozen because" } dd { (verbatim(reason.as_str())) } } }
                 div { dt { "What goes on again" } dd { "Deductions, holds, draws and checkouts." } }
             },

@@ -186,7 +186,7 @@ pub enum EventData {
         reason: Option<FreezeReason>,
     },
     /// The wallet is not frozen any more.
-    Thawed,
+    Unfrozen,
 }
 
 /// A product's threshold for a low balance.
@@ -344,8 +344,8 @@ impl EventCollector {
             }
             Change::SubscriptionChanged(changed) => {
                 self.features(wallet, event.at);
-                let told = changed.subscription_event.zip(wallet);
-                subject.subscription = told.map(|(data, wallet)| {
+                let event = changed.subscription_event.zip(wallet);
+                subject.subscription = event.map(|(data, wallet)| {
                     let facts = SubscriptionSnapshot::of(wallet.project, &changed.subscription);
                     (data, Box::new(facts))
                 });
@@ -356,8 +356,8 @@ impl EventCollector {
                 subject.frozen = Some(Box::new(EventData::Frozen { reason }));
                 None
             }
-            Change::Thawed => {
-                subject.frozen = Some(Box::new(EventData::Thawed));
+            Change::Unfrozen => {
+                subject.frozen = Some(Box::new(EventData::Unfrozen));
                 None
             }
             Change::HoldExtended { .. }

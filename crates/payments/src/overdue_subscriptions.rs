@@ -12,7 +12,7 @@ use domain::{
     id::{ProjectId, WalletKey},
     text::SubscriptionId,
     wallet::{
-        lapse::{LAPSES_AFTER_SECONDS, Lapse},
+        lapse::{LAPSE_DELAY_SECONDS, Lapse},
         purchase::Purchase,
     },
 };
@@ -78,7 +78,7 @@ impl OverdueSubscriptions {
     pub(crate) async fn lapse_unanswered(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let id = project.project.id;
         let days = i64::from(project.project.subscription_grace_days);
-        let grace = days.saturating_mul(24 * 3600).max(LAPSES_AFTER_SECONDS);
+        let grace = days.saturating_mul(24 * 3600).max(LAPSE_DELAY_SECONDS);
         let outage = self.context.fulfilment.outages().since(id);
         if outage.is_none_or(|since| self.context.handle.now() < since.plus_seconds(grace)) {
             return Ok(());
@@ -193,7 +193,7 @@ impl Source for OverdueSubscriptions {
         account: ProjectAccount<'_>,
         run: &mut WalkProgress,
     ) -> Result<Option<Vec<Overdue>>, Error> {
-        self.page(&self.overdue, account.project, LAPSES_AFTER_SECONDS, run)
+        self.page(&self.overdue, account.project, LAPSE_DELAY_SECONDS, run)
             .await
     }
 

@@ -111,7 +111,7 @@ const fn is_listed(change: &Change) -> bool {
             | Change::Forgiven { .. }
             | Change::DebtLimitChanged { .. }
             | Change::Frozen { .. }
-            | Change::Thawed
+            | Change::Unfrozen
             | Change::DeductionReversed(_)
             | Change::ReversedInAll { .. }
             | Change::Instructed(_)

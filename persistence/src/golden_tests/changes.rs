@@ -195,7 +195,7 @@ fn credits() -> Vec<Change> {
         },
         Change::FeatureRevoked { feature },
         Change::SessionsRevoked,
-        Change::Thawed,
+        Change::Unfrozen,
         Change::Frozen { reason: None },
         Change::Frozen {
             reason: FreezeReason::new("a stolen card").ok(),
@@ -481,7 +481,7 @@ pub(super) const fn name(change: &Change) -> &'static str {
         Change::Forgiven { .. } => NAMES[28],
         Change::DebtLimitChanged { .. } => NAMES[29],
         Change::Frozen { .. } => NAMES[30],
-        Change::Thawed => NAMES[31],
+        Change::Unfrozen => NAMES[31],
         Change::DeductionReversed(_) => NAMES[32],
         Change::ReversedInAll { .. } => NAMES[33],
         Change::OrderErased(_) => NAMES[34],

@@ -39,7 +39,7 @@ fn hold(id: HoldId, now: Timestamp) -> PlaceHold {
         key: key("h"),
         meta: None,
         publishable: false,
-        most_open: 1,
+        max_open: 1,
         max_overrun: 20,
     }
 }

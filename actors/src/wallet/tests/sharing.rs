@@ -27,7 +27,7 @@ fn hold(n: usize, publishable: bool) -> impl FnOnce(HoldId, Timestamp) -> PlaceH
         key: key(&format!("h{n}")),
         meta: None,
         publishable,
-        most_open: HOLDS + 1,
+        max_open: HOLDS + 1,
         max_overrun: 0,
     }
 }

@@ -251,7 +251,7 @@ async fn a_hold_is_settled_once_and_belongs_to_its_project() {
         key: key("h"),
         meta: None,
         publishable: false,
-        most_open: 1,
+        max_open: 1,
         max_overrun: 0,
     };
     let (handle, scope) = (&service.handle, &service.scope);
@@ -302,7 +302,7 @@ async fn an_expired_hold_gives_its_credits_back_by_itself() {
         key: key("h"),
         meta: None,
         publishable: false,
-        most_open: 1,
+        max_open: 1,
         max_overrun: 0,
     };
     let (handle, scope) = (&service.handle, &service.scope);

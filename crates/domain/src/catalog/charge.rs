@@ -81,9 +81,9 @@ pub fn minimum(currency: &str) -> Option<i64> {
 
 /// The largest amount that can be charged at once in a currency (ISO 4217, in capitals), in its minor unit.
 #[must_use]
-pub(super) fn most(currency: &str) -> i64 {
+pub(super) fn maximum(currency: &str) -> i64 {
     let larger = MAXIMUMS.iter().find(|(code, _)| *code == currency);
-    larger.map_or(MAXIMUM, |(_, most)| *most)
+    larger.map_or(MAXIMUM, |(_, maximum)| *maximum)
 }
 
 /// Checks that the currency exists and an amount of it can be charged; 0 passes, because nothing is charged then.
@@ -103,10 +103,10 @@ pub(super) fn check(amount_cents: i64, currency: &str) -> Result<(), Refusal> {
             "In {currency} amountCents is 0 or at least {least}: no payment provider takes less."
         ));
     }
-    if amount_cents > most(currency) {
+    if amount_cents > maximum(currency) {
         return refused(format!(
             "In {currency} amountCents is at most {}: no payment provider takes more.",
-            most(currency)
+            maximum(currency)
         ));
     }
     if WHOLE_UNITS.contains(&currency) && !ends_in_zeros(amount_cents, 100) {
@@ -156,13 +156,13 @@ mod tests {
 
     #[test]
     fn more_than_the_currencys_maximum_is_refused() {
-        for (currency, most) in [
+        for (currency, maximum) in [
             ("EUR", 99_999_999),
             ("JPY", 99_999_999),
             ("INR", 999_999_999),
         ] {
-            assert!(check(most, currency).is_ok(), "{currency}");
-            assert!(check(most + 1, currency).is_err(), "{currency}");
+            assert!(check(maximum, currency).is_ok(), "{currency}");
+            assert!(check(maximum + 1, currency).is_err(), "{currency}");
         }
         assert!(check(999_999_999_999, "IDR").is_ok());
     }

@@ -204,8 +204,8 @@ fn url(url: &str) -> Result<(), Refusal> {
 
 fn kinds(events: &[String]) -> Result<(), Refusal> {
     let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
-    let most = i64::try_from(MAX_EVENTS).unwrap_or(i64::MAX);
-    if rules::within("events", count, 1, most).is_err() {
+    let maximum = i64::try_from(MAX_EVENTS).unwrap_or(i64::MAX);
+    if rules::within("events", count, 1, maximum).is_err() {
         let message = "events is a list of at least one kind; null means all.";
         return Err(Refusal::invalid("events", message));
     }
@@ -270,12 +270,12 @@ mod tests {
     fn a_replaced_secret_signs_for_a_day_more() {
         let rotated = endpoint().rotated(sealed(2), NOW);
         let day = NOW.plus_seconds(24 * 3600);
-        let known: Vec<_> = rotated
+        let existing: Vec<_> = rotated
             .secrets
             .iter()
             .map(|it| (it.secret.clone(), it.until))
             .collect();
-        assert_eq!(known, [(sealed(2), None), (sealed(1), Some(day))]);
+        assert_eq!(existing, [(sealed(2), None), (sealed(1), Some(day))]);
         let later = rotated.rotated(sealed(3), day);
         assert_eq!(later.secrets.len(), 2, "the first one has ended");
         assert!(later.check().is_ok());

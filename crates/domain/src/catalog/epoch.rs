@@ -86,16 +86,16 @@ impl ProviderAccount {
     }
 
     /// Fills in what a new key of the same account does not say from what is known.
-    fn merged_with(self, known: Option<&Self>) -> Self {
-        match (self, known) {
+    fn merged_with(self, existing: Option<&Self>) -> Self {
+        match (self, existing) {
             (
                 Self::Stripe { account, livemode },
                 Some(Self::Stripe {
-                    account: known,
+                    account: existing,
                     livemode: known_mode,
                 }),
             ) => Self::Stripe {
-                account: account.or_else(|| known.clone()),
+                account: account.or_else(|| existing.clone()),
                 livemode: livemode.or(*known_mode),
             },
             (new, _) => new,
@@ -139,7 +139,7 @@ impl ProviderEpoch {
                 account: None,
                 livemode,
             }) => Some(with_account(livemode).provider_account()),
-            known => known,
+            existing => existing,
         };
         Self {
             provider_account,

@@ -33,7 +33,7 @@ impl KeyKind {
 }
 
 /// Characters that are shown of a key's body at each end.
-const SHOWN: usize = 4;
+const VISIBLE_CHARS: usize = 4;
 
 /// An API key, stored by its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,8 +106,8 @@ impl NewKey {
         now: Timestamp,
     ) -> Result<ApiKey, Refusal> {
         check_end(self.expires_at, now)?;
-        let first = self.kind.prefix().len().saturating_add(SHOWN);
-        let last = plain.len().saturating_sub(SHOWN);
+        let first = self.kind.prefix().len().saturating_add(VISIBLE_CHARS);
+        let last = plain.len().saturating_sub(VISIBLE_CHARS);
         let key = ApiKey {
             id,
             project,

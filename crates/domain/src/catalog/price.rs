@@ -77,7 +77,7 @@ impl Price {
     /// Whether this quantity costs more than payment providers take at once.
     #[must_use]
     pub fn is_too_much(&self, quantity: Quantity) -> bool {
-        quantity.of(self.amount_cents) > charge::most(&self.currency)
+        quantity.of(self.amount_cents) > charge::maximum(&self.currency)
     }
 
     /// Checks it by itself, without its product.

@@ -355,8 +355,8 @@ impl Provider {
 /// Checks that there are few enough, and that all but the newest have an end.
 pub(super) fn check_secrets(param: &str, secrets: &[WebhookSecret]) -> Result<(), Refusal> {
     let count = i64::try_from(secrets.len()).unwrap_or(i64::MAX);
-    let most = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
-    rules::within(param, count, 0, most)?;
+    let maximum = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
+    rules::within(param, count, 0, maximum)?;
     if secrets.iter().skip(1).any(|secret| secret.until.is_none()) {
         let message = "Only the newest webhook secret can be without an end.";
         return Err(Refusal::invalid(param, message));

@@ -35,19 +35,24 @@ pub(super) fn whole(param: &str, number: i64) -> Result<(), Refusal> {
 }
 
 /// Checks for `least` to `most`.
-pub(super) fn within(param: &str, number: i64, least: i64, most: i64) -> Result<(), Refusal> {
-    if (least..=most).contains(&number) {
+pub(super) fn within(param: &str, number: i64, minimum: i64, maximum: i64) -> Result<(), Refusal> {
+    if (minimum..=maximum).contains(&number) {
         return Ok(());
     }
     Err(Refusal::invalid(
         param,
-        format!("{param} is a whole number from {least} to {most}."),
+        format!("{param} is a whole number from {minimum} to {maximum}."),
     ))
 }
 
 /// Checks for `least` to `most`, and returns the number as a `u32`.
-pub(super) fn bounded(param: &str, number: i64, least: i64, most: i64) -> Result<u32, Refusal> {
-    within(param, number, least, most)?;
+pub(super) fn bounded(
+    param: &str,
+    number: i64,
+    minimum: i64,
+    maximum: i64,
+) -> Result<u32, Refusal> {
+    within(param, number, minimum, maximum)?;
     u32::try_from(number).map_err(|_| Refusal::invalid(param, format!("{param} is too large.")))
 }
 

@@ -331,7 +331,7 @@ fn set(
         ProviderChange::Stripe { webhook_secret, .. } => webhook_secret.clone(),
         _ => None,
     };
-    let is_other = |known: &Ciphertext| Some(known) != set.as_ref();
+    let is_other = |existing: &Ciphertext| Some(existing) != set.as_ref();
     change.decide(SHOP, current, AccountCheck::default(), is_other, now)
 }
 
@@ -339,10 +339,10 @@ fn accepted(provider: &Provider, at: Timestamp) -> Vec<String> {
     let Account::Stripe(account) = &provider.account else {
         panic!("not Stripe")
     };
-    let known = account.webhook_secrets.iter();
-    let valid = known.filter(|secret| secret.until.is_none_or(|until| until > at));
+    let existing = account.webhook_secrets.iter();
+    let valid = existing.filter(|secret| secret.until.is_none_or(|until| until > at));
     valid
-        .map(|known| String::from_utf8(known.secret.0.to_vec()).unwrap())
+        .map(|existing| String::from_utf8(existing.secret.0.to_vec()).unwrap())
         .collect()
 }
 

@@ -14,14 +14,14 @@ use crate::id::{KeyId, ProductId, ProjectId};
 /// Rules for new documents only (amounts that today's providers take) are not checked.
 #[must_use]
 pub fn verify(documents: &[Document]) -> Vec<String> {
-    let shelves = Shelves::of(documents);
+    let index = CatalogIndex::of(documents);
     let mut problems = Problems::default();
     let mut keys = BTreeMap::new();
     for document in documents {
         let project = document.project();
         let name = name(document);
-        if !shelves.projects.contains(&project) {
-            problems.say(format!("{name} belongs to {project}, which is missing"));
+        if !index.projects.contains(&project) {
+            problems.push(format!("{name} belongs to {project}, which is missing"));
         }
         match document {
             Document::Project(project) => problems.push_refusal(&name, project.check()),
@@ -32,7 +32,7 @@ pub fn verify(documents: &[Document]) -> Vec<String> {
             Document::Product(product) => problems.push_refusal(&name, product.check()),
             Document::Price(price) => {
                 problems.push_refusal(&name, price.check());
-                shelves.place(price, &mut problems);
+                index.check_price(price, &mut problems);
             }
             Document::Provider(provider) => problems.push_refusal(&name, provider.check()),
             Document::Endpoint(endpoint) => problems.push_refusal(&name, endpoint.check()),
@@ -58,7 +58,7 @@ fn check_key_is_unique(
     problems: &mut Problems,
 ) {
     if let Some(other) = keys_by_hash.insert(key.hash, key.id) {
-        problems.say(format!("{} and {other} are the same key", key.id));
+        problems.push(format!("{} and {other} are the same key", key.id));
     }
 }
 
@@ -66,7 +66,7 @@ fn check_key_is_unique(
 struct Problems(Vec<String>);
 
 impl Problems {
-    fn say(&mut self, problem: String) {
+    fn push(&mut self, problem: String) {
         self.0.push(problem);
     }
 
@@ -74,32 +74,32 @@ impl Problems {
         match checked {
             Ok(()) => {}
             Err(Refusal::Invalid { param, message }) => {
-                self.say(format!("{of} breaks a rule at {param}: {message}"));
+                self.push(format!("{of} breaks a rule at {param}: {message}"));
             }
-            Err(refusal) => self.say(format!("{of} does not fit: {refusal}")),
+            Err(refusal) => self.push(format!("{of} does not fit: {refusal}")),
         }
     }
 }
 
 /// The projects and products that documents may name.
 #[derive(Default)]
-struct Shelves {
+struct CatalogIndex {
     projects: BTreeSet<ProjectId>,
     products: BTreeMap<ProjectId, Products>,
     /// The project of each product.
     owners: BTreeMap<ProductId, ProjectId>,
 }
 
-impl Shelves {
+impl CatalogIndex {
     fn of(documents: &[Document]) -> Self {
-        let mut shelves = Self::default();
+        let mut index = Self::default();
         for document in documents {
             match document {
-                Document::Project(project) => drop(shelves.projects.insert(project.id)),
+                Document::Project(project) => drop(index.projects.insert(project.id)),
                 Document::Product(product) => {
-                    let shelf = shelves.products.entry(product.project).or_default();
-                    shelf.insert(product.id, product.clone());
-                    shelves.owners.insert(product.id, product.project);
+                    let products = index.products.entry(product.project).or_default();
+                    products.insert(product.id, product.clone());
+                    index.owners.insert(product.id, product.project);
                 }
                 Document::Key(_)
                 | Document::Price(_)
@@ -107,10 +107,10 @@ impl Shelves {
                 | Document::Endpoint(_) => {}
             }
         }
-        shelves
+        index
     }
 
-    fn place(&self, price: &Price, problems: &mut Problems) {
+    fn check_price(&self, price: &Price, problems: &mut Problems) {
         let name = price.id;
         let mut sound = true;
         for (product, does) in [
@@ -120,8 +120,10 @@ impl Shelves {
             let Some(product) = product else { continue };
             match self.owners.get(&product) {
                 Some(owner) if *owner == price.project => continue,
-                Some(owner) => problems.say(format!("{name} {does} {product}, which is {owner}'s")),
-                None => problems.say(format!("{name} {does} {product}, which is missing")),
+                Some(owner) => {
+                    problems.push(format!("{name} {does} {product}, which is {owner}'s"))
+                }
+                None => problems.push(format!("{name} {does} {product}, which is missing")),
             }
             sound = false;
         }

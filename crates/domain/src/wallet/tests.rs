@@ -48,7 +48,7 @@ use super::{
     ProductRef,
     credit::Credit,
     deduct::Deduct,
-    hold::{OPEN_HOLDS, PlaceHold},
+    hold::{MAX_OPEN_HOLDS, PlaceHold},
     shortfall::OnShortfall,
 };
 use crate::{
@@ -110,7 +110,7 @@ fn hold(serial: u128, amount: i64, expires_at: Timestamp) -> PlaceHold {
         key: key(&serial.to_string()),
         meta: None,
         publishable: false,
-        most_open: OPEN_HOLDS,
+        max_open: MAX_OPEN_HOLDS,
         max_overrun: 0,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use domain::wallet::hold::OPEN_HOLDS;
+use domain::wallet::hold::MAX_OPEN_HOLDS;
 use ipnet::IpNet;
 
 use super::bucket::Rate;
@@ -31,7 +31,7 @@ impl Default for Settings {
             secret: None,
             invalid_codes_per_hour: 20,
             tracked_clients: 100_000,
-            open_holds: OPEN_HOLDS,
+            open_holds: MAX_OPEN_HOLDS,
             trusted_proxies: Vec::new(),
         }
     }

@@ -152,7 +152,7 @@ impl<'a> Reading<'a> {
                     pays: Some(if self.is_cycle() {
                         Pays::Cycle
                     } else {
-                        Pays::Anew
+                        Pays::NewCycle
                     }),
                     price: Some(own.price),
                     ..About::of(own.line)

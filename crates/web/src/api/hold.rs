@@ -163,7 +163,7 @@ async fn answer(
         key,
         meta: request.meta.map(|MetaObject(meta)| meta),
         publishable: kind == KeyKind::Publishable,
-        most_open: app.edge.limits.settings().open_holds,
+        max_open: app.edge.limits.settings().open_holds,
         max_overrun: request.max_overrun.map_or(0, |credits| credits.0),
     };
     let placed = app

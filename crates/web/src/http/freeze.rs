@@ -35,7 +35,7 @@ pub(crate) fn command(frozen: bool, reason: Option<NoteText>) -> Result<SetFroze
     let reason = reason.map_err(|error| Error::text("reason", error))?;
     Ok(match frozen {
         true => SetFrozen::Freeze(reason),
-        false => SetFrozen::Thaw,
+        false => SetFrozen::Unfreeze,
     })
 }
 

@@ -67,7 +67,7 @@ impl EventType {
             EventData::Owing { .. } => "wallet.owing",
             EventData::Repaid { .. } => "wallet.repaid",
             EventData::Frozen { .. } => "wallet.frozen",
-            EventData::Thawed => "wallet.thawed",
+            EventData::Unfrozen => "wallet.thawed",
             EventData::Features { .. } => "features.changed",
         })
     }

@@ -206,7 +206,7 @@ fn data(project_event: &ProjectEvent, handle: &Handle) -> Data {
                 won: dispute.and_then(|dispute| dispute.won),
             });
         }
-        EventData::WalletCreated | EventData::Thawed => of_wallet(),
+        EventData::WalletCreated | EventData::Unfrozen => of_wallet(),
         EventData::Frozen { reason } => WalletData {
             frozen_reason: reason.as_ref().map(|it| it.as_str().to_owned()),
             ..of_wallet()

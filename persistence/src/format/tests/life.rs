@@ -271,7 +271,7 @@ impl Life {
         self.tell(Change::FeatureRevoked { feature: feature() });
         self.tell(Change::SessionsRevoked);
         self.tell(Change::Frozen { reason: None });
-        self.tell(Change::Thawed);
+        self.tell(Change::Unfrozen);
         self.tell(Change::Frozen {
             reason: FreezeReason::new("a stolen card").ok(),
         });
@@ -699,7 +699,7 @@ pub(super) const fn number(change: &Change) -> u8 {
         Change::Forgiven { .. } => 28,
         Change::DebtLimitChanged { .. } => 29,
         Change::Frozen { .. } => 30,
-        Change::Thawed => 31,
+        Change::Unfrozen => 31,
         Change::DeductionReversed(_) => 32,
         Change::ReversedInAll { .. } => 33,
         Change::OrderErased(_) => 34,

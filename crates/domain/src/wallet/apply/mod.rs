@@ -292,7 +292,7 @@ impl Wallet {
                 self.frozen = Some(Box::new(Freeze { since, reason }));
                 Ok(None)
             }
-            Change::Thawed => {
+            Change::Unfrozen => {
                 self.frozen = None;
                 Ok(None)
             }

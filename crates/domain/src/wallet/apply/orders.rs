@@ -115,7 +115,7 @@ impl Wallet {
         if is_of_present_code {
             commerce.customer = paid.customer.or(commerce.customer.take());
         }
-        commerce.settle(paid.order);
+        commerce.remove_pending(paid.order);
         self.refresh_due();
         if paid.credits == 0 {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Wallet {
             return Err(Corrupt("an order that is not pending is closed"));
         }
         order.stage = stage;
-        self.commerce_mut().settle(serial);
+        self.commerce_mut().remove_pending(serial);
         self.refresh_due();
         Ok(None)
     }
@@ -179,7 +179,7 @@ impl Wallet {
         order.reversal = reversal;
         let reversed = order.status() == OrderStatus::Refunded;
         let subscriptions = commerce.subscriptions.iter_mut();
-        subscriptions.for_each(|known| known.mark_reversed(serial, reversed));
+        subscriptions.for_each(|existing| existing.mark_reversed(serial, reversed));
         if credits == 0 {
             return Ok(None);
         }
@@ -213,8 +213,8 @@ impl Wallet {
 
     pub(super) fn subscription_changed(&mut self, changed: Subscription) {
         let all = &mut self.commerce_mut().subscriptions;
-        match all.iter_mut().find(|known| known.id == changed.id) {
-            Some(known) => *known = changed,
+        match all.iter_mut().find(|existing| existing.id == changed.id) {
+            Some(existing) => *existing = changed,
             None => all.push(changed),
         }
         self.refresh_due();
@@ -311,9 +311,9 @@ impl Wallet {
         ends_at: Timestamp,
     ) -> Result<Option<RecordContent>, Corrupt> {
         let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
-        if let Some(known) = commerce.subscriptions.iter_mut().find(|s| s.id == *id) {
-            known.cycles_ended = known.cycles_ended.saturating_add(1);
-            known.cycle_ended_at = Some(ends_at);
+        if let Some(existing) = commerce.subscriptions.iter_mut().find(|s| s.id == *id) {
+            existing.cycles_ended = existing.cycles_ended.saturating_add(1);
+            existing.cycle_ended_at = Some(ends_at);
         }
         for order in commerce.orders.values_mut() {
             if order.subscription.as_ref() == Some(id) && !order.terms.rollover {

@@ -48,7 +48,7 @@ pub enum Pays {
     /// The next cycle.
     Cycle,
     /// A whole new cycle that a switch began: from monthly to yearly, or from free to paid.
-    Anew,
+    NewCycle,
     /// Switches within the cycle.
     Switches(Vec<Proration>),
     /// Switches within the cycle before, which the invoice of this cycle settles.
@@ -59,7 +59,7 @@ impl Pays {
     const fn kind(&self) -> OrderKind {
         match self {
             Self::Cycle => OrderKind::Renewal,
-            Self::Anew | Self::Switches(_) | Self::PriorSwitches(_) => OrderKind::Switch,
+            Self::NewCycle | Self::Switches(_) | Self::PriorSwitches(_) => OrderKind::Switch,
         }
     }
 }
@@ -76,7 +76,7 @@ impl Bill {
     /// The switches that it pays for; `None`: it pays for a whole cycle.
     fn switched(&self, terms: &Terms) -> Option<Switched> {
         let (switches, at) = match &self.pays {
-            Pays::Cycle | Pays::Anew => return None,
+            Pays::Cycle | Pays::NewCycle => return None,
             Pays::Switches(lines) => {
                 let cycle = self.billing.cycle();
                 let last = lines.iter().map(|line| line.at).max();
@@ -217,7 +217,7 @@ impl DecisionBuilder {
         let (order, billing) = (bill.order, &bill.billing);
         let low = match &bill.pays {
             Pays::Switches(lines) => Proration::first_tier(lines),
-            Pays::Cycle | Pays::Anew | Pays::PriorSwitches(_) => None,
+            Pays::Cycle | Pays::NewCycle | Pays::PriorSwitches(_) => None,
         };
         let low = low.unwrap_or_else(|| terms.clone());
         // As the end of its former cycle left it.
@@ -260,12 +260,12 @@ impl DecisionBuilder {
     /// Begins the cycle of an item beside the tier, with the tier in force, if the tier's own payment is yet to be
     /// reported.
     fn begin_cycle_of_add_on(&mut self, bill: &Bill, position: Option<CyclePosition>) {
-        let known = self.wallet.subscription(&bill.billing.subscription);
-        let Some(known) = known.filter(|_| position == Some(CyclePosition::Next)) else {
+        let existing = self.wallet.subscription(&bill.billing.subscription);
+        let Some(existing) = existing.filter(|_| position == Some(CyclePosition::Next)) else {
             return;
         };
-        let (tier, cycle) = (known.tier().clone(), bill.billing.cycle());
-        let mut next = known.clone().next_cycle(tier.clone(), cycle);
+        let (tier, cycle) = (existing.tier().clone(), bill.billing.cycle());
+        let mut next = existing.clone().next_cycle(tier.clone(), cycle);
         next.add_step(bill.no_step(&tier, cycle.start));
         self.push_subscription(Some(SubscriptionEvent::Renewed), next);
     }

@@ -65,11 +65,11 @@ impl Wallet {
 
     fn next_expiry(&self, now: Timestamp) -> Option<Event> {
         // A settled purchase is archived as of the event that settled it.
-        let settled = self
+        let archivable = self
             .commerce
             .as_ref()
-            .and_then(|commerce| commerce.settled());
-        if let Some(change) = settled {
+            .and_then(|commerce| commerce.archivable());
+        if let Some(change) = archivable {
             let at = self.touched_at;
             return Some(Event { at, change });
         }

@@ -57,8 +57,8 @@ impl Subscription {
         match (switched_at, last) {
             (Some(at), _) if at < self.cycle_start => CyclePosition::Past,
             (Some(at), _) if at < self.cycle_end => CyclePosition::Current,
-            (None, Some(known)) if cycle.end <= known.at => CyclePosition::Past,
-            (None, Some(known)) if cycle.start <= known.at => CyclePosition::Current,
+            (None, Some(existing)) if cycle.end <= existing.at => CyclePosition::Past,
+            (None, Some(existing)) if cycle.start <= existing.at => CyclePosition::Current,
             (None, None) if !self.is_paid() => CyclePosition::Current,
             (None, None) if cycle.start < self.cycle_start => CyclePosition::Past,
             _ => CyclePosition::Next,

@@ -37,8 +37,8 @@ impl DecisionBuilder {
             now,
             events: Vec::new(),
         };
-        let settled = order.filter(|&serial| wallet.order(serial).is_none());
-        if let Some((serial, order)) = settled.and_then(|s| Some((s, archived.order(s)?))) {
+        let archived_serial = order.filter(|&serial| wallet.order(serial).is_none());
+        if let Some((serial, order)) = archived_serial.and_then(|s| Some((s, archived.order(s)?))) {
             let order = wallet.recall(order, now);
             let recalled = ArchivedOrder { serial, order };
             decision.push(Change::OrderRecalled(Box::new(recalled)));

@@ -26,16 +26,16 @@ impl Wallet {
         archived: Archive<'_>,
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
-        let known = self
+        let existing = self
             .any_order(order, archived)
             .ok_or(Rejection::OrderNotFound)?;
-        if known.email.is_none() && known.metadata.is_empty() {
+        if existing.email.is_none() && existing.metadata.is_empty() {
             return Ok(Vec::new());
         }
         let erased = OrderErased {
             order,
             project: self.project,
-            email: known.email.clone(),
+            email: existing.email.clone(),
         };
         let mut decision = DecisionBuilder::on(self, Some(order), None, archived, now);
         decision.push(Change::OrderErased(Box::new(erased)));

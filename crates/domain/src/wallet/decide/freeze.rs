@@ -13,7 +13,7 @@ pub enum SetFrozen {
     /// Freeze it, or give another reason for that, which may be left out.
     Freeze(Option<FreezeReason>),
     /// Let it be used again.
-    Thaw,
+    Unfreeze,
 }
 
 impl Wallet {
@@ -23,8 +23,8 @@ impl Wallet {
         match (command, self.frozen()) {
             (SetFrozen::Freeze(reason), Some(freeze)) if freeze.reason == reason => None,
             (SetFrozen::Freeze(reason), _) => Some(Change::Frozen { reason }),
-            (SetFrozen::Thaw, Some(_)) => Some(Change::Thawed),
-            (SetFrozen::Thaw, None) => None,
+            (SetFrozen::Unfreeze, Some(_)) => Some(Change::Unfrozen),
+            (SetFrozen::Unfreeze, None) => None,
         }
     }
 }

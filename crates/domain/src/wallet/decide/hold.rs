@@ -31,13 +31,13 @@ pub struct PlaceHold {
     /// released when the code is replaced.
     pub publishable: bool,
     /// The most holds of this wallet that may be open at once, this one included.
-    pub most_open: usize,
+    pub max_open: usize,
     /// By how much the cost may exceed the held credits, 0 or more. So much of the debt limit is reserved.
     pub max_overrun: i64,
 }
 
 /// The most holds of one wallet that may be open at once, unless configured otherwise.
-pub const OPEN_HOLDS: usize = 1000;
+pub const MAX_OPEN_HOLDS: usize = 1000;
 
 impl Wallet {
     /// Decides whether a hold may be placed, on a wallet that has caught up with its clock. `prior` is the record of
@@ -65,7 +65,7 @@ impl Wallet {
         }
         let product = command.product.resolve()?;
         self.refuse_frozen()?;
-        if self.holds().len() >= command.most_open {
+        if self.holds().len() >= command.max_open {
             return Err(Rejection::TooManyHolds);
         }
         self.afford(product, command.amount.get(), command.amount.get())?;

@@ -16,7 +16,7 @@ use crate::{
 
 /// How long after the end of a period its renewal may still be on the way: the invoice may take an hour, and the
 /// report of it some more.
-pub const LAPSES_AFTER_SECONDS: i64 = DAY_SECONDS;
+pub const LAPSE_DELAY_SECONDS: i64 = DAY_SECONDS;
 
 /// Reports that the provider was asked about a subscription and did not answer, or does not know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Wallet {
         let ended = subscription.current_period_end;
         let grace = i64::from(command.grace_days).saturating_mul(DAY_SECONDS);
         let grace_ends_at = ended.plus_seconds(grace);
-        if now < grace_ends_at.max(ended.plus_seconds(LAPSES_AFTER_SECONDS)) {
+        if now < grace_ends_at.max(ended.plus_seconds(LAPSE_DELAY_SECONDS)) {
             return Vec::new();
         }
         let next = Subscription {

@@ -32,11 +32,11 @@ impl Wallet {
     /// Decides the end of a subscription that no provider reports on any more. One that is over stays as it is.
     #[must_use]
     pub fn end_subscription(&self, id: &SubscriptionId, now: Timestamp) -> Vec<Event> {
-        let Some(known) = self.subscription(id) else {
+        let Some(existing) = self.subscription(id) else {
             return Vec::new();
         };
         let mut decision = DecisionBuilder::on(self, None, Some(id), Archive::default(), now);
-        decision.end_subscription(known.clone());
+        decision.end_subscription(existing.clone());
         decision.finish()
     }
 }

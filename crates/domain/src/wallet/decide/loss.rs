@@ -76,10 +76,10 @@ impl Wallet {
         }
         let left = after.features(now);
         let features = self.features(now).into_iter();
-        let gone = features.filter(|feature| !left.contains(feature));
+        let lost = features.filter(|feature| !left.contains(feature));
         Loss {
             credits: Vec::from_iter((taken > 0).then_some((paid.terms.fills, taken))),
-            features: gone.map(str::to_owned).collect(),
+            features: lost.map(str::to_owned).collect(),
         }
     }
 }

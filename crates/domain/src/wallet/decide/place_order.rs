@@ -72,12 +72,12 @@ impl Wallet {
     pub fn check_order(&self, terms: &Terms, quantity: Quantity) -> Result<(), Rejection> {
         self.refuse_frozen()?;
         if terms.recurs() && self.is_subscribed(terms.product) {
-            let mut known = self.subscriptions();
-            let open_invoice = known.find_map(|known| {
-                known
+            let mut existing = self.subscriptions();
+            let open_invoice = existing.find_map(|existing| {
+                existing
                     .open_invoice
                     .clone()
-                    .filter(|_| known.tier().product == terms.product)
+                    .filter(|_| existing.tier().product == terms.product)
             });
             return Err(Rejection::AlreadySubscribed { open_invoice });
         }
@@ -113,7 +113,9 @@ impl Wallet {
     /// checkout of one.
     #[must_use]
     pub fn bound_currency(&self) -> Option<&str> {
-        let subscribed = self.subscriptions().map(|known| &*known.paid_tier.currency);
+        let subscribed = self
+            .subscriptions()
+            .map(|existing| &*existing.paid_tier.currency);
         let open = self.orders().map(|(_, order)| order);
         let open = open.filter(|order| order.stage == Stage::Pending && order.terms.recurs());
         subscribed.chain(open.map(|it| &*it.terms.currency)).next()

@@ -16,7 +16,7 @@ use crate::{
         Wallet,
         event::{Change, Event},
         reversed::DeductionReversed,
-        taken::{NAMED_EVERY, TakenLot},
+        taken::{NAMING_INTERVAL, TakenLot},
     },
 };
 
@@ -90,7 +90,7 @@ pub struct ReversalFacts<'a> {
 /// deduction's own.
 #[must_use]
 pub const fn named_within(deduction: u64) -> std::ops::RangeInclusive<u64> {
-    deduction.saturating_sub(NAMED_EVERY)..=deduction
+    deduction.saturating_sub(NAMING_INTERVAL)..=deduction
 }
 
 impl TracedDeduction {

@@ -52,7 +52,7 @@ impl Proration {
 
     /// The lines without those that give back at once what others charge: of several switches of one second, the
     /// first and the last tier are left.
-    fn settled(all: &[Self]) -> Vec<&Self> {
+    fn netted(all: &[Self]) -> Vec<&Self> {
         let mut left: Vec<&Self> = Vec::with_capacity(all.len());
         for line in all {
             match left.iter().position(|other| other.undoes(line)) {
@@ -67,8 +67,8 @@ impl Proration {
     #[must_use]
     pub fn last(all: &[Self]) -> Option<&Self> {
         let charged = |line: &&Self| !line.given_back;
-        let settled = Self::settled(all).into_iter().filter(charged);
-        let last = settled.max_by_key(|line| (line.at, rank(&line.tier()), line.terms.price));
+        let netted = Self::netted(all).into_iter().filter(charged);
+        let last = netted.max_by_key(|line| (line.at, rank(&line.tier()), line.terms.price));
         last.or_else(|| {
             let charged = all.iter().filter(charged);
             charged.min_by_key(|line| (rank(&line.tier()), line.terms.price))
@@ -78,9 +78,9 @@ impl Proration {
     /// The tier before all of these switches; `None`: they give none back.
     pub(super) fn first_tier(all: &[Self]) -> Option<Terms> {
         let given_back = |line: &&Self| line.given_back;
-        let settled = Self::settled(all).into_iter().filter(given_back);
+        let netted = Self::netted(all).into_iter().filter(given_back);
         let key = |line: &&Self| (line.at, Reverse((rank(&line.tier()), line.terms.price)));
-        let first = settled.min_by_key(key);
+        let first = netted.min_by_key(key);
         first.map(Self::tier)
     }
 
@@ -117,9 +117,9 @@ impl Levels {
 
     /// Takes `self` out of these levels. Returns what of it was not among them, and the removed parts as they were until
     /// `self` begins.
-    fn remove_from(self, known: &mut Vec<Self>) -> (Vec<Self>, Vec<Self>) {
+    fn remove_from(self, existing: &mut Vec<Self>) -> (Vec<Self>, Vec<Self>) {
         let (mut missing, mut removed) = (vec![self], Vec::new());
-        for old in std::mem::take(known) {
+        for old in std::mem::take(existing) {
             let mut kept = vec![old];
             let mut left = Vec::with_capacity(missing.len());
             for part in missing {
@@ -138,7 +138,7 @@ impl Levels {
                 kept = kept.iter().flat_map(|old| old.without(from, to)).collect();
             }
             missing = left;
-            known.extend(kept);
+            existing.extend(kept);
         }
         (missing, removed)
     }
@@ -176,7 +176,7 @@ pub(super) struct Switches {
 
 impl Switches {
     pub(super) fn of(all: &[Proration], fills: ProductId, cycle: Cycle) -> Self {
-        let own = Proration::settled(all).into_iter();
+        let own = Proration::netted(all).into_iter();
         let own = own.filter(|line| line.terms.fills == fills);
         let (mut current, others): (Vec<&Proration>, Vec<&Proration>) =
             own.partition(|line| line.cycle_end == cycle.end);
@@ -253,9 +253,9 @@ impl Switches {
         &self,
         steps: &[Step],
         cycle: Cycle,
-        known: Option<&Subscription>,
+        existing: Option<&Subscription>,
     ) -> i64 {
-        let new = steps.iter().map(|step| step.new_time(cycle, known));
+        let new = steps.iter().map(|step| step.new_time(cycle, existing));
         let new = new.fold(0, i128::saturating_add);
         let given_back = self.below.iter().map(|levels| levels.time(cycle));
         let time = given_back.fold(new, i128::saturating_sub);
@@ -275,17 +275,17 @@ impl Step {
 
     /// Credits times milliseconds that this switch adds to a cycle with other paid switches. Credits that another switch
     /// brings as well count only for the other time, unless they were given back between the two.
-    fn new_time(&self, cycle: Cycle, known: Option<&Subscription>) -> i128 {
+    fn new_time(&self, cycle: Cycle, existing: Option<&Subscription>) -> i128 {
         // Before the cycle's own payment is reported, the tier that it began with is not known.
-        let base = known
-            .filter(|known| known.order.is_some())
-            .map(|known| &known.paid_tier)
+        let base = existing
+            .filter(|existing| existing.order.is_some())
+            .map(|existing| &existing.paid_tier)
             .filter(|paid| paid.fills == self.product);
         let base = base.map_or(0, |base| base.credits);
         if self.from >= self.to {
             return 0;
         }
-        let steps = known.map_or(&[][..], |known| &known.steps).iter();
+        let steps = existing.map_or(&[][..], |existing| &existing.steps).iter();
         let steps: Vec<&Self> = steps.filter(|it| it.product == self.product).collect();
         let mut cuts: Vec<i64> = steps.iter().flat_map(|it| [it.from, it.to]).collect();
         cuts.push(base);
@@ -335,7 +335,7 @@ impl Subscription {
             return;
         }
         let place = |it: &TierSwitch| (!it.reversed, rank(&it.terms), it.at, it.order);
-        let lower = |known: &TierSwitch| place(known) <= place(&to);
+        let lower = |existing: &TierSwitch| place(existing) <= place(&to);
         if self.tier_switch.as_deref().is_none_or(lower) {
             self.tier_switch = Some(Box::new(to));
         }

@@ -56,7 +56,7 @@ impl Wallet {
         now: Timestamp,
     ) -> Vec<Event> {
         let id = report.subscription.clone();
-        let Some(known) = self.subscription(&id) else {
+        let Some(existing) = self.subscription(&id) else {
             let ended = report.status == SubscriptionStatus::Canceled;
             if ended && !archived.subscription_over {
                 let mut decision = DecisionBuilder::on(self, None, Some(&id), archived, now);
@@ -70,18 +70,18 @@ impl Wallet {
             }
             return Vec::new();
         };
-        if !known.is_current() || report.reported_at < known.reported_at {
+        if !existing.is_current() || report.reported_at < existing.reported_at {
             return Vec::new();
         }
-        let next = known.after(report, now);
-        if next == *known {
+        let next = existing.after(report, now);
+        if next == *existing {
             return Vec::new();
         }
         let over = next.status == SubscriptionStatus::Canceled;
         let mut decision = DecisionBuilder::on(self, None, Some(&id), archived, now);
-        decision.push_subscription(known.subscription_event(&next), next);
+        decision.push_subscription(existing.subscription_event(&next), next);
         if over {
-            decision.end_cycle(&known.id);
+            decision.end_cycle(&existing.id);
         }
         decision.finish()
     }

@@ -30,12 +30,12 @@ impl<'a> Archive<'a> {
 
 impl Commerce {
     /// The next purchase to archive: settled, and still in the wallet.
-    pub(in crate::wallet) fn settled(&self) -> Option<Change> {
+    pub(in crate::wallet) fn archivable(&self) -> Option<Change> {
         // The usual case costs no search: all orders are pending.
         if self.orders.len() > self.pending.len() {
-            let mut settled = self.orders.iter();
-            let settled = settled.find(|(_, order)| order.stage != Stage::Pending);
-            if let Some((&order, _)) = settled {
+            let mut archivable = self.orders.iter();
+            let archivable = archivable.find(|(_, order)| order.stage != Stage::Pending);
+            if let Some((&order, _)) = archivable {
                 return Some(Change::OrderArchived { order });
             }
         }
@@ -115,9 +115,9 @@ impl Wallet {
             return order;
         };
         let ended = match self.subscription(id) {
-            Some(known) => known
+            Some(existing) => existing
                 .cycle_ended_at
-                .filter(|_| known.cycles_ended > order.cycle)
+                .filter(|_| existing.cycles_ended > order.cycle)
                 .map(|end| end.min(now)),
             None => Some(now),
         };
@@ -134,8 +134,8 @@ impl Wallet {
         archived: Archive<'_>,
     ) -> Self {
         let former = serial.and_then(|serial| archived.order(serial));
-        let known = serial.and_then(|serial| self.any_order(serial, archived));
-        let lot = known.and_then(|order| Some((order.terms.fills, order.lot?)));
+        let existing = serial.and_then(|serial| self.any_order(serial, archived));
+        let lot = existing.and_then(|order| Some((order.terms.fills, order.lot?)));
         let cycle = subscription.map(|id| CycleTag::of(&self.key, id));
         let accounts = self.accounts.iter().map(|account| {
             let own = lot.filter(|(product, _)| *product == account.product);

@@ -45,7 +45,7 @@ impl Commerce {
     }
 
     /// Takes an order that is not pending any more out of the index.
-    pub(in crate::wallet) fn settle(&mut self, serial: OrderSerial) {
+    pub(in crate::wallet) fn remove_pending(&mut self, serial: OrderSerial) {
         if let Some(order) = self.orders.get(&serial) {
             self.pending.remove(&(order.expires_at, serial));
         }
@@ -75,7 +75,10 @@ impl Wallet {
     #[must_use]
     pub fn subscription(&self, id: &SubscriptionId) -> Option<&Subscription> {
         let commerce = self.commerce.as_ref()?;
-        commerce.subscriptions.iter().find(|known| known.id == *id)
+        commerce
+            .subscriptions
+            .iter()
+            .find(|existing| existing.id == *id)
     }
 
     /// All subscriptions that are not over, in the order in which they started.
@@ -104,13 +107,13 @@ impl Wallet {
         };
         let named: Vec<_> = self
             .subscriptions()
-            .filter(|known| product.is_none_or(|product| known.tier().product == product))
-            .filter(|known| id.is_none_or(|id| self.public_id(known) == id))
+            .filter(|existing| product.is_none_or(|product| existing.tier().product == product))
+            .filter(|existing| id.is_none_or(|id| self.public_id(existing) == id))
             .collect();
         if named.is_empty() {
             return Err(Rejection::SubscriptionNotFound);
         }
-        let ongoing = named.iter().copied().filter(|known| known.goes_on());
+        let ongoing = named.iter().copied().filter(|existing| existing.goes_on());
         let ongoing: Vec<_> = ongoing.collect();
         match (&*named, &*ongoing) {
             (&[only], _) | (_, &[only]) => Ok(only),
@@ -121,12 +124,12 @@ impl Wallet {
     /// The subscriptions that go on although another one to the same product does, too: the buyer pays for both.
     #[must_use]
     pub fn doubled_subscriptions(&self) -> Vec<&Subscription> {
-        let ongoing = self.subscriptions().filter(|known| known.goes_on());
+        let ongoing = self.subscriptions().filter(|existing| existing.goes_on());
         let ongoing: Vec<_> = ongoing.collect();
-        let product = |known: &Subscription| known.tier().product;
-        let doubled = ongoing.iter().copied().filter(|known| {
-            let mut others = ongoing.iter().filter(|other| other.id != known.id);
-            others.any(|other| product(other) == product(known))
+        let product = |existing: &Subscription| existing.tier().product;
+        let doubled = ongoing.iter().copied().filter(|existing| {
+            let mut others = ongoing.iter().filter(|other| other.id != existing.id);
+            others.any(|other| product(other) == product(existing))
         });
         doubled.collect()
     }

@@ -88,7 +88,7 @@ impl DisputeReason {
     /// The reason of Stripe's name for it; `other` if that is unknown.
     #[must_use]
     pub fn named(word: &str) -> Self {
-        let place = REASONS.iter().position(|known| *known == word);
+        let place = REASONS.iter().position(|existing| *existing == word);
         Self(place.and_then(|at| u8::try_from(at).ok()).unwrap_or(OTHER))
     }
 

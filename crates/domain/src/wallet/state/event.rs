@@ -349,7 +349,7 @@ pub enum Change {
         reason: Option<FreezeReason>,
     },
     /// The wallet is not frozen any more.
-    Thawed,
+    Unfrozen,
     /// Credits of a deduction were given back.
     DeductionReversed(Box<DeductionReversed>),
     /// How much of a deduction, or of what a hold was charged, has been given back in all.

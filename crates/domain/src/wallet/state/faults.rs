@@ -174,7 +174,7 @@ impl Commerce {
         if !self
             .subscriptions
             .iter()
-            .all(|known| names.insert(&known.id))
+            .all(|existing| names.insert(&existing.id))
         {
             faults.push("a subscription is listed twice".into());
         }

@@ -110,7 +110,7 @@ impl Lot {
 type BurnKey = (Timestamp, u64);
 
 /// The most lots in a plain list. Fewer in tests, so that random histories cross this size both ways.
-const FEW: usize = if cfg!(test) { 2 } else { 8 };
+const MAX_LISTED: usize = if cfg!(test) { 2 } else { 8 };
 
 /// The lots of an account that are not empty.
 #[derive(Debug, Clone, Deserialize)]
@@ -212,7 +212,7 @@ impl Lots {
     /// Adds a lot with a new number.
     pub(in crate::wallet) fn insert(&mut self, lot: Lot) {
         if let Self::Few(few) = self {
-            if few.len() < FEW {
+            if few.len() < MAX_LISTED {
                 let place = few.partition_point(|other| other.place() < lot.place());
                 few.insert(place, lot);
                 return;
@@ -246,7 +246,7 @@ impl Lots {
             }
             Self::Many(many) => {
                 let result = many.update(number, change)?;
-                if many.lots.len() <= FEW / 2 {
+                if many.lots.len() <= MAX_LISTED / 2 {
                     let few = std::mem::take(&mut many.lots).into_values();
                     *self = few.collect();
                 }

@@ -190,7 +190,7 @@ impl Wallet {
     /// The earliest instant at which something expires, exactly.
     pub(in crate::wallet) fn first_due(&self) -> Timestamp {
         let commerce = self.commerce.as_deref();
-        if commerce.is_some_and(|commerce| commerce.settled().is_some()) {
+        if commerce.is_some_and(|commerce| commerce.archivable().is_some()) {
             return Timestamp(i64::MIN);
         }
         let lots = self

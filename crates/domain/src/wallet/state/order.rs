@@ -20,7 +20,7 @@ use crate::{
 
 /// A requested refund that the payment does not show after this time did not happen: no request to the provider is
 /// under way that long.
-const UNSEEN_SECONDS: i64 = 3600;
+const REFUND_TIMEOUT_SECONDS: i64 = 3600;
 
 /// What led to an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -218,7 +218,7 @@ impl Order {
                 .as_ref()
                 .zip(payment)
                 .is_some_and(|(a, b)| a != b),
-            (known, told) => known.as_ref() != told,
+            (own, other) => own.as_ref() != other,
         };
         self.stage == Stage::Paid && differs
     }
@@ -348,7 +348,7 @@ impl Order {
     /// The requested refunds that this state of the payment does not show.
     pub(in crate::wallet) fn unseen(&self, reversal: Reversal) -> Option<PendingRefunds> {
         self.pending_refunds.filter(|pending| {
-            let awaited_until = pending.at.plus_seconds(UNSEEN_SECONDS);
+            let awaited_until = pending.at.plus_seconds(REFUND_TIMEOUT_SECONDS);
             pending.cents > reversal.refunded_cents && reversal.as_of < awaited_until
         })
     }

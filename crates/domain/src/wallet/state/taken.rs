@@ -40,7 +40,7 @@ pub(in crate::wallet) struct LastTaken {
 /// A deduction's record names the lot that it took from only where that is another lot than the last deduction's, or
 /// where no record fewer than so many numbers before it does: so most take no room for it, and a few records before one
 /// always tell it. Less in tests, so that short histories have both.
-pub const NAMED_EVERY: u64 = if cfg!(test) { 4 } else { 256 };
+pub const NAMING_INTERVAL: u64 = if cfg!(test) { 4 } else { 256 };
 
 impl TakenLot {
     pub(in crate::wallet) fn of(lot: &Lot, credits: i64) -> Self {
@@ -104,11 +104,11 @@ impl Account {
         credits: i64,
         record: u64,
     ) -> Result<Vec<TakenLot>, Corrupt> {
-        let recent = |last: &LastTaken| record.saturating_sub(last.record) < NAMED_EVERY;
-        let known = self.last_taken.filter(recent).map(|last| last.lot);
+        let recent = |last: &LastTaken| record.saturating_sub(last.record) < NAMING_INTERVAL;
+        let existing = self.last_taken.filter(recent).map(|last| last.lot);
         let mut named = Vec::new();
         self.burn(credits, |lot, taken| {
-            if taken < credits || known != Some(lot.number) {
+            if taken < credits || existing != Some(lot.number) {
                 named.push(TakenLot::of(lot, taken));
             }
         })?;

@@ -70,9 +70,9 @@ fn a_bill_of_no_tier_of_ours_pays_the_tier_in_force() {
         billing: driver.billing(9),
         ..driver.renewal(4, 1, basic())
     };
-    let told = crate::wallet::purchase::Purchase::Bill(Box::new(unknown));
+    let command = crate::wallet::purchase::Purchase::Bill(Box::new(unknown));
     assert_eq!(
-        driver.purchase(told),
+        driver.purchase(command),
         Err(Rejection::SubscriptionNotFound),
         "it is not lost in silence"
     );
@@ -92,12 +92,12 @@ fn late(driver: &Driver, serial: u128) -> Bill {
 
 #[test]
 fn a_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
-    for told in [[true, false], [false, true], [true, true]] {
+    for command in [[true, false], [false, true], [true, true]] {
         let mut driver = subscribed();
         driver.pass_seconds(MONTH);
         let bill = late(&driver, 2);
         driver.pass_seconds(DAY);
-        let [end_first, end_last] = told;
+        let [end_first, end_last] = command;
         if end_first {
             driver.set_status(1, Canceled);
         }
@@ -117,14 +117,14 @@ fn a_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
 }
 
 fn proration(terms: Terms, given_back: bool, at: Timestamp, driver: &Driver) -> Proration {
-    let known = driver.subscription(1);
+    let existing = driver.subscription(1);
     Proration {
         terms,
         quantity: Quantity::ONE,
         given_back,
         at,
-        cycle_start: known.cycle_start,
-        cycle_end: known.cycle_end,
+        cycle_start: existing.cycle_start,
+        cycle_end: existing.cycle_end,
     }
 }
 
@@ -246,8 +246,11 @@ fn an_item_of_a_price_that_is_gone_is_not_paid_as_the_tier() {
         terms: None,
         ..driver.renewal(2, 1, basic())
     };
-    let told = crate::wallet::purchase::Purchase::Bill(Box::new(bill));
-    assert_eq!(driver.purchase(told), Err(Rejection::SubscriptionNotFound));
+    let command = crate::wallet::purchase::Purchase::Bill(Box::new(bill));
+    assert_eq!(
+        driver.purchase(command),
+        Err(Rejection::SubscriptionNotFound)
+    );
 }
 
 /// The provider's report of a subscription whose first payment is missing.
@@ -275,7 +278,7 @@ fn a_first_payment_that_failed_leaves_a_subscription_that_unlocks_nothing() {
     driver.pass_seconds(3600);
     driver.fail(1).unwrap();
     assert!(driver.update(unpaid(&driver, PastDue)));
-    assert!(!driver.update(unpaid(&driver, PastDue)), "said twice");
+    assert!(!driver.update(unpaid(&driver, PastDue)), "reported twice");
     assert_eq!(driver.placed_order(1).status(), OrderStatus::Failed);
     assert_eq!((driver.gold(), unlocked(&driver).len()), (0, 0));
     assert_eq!(

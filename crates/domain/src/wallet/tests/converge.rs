@@ -88,19 +88,19 @@ fn always(reports: &[Report], status: OrderStatus, credits: i64) {
                 }
                 check::sound(&driver);
             }
-            let story = format!("{order:?} twice: {twice}");
+            let label = format!("{order:?} twice: {twice}");
             let end = driver.wallet.clone();
-            assert_eq!(driver.placed_order(1).status(), status, "{story}");
-            assert_eq!(driver.gold(), credits, "{story}");
+            assert_eq!(driver.placed_order(1).status(), status, "{label}");
+            assert_eq!(driver.gold(), credits, "{label}");
             let unlocked = driver.wallet.features(driver.now) == ["pro"];
-            assert_eq!(unlocked, status == OrderStatus::Paid, "{story}");
+            assert_eq!(unlocked, status == OrderStatus::Paid, "{label}");
             let bought = driver.records.iter().filter_map(|r| r.entry());
             let bought = bought.filter(|e| e.reason == crate::history::Reason::Purchase);
-            assert_eq!(bought.count(), 1, "{story}");
+            assert_eq!(bought.count(), 1, "{label}");
             for &report in order.iter().filter(|&&report| report != ADayPassed) {
                 tell(&mut driver, report);
             }
-            assert_eq!(driver.wallet, end, "{story}");
+            assert_eq!(driver.wallet, end, "{label}");
             check::replays(&driver);
         }
     }

@@ -88,11 +88,11 @@ fn another_amount_or_product_under_the_key_is_refused() {
         driver.credit(credit("c", 26, None)),
         Err(Rejection::KeyReused)
     );
-    let tin = Credit {
+    let other_product = Credit {
         product: TIN,
         ..credit("c", 25, None)
     };
-    assert_eq!(driver.credit(tin), Err(Rejection::KeyReused));
+    assert_eq!(driver.credit(other_product), Err(Rejection::KeyReused));
     assert_eq!(
         (driver.wallet.available(GOLD), driver.wallet.available(TIN)),
         (25, 0)

@@ -13,7 +13,7 @@ use crate::{
     wallet::{
         SubscriptionStatus,
         credit::{Credit, MAX_LOTS},
-        hold::{OPEN_HOLDS, PlaceHold},
+        hold::{MAX_OPEN_HOLDS, PlaceHold},
         state::lots::visits_taken,
     },
 };
@@ -53,7 +53,7 @@ fn holds_that_expire_together_cost_each_its_own_step() {
     driver.credit(credit("all", count, None)).unwrap();
     for serial in 0..count.unsigned_abs() {
         let command = PlaceHold {
-            most_open: 40_000,
+            max_open: 40_000,
             ..hold(serial.into(), 1, end)
         };
         let (placed, steps) = cost(|| driver.place(command));
@@ -142,11 +142,15 @@ fn a_manual_grant_makes_no_more_than_a_thousand_lots() {
     assert_eq!(replay, Ok(Done::Replayed(GOLD)), "a replay comes first");
     let reused = driver.credit(credit("lot 1", 11, other));
     assert_eq!(reused, Err(Rejection::KeyReused));
-    let tin = Credit {
+    let other_product = Credit {
         product: TIN,
         ..credit("tin", 1, other)
     };
-    assert_eq!(driver.credit(tin), Ok(Done::Applied), "another product");
+    assert_eq!(
+        driver.credit(other_product),
+        Ok(Done::Applied),
+        "another product"
+    );
     let same = Some(driver.after_seconds(7));
     assert_eq!(
         driver.credit(credit("same", 1, same)),
@@ -166,7 +170,7 @@ fn a_wallet_has_no_more_open_holds_than_it_may() {
     let mut driver = busy();
     let end = driver.after_seconds(DAY);
     driver.credit(credit("all", 2000, None)).unwrap();
-    for serial in 0..OPEN_HOLDS as u128 {
+    for serial in 0..MAX_OPEN_HOLDS as u128 {
         assert_eq!(driver.place(hold(serial, 1, end)), Ok(Done::Applied));
     }
     let before = driver.wallet.clone();
@@ -189,7 +193,7 @@ fn a_wallet_has_no_more_open_holds_than_it_may() {
     assert_eq!(reused, Err(Rejection::KeyReused));
     assert_eq!(driver.wallet, before);
     let configured = PlaceHold {
-        most_open: OPEN_HOLDS + 1,
+        max_open: MAX_OPEN_HOLDS + 1,
         key: key("other"),
         ..hold(6000, 1, end)
     };

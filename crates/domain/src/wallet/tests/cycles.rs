@@ -45,7 +45,7 @@ enum Report {
         at: i64,
         cycle: i64,
     },
-    Said {
+    Updated {
         terms: Terms,
         status: SubscriptionStatus,
         at: i64,
@@ -84,43 +84,43 @@ fn yearly() -> Terms {
     }
 }
 
-struct Story {
+struct History {
     driver: Driver,
-    begun: Timestamp,
+    started_at: Timestamp,
 }
 
-impl Story {
+impl History {
     /// Starts the clock long after all that will be reported.
     fn begin() -> Self {
         let mut driver = Driver::new();
-        let begun = driver.now;
+        let started_at = driver.now;
         driver.now = driver.after_seconds(1000 * DAY);
-        Self { driver, begun }
+        Self { driver, started_at }
     }
 
     fn day(&self, day: i64) -> Timestamp {
-        self.begun.plus_seconds(day * DAY)
+        self.started_at.plus_seconds(day * DAY)
     }
 
-    fn billing(&self, of: u128, from: i64, until: i64, said: i64) -> PaidCycle {
+    fn billing(&self, of: u128, from: i64, until: i64, updated: i64) -> PaidCycle {
         PaidCycle {
             subscription: sub(of),
-            invoice: Some(InvoiceId::new(format!("in_{of}_{from}_{said}")).unwrap()),
+            invoice: Some(InvoiceId::new(format!("in_{of}_{from}_{updated}")).unwrap()),
             cycle_start: self.day(from),
             current_period_end: self.day(until),
             trial: false,
             after_end: false,
             paused: false,
-            reported_at: self.day(said),
+            reported_at: self.day(updated),
         }
     }
 
-    fn tell(&mut self, report: &Report) -> bool {
-        self.tell_of(1, report)
+    fn apply(&mut self, report: &Report) -> bool {
+        self.apply_to(1, report)
     }
 
     /// Applies a report to this subscription, which has orders of its own.
-    fn tell_of(&mut self, of: u128, report: &Report) -> bool {
+    fn apply_to(&mut self, of: u128, report: &Report) -> bool {
         let serial = |order| own(of, order);
         let purchase = match report.clone() {
             Paid { trial } => {
@@ -172,7 +172,7 @@ impl Story {
                 payment: payment(serial(order), 700),
                 billing: self.billing(of, cycle, cycle + CYCLE, at),
             })),
-            Said {
+            Updated {
                 terms,
                 status,
                 at,
@@ -219,15 +219,15 @@ impl Story {
     fn seen_of(&self, of: u128) -> impl PartialEq + std::fmt::Debug + use<> {
         let driver = &self.driver;
         let current = driver.wallet.subscription(&sub(of));
-        let current = current.map(|known| {
-            let tier = known.tier().label.clone();
-            let order = known.order;
+        let current = current.map(|existing| {
+            let tier = existing.tier().label.clone();
+            let order = existing.order;
             (
-                known.status,
+                existing.status,
                 tier,
-                known.cycle_end,
+                existing.cycle_end,
                 order,
-                known.current_period_end,
+                existing.current_period_end,
             )
         });
         let orders = driver.orders();
@@ -251,70 +251,70 @@ const fn own(of: u128, order: u128) -> u128 {
 
 /// Applies the reports in this order, each so many times, and then the subscription's present state once more,
 /// which is read after each payment.
-fn told(order: &[Report], times: usize) -> Story {
-    let mut story = Story::begin();
-    let said = |report: &&Report| matches!(report, Said { .. });
+fn applied(order: &[Report], times: usize) -> History {
+    let mut history = History::begin();
+    let updated = |report: &&Report| matches!(report, Updated { .. });
     let at = |report: &&Report| match report {
-        Said { at, .. } => *at,
+        Updated { at, .. } => *at,
         _ => 0,
     };
     for report in order {
         for _ in 0..times {
-            story.tell(report);
-            check::sound(&story.driver);
+            history.apply(report);
+            check::sound(&history.driver);
         }
     }
-    if let Some(last) = order.iter().filter(said).max_by_key(at) {
-        story.tell(last);
+    if let Some(last) = order.iter().filter(updated).max_by_key(at) {
+        history.apply(last);
     }
-    story
+    history
 }
 
 /// The same for two subscriptions.
-fn both_told(order: &[(u128, Report)], times: usize) -> Story {
-    let mut story = Story::begin();
+fn both_applied(order: &[(u128, Report)], times: usize) -> History {
+    let mut history = History::begin();
     for (of, report) in order {
         for _ in 0..times {
-            story.tell_of(*of, report);
-            check::sound(&story.driver);
+            history.apply_to(*of, report);
+            check::sound(&history.driver);
         }
     }
     for of in [1, 2] {
-        let said = order.iter().filter(|(it, _)| *it == of);
-        let said = said.filter_map(|(_, report)| match report {
-            Said { at, .. } => Some((*at, report)),
+        let updated = order.iter().filter(|(it, _)| *it == of);
+        let updated = updated.filter_map(|(_, report)| match report {
+            Updated { at, .. } => Some((*at, report)),
             _ => None,
         });
-        if let Some((_, last)) = said.max_by_key(|(at, _)| *at) {
-            story.tell_of(of, last);
+        if let Some((_, last)) = updated.max_by_key(|(at, _)| *at) {
+            history.apply_to(of, last);
         }
     }
-    story
+    history
 }
 
 /// Checks that the reports end the same in every order as in the given one, with these credits and this tier.
 fn always(reports: &[Report], credits: i64, tier: Option<&str>) {
-    let in_order = told(reports, 1);
+    let in_order = applied(reports, 1);
     assert_eq!(in_order.driver.gold(), credits, "in order");
     let current = in_order.driver.wallet.subscription(&sub(1));
-    let label = current.map(|known| known.tier().label.as_deref().unwrap());
+    let label = current.map(|existing| existing.tier().label.as_deref().unwrap());
     assert_eq!(label, tier, "in order");
     for order in permutations(reports) {
         for times in [1, 2] {
-            let mut story = told(&order, times);
-            assert_eq!(story.seen(), in_order.seen(), "{order:?}, {times} times");
+            let mut history = applied(&order, times);
+            assert_eq!(history.seen(), in_order.seen(), "{order:?}, {times} times");
             for report in &order {
-                if !matches!(report, Said { .. }) {
-                    assert!(!story.tell(report), "{report:?} again after {order:?}");
+                if !matches!(report, Updated { .. }) {
+                    assert!(!history.apply(report), "{report:?} again after {order:?}");
                 }
             }
-            check::replays(&story.driver);
+            check::replays(&history.driver);
         }
     }
 }
 
-fn said(terms: Terms, at: i64, until: i64) -> Report {
-    Said {
+fn updated(terms: Terms, at: i64, until: i64) -> Report {
+    Updated {
         terms,
         status: Active,
         at,
@@ -347,9 +347,9 @@ fn a_switch_within_the_first_cycle() {
     let reports = [
         FIRST,
         up(2, (basic(), plus()), 15, 0),
-        said(plus(), 15, CYCLE),
+        updated(plus(), 15, CYCLE),
         up(3, (plus(), most()), 24, 0),
-        said(most(), 24, CYCLE),
+        updated(most(), 24, CYCLE),
     ];
     always(&reports, 100 + 75 + 30, Some("most"));
 }
@@ -359,9 +359,9 @@ fn a_switch_and_the_renewal_after_it() {
     let reports = [
         FIRST,
         up(2, (basic(), plus()), 15, 0),
-        said(plus(), 15, CYCLE),
+        updated(plus(), 15, CYCLE),
         renewed(3, plus(), CYCLE),
-        said(plus(), CYCLE, 2 * CYCLE),
+        updated(plus(), CYCLE, 2 * CYCLE),
     ];
     always(&reports, 250, Some("plus"));
 }
@@ -372,7 +372,7 @@ fn a_switch_in_the_second_cycle() {
         FIRST,
         renewed(2, basic(), CYCLE),
         up(3, (basic(), plus()), CYCLE + 15, CYCLE),
-        said(plus(), CYCLE + 15, 2 * CYCLE),
+        updated(plus(), CYCLE + 15, 2 * CYCLE),
         Reversed {
             order: 2,
             refunded: 500,
@@ -386,11 +386,11 @@ fn a_switch_in_the_second_cycle() {
 fn the_hour_in_which_a_renewals_invoice_is_a_draft() {
     let reports = [
         FIRST,
-        said(basic(), 3, CYCLE),
+        updated(basic(), 3, CYCLE),
         // The period has moved on, nothing is paid yet.
-        said(basic(), CYCLE, 2 * CYCLE),
+        updated(basic(), CYCLE, 2 * CYCLE),
         renewed(2, basic(), CYCLE),
-        said(basic(), CYCLE + 1, 2 * CYCLE),
+        updated(basic(), CYCLE + 1, 2 * CYCLE),
     ];
     always(&reports, 100, Some("basic"));
 }
@@ -402,15 +402,15 @@ fn a_switch_down_that_waits_for_the_renewal() {
         FIRST,
         first.clone(),
         // By schedule, or at once in the provider's own dashboard.
-        said(basic(), 20, CYCLE),
+        updated(basic(), 20, CYCLE),
     ];
     always(&reports, 250, Some("plus"));
     let reports = [
         FIRST,
         first,
-        said(basic(), 20, CYCLE),
+        updated(basic(), 20, CYCLE),
         renewed(3, basic(), CYCLE),
-        said(basic(), CYCLE, 2 * CYCLE),
+        updated(basic(), CYCLE, 2 * CYCLE),
     ];
     always(&reports, 100, Some("basic"));
 }
@@ -427,7 +427,7 @@ fn a_whole_new_cycle() {
         FIRST,
         up(3, (basic(), plus()), 5, 0),
         year,
-        said(yearly(), 10, 375),
+        updated(yearly(), 10, 375),
         Reversed {
             order: 1,
             refunded: 1000,
@@ -443,10 +443,10 @@ fn three_cycles_and_the_end() {
         FIRST,
         renewed(2, basic(), CYCLE),
         renewed(3, plus(), 2 * CYCLE),
-        said(plus(), 2 * CYCLE, 3 * CYCLE),
+        updated(plus(), 2 * CYCLE, 3 * CYCLE),
     ];
     always(&reports, 250, Some("plus"));
-    let ended = Said {
+    let ended = Updated {
         terms: plus(),
         status: Canceled,
         at: 70,
@@ -466,16 +466,16 @@ fn three_cycles_and_the_end() {
 fn a_trial_and_the_first_cycle_that_is_paid() {
     let reports = [
         Paid { trial: true },
-        said(basic(), 1, 14),
+        updated(basic(), 1, 14),
         renewed(2, basic(), 14),
-        said(basic(), 14, 14 + CYCLE),
+        updated(basic(), 14, 14 + CYCLE),
     ];
     always(&reports, 100, Some("basic"));
 }
 
 #[test]
 fn a_missing_payment_and_a_pause() {
-    let late = |status, at| Said {
+    let late = |status, at| Updated {
         terms: basic(),
         status,
         at,
@@ -521,22 +521,22 @@ type Month = (usize, Option<(usize, i64)>, bool);
 fn life(months: &[Month]) -> Vec<Report> {
     let tiers = [basic(), plus(), most()];
     let mut reports = Vec::new();
-    for (month, &(begun, switch, decision)) in (0..).zip(months) {
+    for (month, &(started_at, switch, decision)) in (0..).zip(months) {
         let (start, order) = (month * CYCLE, 10 * (month.unsigned_abs() as u128 + 1));
-        let begun = if month == 0 { 0 } else { begun };
+        let started_at = if month == 0 { 0 } else { started_at };
         if decision {
-            reports.push(said(tiers[begun].clone(), start, start + CYCLE));
+            reports.push(updated(tiers[started_at].clone(), start, start + CYCLE));
         }
         reports.push(match month {
             0 => FIRST,
-            _ => renewed(order, tiers[begun].clone(), start),
+            _ => renewed(order, tiers[started_at].clone(), start),
         });
-        let highest = switch.map_or(begun, |(to, _)| to.max(begun));
-        if let Some((to, day)) = switch.filter(|&(to, _)| to > begun) {
-            let between = (tiers[begun].clone(), tiers[to].clone());
+        let highest = switch.map_or(started_at, |(to, _)| to.max(started_at));
+        if let Some((to, day)) = switch.filter(|&(to, _)| to > started_at) {
+            let between = (tiers[started_at].clone(), tiers[to].clone());
             reports.push(up(order + 1, between, start + day, start));
         }
-        reports.push(said(tiers[highest].clone(), start + 29, start + CYCLE));
+        reports.push(updated(tiers[highest].clone(), start + 29, start + CYCLE));
     }
     reports
 }
@@ -554,7 +554,7 @@ fn lives() -> impl Strategy<Value = Vec<Report>> {
     (months, prop::option::of(-20..20_i64)).prop_map(|(months, end)| {
         let mut reports = life(&months);
         let until = i64::try_from(months.len()).unwrap() * CYCLE;
-        reports.extend(end.map(|days| Said {
+        reports.extend(end.map(|days| Updated {
             terms: basic(),
             status: Canceled,
             at: until + days.max(0),
@@ -575,7 +575,7 @@ proptest! {
             .prop_map(|months| life(&months))
             .prop_flat_map(|reports| (Just(reports.clone()), Just(reports).prop_shuffle())),
     ) {
-        let (in_order, shuffled) = (told(&reports, 1), told(&shuffled, 2));
+        let (in_order, shuffled) = (applied(&reports, 1), applied(&shuffled, 2));
         prop_assert_eq!(shuffled.seen(), in_order.seen());
     }
 
@@ -592,8 +592,8 @@ proptest! {
             (Just(one), Just(other), Just(both).prop_shuffle())
         }),
     ) {
-        let both = both_told(&shuffled, 2);
-        let (one, other) = (both_told(&one, 1), both_told(&other, 1));
+        let both = both_applied(&shuffled, 2);
+        let (one, other) = (both_applied(&one, 1), both_applied(&other, 1));
         prop_assert_eq!(both.seen_of(1), one.seen_of(1));
         prop_assert_eq!(both.seen_of(2), other.seen_of(2));
         prop_assert_eq!(both.driver.gold(), one.driver.gold() + other.driver.gold());

@@ -34,7 +34,7 @@ fn trusted() -> Driver {
 }
 
 /// What can be spent, what is held, and what is owed.
-fn stands(driver: &Driver) -> (i64, i64, i64) {
+fn balances(driver: &Driver) -> (i64, i64, i64) {
     let account = driver.wallet.account(GOLD).unwrap();
     let (spendable, held) = (account.available(), account.set_aside());
     let owed = account.debt().owed;
@@ -88,7 +88,7 @@ fn a_cost_past_the_balance_is_refused_taken_in_part_or_owed_as_the_caller_says()
         let refused = driver.deduct(deduct("d", 130));
         assert!(matches!(refused, Err(Rejection::Insufficient { .. })));
         assert_eq!(charge(&mut driver, "d", 130, short), met);
-        assert_eq!(stands(&driver), after);
+        assert_eq!(balances(&driver), after);
         let entry = driver.last_entry();
         assert_eq!(entry.delta, -met.charged - met.owed, "one entry of both");
         assert_eq!(entry.balance_after, -met.owed);
@@ -100,7 +100,7 @@ fn past_the_limit_nothing_is_owed() {
     let mut driver = trusted();
     assert_eq!(charge(&mut driver, "a", 160, Owe), parts(100, 50, 10));
     assert_eq!(charge(&mut driver, "b", 5, Owe), parts(0, 0, 5));
-    assert_eq!(stands(&driver), (0, 0, 50));
+    assert_eq!(balances(&driver), (0, 0, 50));
     assert_eq!(
         driver.entries().len(),
         2,
@@ -147,7 +147,7 @@ fn a_code_wallet_never_owes() {
         refused,
         Err(Rejection::NoCredit { available: 0, .. })
     ));
-    assert_eq!(stands(&driver), (10, 0, 0));
+    assert_eq!(balances(&driver), (10, 0, 0));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn whatever_is_credited_pays_the_debt_first() {
     let mut driver = trusted();
     charge(&mut driver, "d", 150, Owe);
     driver.credit(credit("ten", 10, None)).unwrap();
-    assert_eq!(stands(&driver), (0, 0, 40));
+    assert_eq!(balances(&driver), (0, 0, 40));
     assert_eq!(driver.wallet.account(GOLD).unwrap().lot_count(), 0);
     driver.rules = vec![FreeGrantRule {
         product: GOLD,
@@ -163,9 +163,9 @@ fn whatever_is_credited_pays_the_debt_first() {
         period: Period::Daily,
     }];
     driver.touch();
-    assert_eq!(stands(&driver), (0, 0, 25), "free credits too");
+    assert_eq!(balances(&driver), (0, 0, 25), "free credits too");
     driver.buy(1, pack());
-    assert_eq!(stands(&driver), (75, 0, 0), "and bought ones");
+    assert_eq!(balances(&driver), (75, 0, 0), "and bought ones");
     let last = driver.last_entry();
     assert_eq!(
         (last.reason, last.delta, last.balance_after),
@@ -178,12 +178,12 @@ fn credits_that_paid_a_debt_are_not_there_for_a_refund() {
     let mut driver = trusted();
     charge(&mut driver, "d", 130, Owe);
     driver.buy(1, pack());
-    assert_eq!(stands(&driver), (70, 0, 0));
+    assert_eq!(balances(&driver), (70, 0, 0));
     driver.refund(1, 1000);
     assert_eq!(driver.placed_order(1).reclaimed_credits, 70);
-    assert_eq!(stands(&driver), (0, 0, 0));
+    assert_eq!(balances(&driver), (0, 0, 0));
     driver.refund(1, 0);
-    assert_eq!(stands(&driver), (70, 0, 0), "the refund failed");
+    assert_eq!(balances(&driver), (70, 0, 0), "the refund failed");
 }
 
 #[test]
@@ -192,9 +192,9 @@ fn what_a_lost_refund_gives_back_pays_a_debt_too() {
     driver.buy(1, pack());
     driver.refund(1, 1000);
     charge(&mut driver, "d", 140, Owe);
-    assert_eq!(stands(&driver), (0, 0, 40));
+    assert_eq!(balances(&driver), (0, 0, 40));
     driver.refund(1, 0);
-    assert_eq!(stands(&driver), (60, 0, 0));
+    assert_eq!(balances(&driver), (60, 0, 0));
     assert_eq!(driver.left_of(1), 60);
 }
 
@@ -206,9 +206,9 @@ fn a_hold_that_gives_credits_back_pays_no_debt_for_it_is_no_credit() {
         .unwrap();
     charge(&mut driver, "d", 20, Owe);
     driver.release(hold_id(1)).unwrap();
-    assert_eq!(stands(&driver), (100, 0, 20));
+    assert_eq!(balances(&driver), (100, 0, 20));
     driver.credit(credit("more", 30, None)).unwrap();
-    assert_eq!(stands(&driver), (110, 0, 0));
+    assert_eq!(balances(&driver), (110, 0, 0));
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn what_was_drawn_too_much_is_credited_and_pays() {
     driver.draw(draw).unwrap();
     charge(&mut driver, "d", 20, Owe);
     driver.settle(hold_id(1), 10).unwrap();
-    assert_eq!(stands(&driver), (70, 0, 0));
+    assert_eq!(balances(&driver), (70, 0, 0));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn the_work_may_cost_four_times_what_was_held() {
     );
     let met = driver.settle_for(hold_id(1), 439, Owe).unwrap();
     assert_eq!(met.coverage, parts(100, 50, 289));
-    assert_eq!(stands(&driver), (0, 0, 50));
+    assert_eq!(balances(&driver), (0, 0, 50));
     let settled = driver.find_hold(hold_id(1)).unwrap();
     assert_eq!(
         (settled.settled, settled.owed, settled.uncovered),
@@ -276,7 +276,7 @@ fn holds_reserve_what_they_may_overrun_and_no_more_than_the_limit_together() {
         let met = driver.settle_for(hold_id(serial), 11, Owe).unwrap();
         assert_eq!(met.coverage, parts(5, 5, 1));
     }
-    assert_eq!(stands(&driver), (0, 0, 50));
+    assert_eq!(balances(&driver), (0, 0, 50));
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_wallets_own_limit_goes_before_its_products() {
     assert!(driver.limit_debt(GOLD, Some(0)));
     assert_eq!(charge(&mut driver, "c", 1, Owe), parts(0, 0, 1));
     assert_eq!(
-        stands(&driver),
+        balances(&driver),
         (0, 0, 50),
         "a debt stays under a lower limit"
     );
@@ -331,7 +331,7 @@ fn a_debt_is_forgiven_once_and_no_more_than_there_is() {
     let mut driver = trusted();
     charge(&mut driver, "d", 150, Owe);
     assert_eq!(driver.forgive(forgive("f", Some(20))), Ok(Done::Applied));
-    assert_eq!(stands(&driver), (0, 0, 30));
+    assert_eq!(balances(&driver), (0, 0, 30));
     let entry = driver.last_entry();
     assert_eq!(
         (entry.reason, entry.delta, entry.balance_after),
@@ -349,16 +349,16 @@ fn a_debt_is_forgiven_once_and_no_more_than_there_is() {
         driver.forgive(forgive("f", None)),
         Err(Rejection::KeyReused)
     );
-    let tin = Forgive {
+    let other_product = Forgive {
         product: TIN,
         ..forgive("f", Some(20))
     };
-    assert_eq!(driver.forgive(tin), Err(Rejection::KeyReused));
+    assert_eq!(driver.forgive(other_product), Err(Rejection::KeyReused));
     assert_eq!(
         driver.forgive(forgive("g", Some(MAX_CREDITS))),
         Ok(Done::Applied)
     );
-    assert_eq!(stands(&driver), (0, 0, 0), "nothing becomes a credit");
+    assert_eq!(balances(&driver), (0, 0, 0), "nothing becomes a credit");
     assert_eq!(
         driver.forgive(forgive("g", Some(MAX_CREDITS))),
         Ok(Done::Replayed(30))
@@ -370,7 +370,7 @@ fn a_debt_is_forgiven_once_and_no_more_than_there_is() {
         Ok(Done::Applied),
         "the key was not used"
     );
-    assert_eq!(stands(&driver), (0, 0, 0));
+    assert_eq!(balances(&driver), (0, 0, 0));
 }
 
 #[test]
@@ -378,14 +378,14 @@ fn no_cycle_ends_a_debt_but_a_new_cycles_credits_pay_it() {
     let mut driver = trusted();
     driver.subscribe(1, 1, tier("pro", 30));
     charge(&mut driver, "d", 170, Owe);
-    assert_eq!(stands(&driver), (0, 0, 40));
+    assert_eq!(balances(&driver), (0, 0, 40));
     driver.pass_seconds(MONTH);
-    assert_eq!(stands(&driver), (0, 0, 40), "the cycle is over");
+    assert_eq!(balances(&driver), (0, 0, 40), "the cycle is over");
     assert!(driver.renew(2, 1, tier("pro", 30)));
-    assert_eq!(stands(&driver), (0, 0, 10));
+    assert_eq!(balances(&driver), (0, 0, 10));
     driver.pass_seconds(MONTH);
     assert!(driver.renew(3, 1, tier("pro", 30)));
-    assert_eq!(stands(&driver), (20, 0, 0));
+    assert_eq!(balances(&driver), (20, 0, 0));
     let expired = driver.expiries().iter().map(|it| it.1).sum::<i64>();
     assert_eq!(expired, 0, "there was nothing left to expire");
 }
@@ -400,7 +400,7 @@ fn a_full_wallet_that_owes_takes_what_pays_the_debt_and_nothing_more() {
     driver
         .credit(credit("all", MAX_CREDITS - 100 + 50, None))
         .unwrap();
-    assert_eq!(stands(&driver), (MAX_CREDITS - 100, 100, 0));
+    assert_eq!(balances(&driver), (MAX_CREDITS - 100, 100, 0));
     let more = driver.credit(credit("more", 1, None));
     assert_eq!(more, Err(Rejection::BalanceLimit));
 }

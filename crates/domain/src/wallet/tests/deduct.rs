@@ -88,7 +88,7 @@ fn a_refused_deduction_uses_up_no_key_and_leaves_no_trace() {
 #[test]
 fn products_have_separate_balances() {
     let mut driver = rich();
-    let tin = Deduct {
+    let other_product = Deduct {
         product: ProductRef::Named(TIN),
         ..deduct("d", 1)
     };
@@ -98,7 +98,7 @@ fn products_have_separate_balances() {
         requested: 1,
         shortfall: 1,
     };
-    assert_eq!(driver.deduct(tin), Err(refusal));
+    assert_eq!(driver.deduct(other_product), Err(refusal));
     assert_eq!(driver.wallet.available(GOLD), 100);
     assert_eq!(
         driver.wallet.accounts().len(),

@@ -88,10 +88,7 @@ fn a_dispute_that_is_lost_leaves_things_refunded() {
     driver.dispute(1, ALL);
     let ledger = driver.ledger(GOLD);
     driver.pass_seconds(60);
-    assert!(
-        driver.dispute(1, ALL),
-        "when it was asked is news to the books"
-    );
+    assert!(driver.dispute(1, ALL), "the time of the report is stored");
     assert_eq!(
         (status(&driver), driver.ledger(GOLD)),
         (OrderStatus::Refunded, ledger)
@@ -132,14 +129,14 @@ fn a_dispute_before_its_payment_is_applied_with_it() {
         (500, 50, OrderStatus::Paid),
         (WON, 100, OrderStatus::Paid),
     ] {
-        for known in [true, false] {
+        for existing in [true, false] {
             let mut driver = Driver::new();
-            if known {
+            if existing {
                 driver.order(1, pack()).unwrap();
             }
             assert!(driver.dispute(1, cents));
             assert!(!driver.dispute(1, cents));
-            if !known {
+            if !existing {
                 driver.order(1, pack()).unwrap();
             }
             assert_eq!(status(&driver), OrderStatus::Pending);
@@ -147,7 +144,7 @@ fn a_dispute_before_its_payment_is_applied_with_it() {
             assert_eq!(
                 (status(&driver), driver.gold()),
                 (then, left),
-                "{cents} {known}"
+                "{cents} {existing}"
             );
         }
     }

@@ -44,7 +44,7 @@ fn facts(driver: &Driver) -> HoldSnapshot {
 }
 
 /// What can be spent, what is held, and the sum of both.
-fn stands(driver: &Driver) -> (i64, i64, i64) {
+fn balances(driver: &Driver) -> (i64, i64, i64) {
     let account = driver.wallet.account(GOLD).unwrap();
     (account.available(), account.set_aside(), account.sum())
 }
@@ -53,7 +53,7 @@ fn stands(driver: &Driver) -> (i64, i64, i64) {
 fn a_draw_is_charged_at_once_and_leaves_the_hold_open() {
     let mut driver = holding();
     assert_eq!(driver.draw(draw("one", 15)), Ok(Done::Applied));
-    assert_eq!(stands(&driver), (60, 25, 85));
+    assert_eq!(balances(&driver), (60, 25, 85));
     assert_eq!((facts(&driver).drawn, facts(&driver).left()), (15, 25));
     let entry = driver.last_entry();
     assert_eq!(
@@ -67,7 +67,7 @@ fn a_draw_is_charged_at_once_and_leaves_the_hold_open() {
 fn a_draw_past_what_is_held_takes_from_the_balance_and_is_refused_past_that() {
     let mut driver = holding();
     assert_eq!(driver.draw(draw("one", 70)), Ok(Done::Applied));
-    assert_eq!(stands(&driver), (30, 0, 30));
+    assert_eq!(balances(&driver), (30, 0, 30));
     let before = driver.wallet.clone();
     let refusal = Rejection::Insufficient {
         product: GOLD,
@@ -78,7 +78,7 @@ fn a_draw_past_what_is_held_takes_from_the_balance_and_is_refused_past_that() {
     assert_eq!(driver.draw(draw("two", 31)), Err(refusal));
     assert_eq!(driver.wallet, before);
     assert_eq!(driver.draw(draw("two", 30)), Ok(Done::Applied));
-    assert_eq!(stands(&driver), (0, 0, 0));
+    assert_eq!(balances(&driver), (0, 0, 0));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_repeated_draw_charges_nothing_also_after_the_hold_is_closed() {
         (HoldStatus::Released, 15, 0)
     );
     assert_eq!(driver.draw(draw("two", 1)), Err(Rejection::HoldClosed));
-    assert_eq!(stands(&driver), (65, 20, 85));
+    assert_eq!(balances(&driver), (65, 20, 85));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn the_whole_cost_includes_what_was_drawn() {
         driver.draw(draw("one", 10)).unwrap();
         driver.draw(draw("two", 20)).unwrap();
         assert_eq!(driver.settle(hold_id(1), cost), Ok(Done::Applied));
-        assert_eq!(stands(&driver), (spendable, 0, spendable), "{cost}");
+        assert_eq!(balances(&driver), (spendable, 0, spendable), "{cost}");
         let written = driver.ledger(GOLD).get(3).copied();
         assert_eq!(written, entry, "{cost}");
         assert!(matches!(
@@ -159,7 +159,7 @@ fn released_or_expired_a_hold_keeps_what_was_drawn_and_gives_back_the_rest() {
         } else {
             driver.release(hold_id(1)).unwrap();
         }
-        assert_eq!(stands(&driver), (70, 0, 70));
+        assert_eq!(balances(&driver), (70, 0, 70));
         assert_eq!((facts(&driver).drawn, facts(&driver).settled), (30, 0));
         assert_eq!(driver.entries().len(), 2, "closing writes no entry");
     }
@@ -186,7 +186,7 @@ fn a_thousand_draws_make_no_wallet_larger() {
     );
     assert!(matches!(driver.draw(draw("7", 1)), Ok(Done::Replayed(_))));
     driver.settle(hold_id(1), 1000).unwrap();
-    assert_eq!(stands(&driver), (500, 0, 500));
+    assert_eq!(balances(&driver), (500, 0, 500));
     assert_eq!(
         driver.entries().len(),
         3 + 1000,
@@ -210,7 +210,7 @@ fn a_hold_that_expired_is_settled_as_a_deduction_under_its_key() {
             .unwrap();
         assert!(met.late);
         assert_eq!((met.coverage.charged, met.change.is_some()), (80, now));
-        assert_eq!(stands(&driver), (20, 0, 20));
+        assert_eq!(balances(&driver), (20, 0, 20));
     }
     let entry = driver.last_entry();
     assert_eq!((entry.delta, entry.key.clone()), (-50, Some(key("1"))));
@@ -229,7 +229,7 @@ fn what_was_deducted_by_hand_under_the_holds_key_is_not_taken_again() {
         .settle_for(hold_id(1), 80, OnShortfall::Drain)
         .unwrap();
     assert_eq!((met.late, met.change), (true, None));
-    assert_eq!(stands(&driver), (20, 0, 20));
+    assert_eq!(balances(&driver), (20, 0, 20));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn settled_late_for_less_than_was_drawn_the_rest_goes_back_to_its_lot() {
         .settle_for(hold_id(1), 10, OnShortfall::Drain)
         .unwrap();
     assert_eq!(met.coverage.charged, 10);
-    assert_eq!(stands(&driver), (90, 0, 90));
+    assert_eq!(balances(&driver), (90, 0, 90));
     assert_eq!(driver.wallet.account(GOLD).map(Account::lot_count), Some(1));
     assert_eq!(driver.last_entry().reason, Reason::Reversal);
     let again = driver
@@ -275,7 +275,7 @@ fn a_lot_that_is_gone_comes_back_with_its_end_or_for_a_day() {
         driver
             .settle_for(hold_id(1), 10, OnShortfall::Drain)
             .unwrap();
-        assert_eq!(stands(&driver), (30, 0, 30));
+        assert_eq!(balances(&driver), (30, 0, 30));
         let next = driver.wallet.account(GOLD).unwrap().next_expiry();
         assert_eq!(next.map(|next| next.at), back_until, "{lifetime:?}");
     }
@@ -296,7 +296,7 @@ fn a_wallet_that_is_full_meanwhile_takes_nothing_back_late() {
     driver.deduct(deduct("room", 1)).unwrap();
     let met = driver.settle_for(hold_id(1), 10, OnShortfall::Drain);
     assert_eq!(met.unwrap().coverage.charged, 10);
-    assert_eq!(stands(&driver).0, MAX_CREDITS);
+    assert_eq!(balances(&driver).0, MAX_CREDITS);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_replaced_code_releases_the_hold_and_what_was_drawn_stays_charged() {
     for id in released {
         driver.release(id).unwrap();
     }
-    assert_eq!(stands(&driver), (45, 40, 85));
+    assert_eq!(balances(&driver), (45, 40, 85));
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_hold_that_was_released_is_settled_late_as_an_expired_one_is() {
             .unwrap();
         assert_eq!((met.late, met.change.is_some()), (true, now));
         assert_eq!(met.coverage, Coverage::full(80));
-        assert_eq!(stands(&driver), (20, 0, 20));
+        assert_eq!(balances(&driver), (20, 0, 20));
     }
     let done = facts(&driver);
     assert_eq!(done.status, HoldStatus::Released);
@@ -373,7 +373,7 @@ fn a_publishable_key_settles_late_for_a_day_and_takes_what_was_held_at_most() {
             charged, uncovered, ..
         } = met.coverage;
         assert_eq!((charged, uncovered), (40, 50));
-        assert_eq!(stands(&driver), (60, 0, 60));
+        assert_eq!(balances(&driver), (60, 0, 60));
     }
     let mut driver = held_by_code();
     driver.pass_seconds(61 + DAY);

@@ -330,7 +330,7 @@ impl Driver {
         self.touch();
         let command = match frozen {
             true => SetFrozen::Freeze(FreezeReason::new("why").ok()),
-            false => SetFrozen::Thaw,
+            false => SetFrozen::Unfreeze,
         };
         let change = self.wallet.set_frozen(command);
         let changed = change.is_some();

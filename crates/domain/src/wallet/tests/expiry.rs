@@ -48,11 +48,11 @@ fn a_sleeping_wallet_finds_each_expiry_at_its_own_instant() {
     for (end, name) in ends.into_iter().zip(["c", "a", "b"]) {
         driver.credit(credit(name, 10, Some(end))).unwrap();
     }
-    let tin = Credit {
+    let other_product = Credit {
         product: TIN,
         ..credit("t", 5, Some(ends[2]))
     };
-    driver.credit(tin).unwrap();
+    driver.credit(other_product).unwrap();
     driver.pass_seconds(365 * 24 * HOUR);
     let [third, first, second] = ends;
     assert_eq!(
@@ -116,12 +116,12 @@ fn what_a_late_settlement_returns_expires_at_once() {
     driver.place(hold(1, 100, end.plus_seconds(HOUR))).unwrap();
     driver.pass_seconds(HOUR + 60);
     driver.settle(hold_id(1), 30).unwrap();
-    let told = [
+    let expected = [
         (Reason::Manual, 100),
         (Reason::Deduction, -30),
         (Reason::Expiry, -70),
     ];
-    assert_eq!(driver.ledger(GOLD), told);
+    assert_eq!(driver.ledger(GOLD), expected);
     assert_eq!(available(&driver), 0);
 }
 

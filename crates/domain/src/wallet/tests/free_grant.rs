@@ -119,12 +119,12 @@ fn missed_periods_are_not_accumulated() {
     driver.touch();
     driver.go_to("2026-03-20T12:00:00Z");
     assert_eq!(driver.wallet.available(GOLD), 10);
-    let told = [
+    let expected = [
         (Reason::FreeGrant, 10),
         (Reason::Expiry, -10),
         (Reason::FreeGrant, 10),
     ];
-    assert_eq!(driver.ledger(GOLD), told);
+    assert_eq!(driver.ledger(GOLD), expected);
     assert_eq!(driver.expiries(), [(at("2026-03-03T00:00:00Z"), -10)]);
     assert_eq!(
         driver.records.last().unwrap().at,
@@ -141,12 +141,12 @@ fn a_new_wallet_has_nothing_until_it_is_touched() {
 #[test]
 fn every_product_grants_its_own() {
     let mut driver = offering(10, Period::Daily);
-    let tin = FreeGrantRule {
+    let other_product = FreeGrantRule {
         product: TIN,
         credits: credits(3),
         period: Period::Monthly,
     };
-    driver.rules.push(tin);
+    driver.rules.push(other_product);
     driver.touch();
     assert_eq!(
         (driver.wallet.available(GOLD), driver.wallet.available(TIN)),

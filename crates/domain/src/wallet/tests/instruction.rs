@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-const ASKED: Result<Done<Instruction>, Rejection> = Ok(Done::Applied);
+const REQUESTED: Result<Done<Instruction>, Rejection> = Ok(Done::Applied);
 
 fn refund(order: u128, cents: Option<i64>, name: &str) -> Refund {
     Refund {
@@ -65,12 +65,12 @@ fn close(driver: &mut Driver, name: &str, stage: InstructionStage) -> bool {
 #[test]
 fn a_refund_is_asked_for_until_it_is_done_and_not_again() {
     let mut driver = bought();
-    assert_eq!(driver.ask_refund(refund(1, Some(400), "k")), ASKED);
+    assert_eq!(driver.ask_refund(refund(1, Some(400), "k")), REQUESTED);
     let version = driver.wallet.version;
     assert_eq!(driver.gold(), 100, "nothing went back yet");
     assert_eq!(
         driver.ask_refund(refund(1, Some(400), "k")),
-        ASKED,
+        REQUESTED,
         "nobody knows"
     );
     assert_eq!(driver.wallet.version, version, "it is logged once");
@@ -114,7 +114,7 @@ fn a_key_is_of_one_order_and_one_amount() {
     }
     let unknown = refund(9, Some(400), "k");
     assert_eq!(driver.ask_refund(unknown), Err(Rejection::OrderNotFound));
-    assert_eq!(driver.ask_refund(refund(1, Some(400), "other")), ASKED);
+    assert_eq!(driver.ask_refund(refund(1, Some(400), "other")), REQUESTED);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_is_asked_for_counts_until_it_is_seen() {
     let mut driver = bought();
     driver.ask_refund(refund(1, Some(400), "a")).unwrap();
     assert_eq!(driver.ask_refund(refund(1, Some(601), "b")), left(600));
-    assert_eq!(driver.ask_refund(refund(1, Some(600), "b")), ASKED);
+    assert_eq!(driver.ask_refund(refund(1, Some(600), "b")), REQUESTED);
     assert_eq!(driver.ask_refund(refund(1, None, "c")), left(0));
     // The payment shows one of them, then both: nothing counts twice.
     driver.refund(1, 400);
@@ -143,7 +143,7 @@ fn a_refusal_frees_what_it_counted_and_uses_up_no_key() {
     assert!(close(&mut driver, "a", InstructionStage::REFUSED));
     assert!(!close(&mut driver, "a", InstructionStage::REFUSED), "once");
     assert_eq!(driver.placed_order(1).refundable_cents(), 700);
-    assert_eq!(driver.ask_refund(refund(1, Some(700), "a")), ASKED);
+    assert_eq!(driver.ask_refund(refund(1, Some(700), "a")), REQUESTED);
     assert_eq!(driver.placed_order(1).refundable_cents(), 0);
     assert!(close(&mut driver, "a", InstructionStage::REFUSED));
     assert!(close(&mut driver, "b", InstructionStage::REFUSED));
@@ -156,10 +156,10 @@ fn a_refusal_frees_what_it_counted_and_uses_up_no_key() {
 fn without_an_amount_it_is_all_that_is_left() {
     let mut driver = bought();
     driver.refund(1, 250);
-    assert_eq!(driver.ask_refund(refund(1, None, "k")), ASKED);
-    let asked = driver.last_instructed(RecordKey::Refund("k")).unwrap();
-    let Instruction::Refund { cents, .. } = asked.instruction else {
-        panic!("{asked:?}")
+    assert_eq!(driver.ask_refund(refund(1, None, "k")), REQUESTED);
+    let requested = driver.last_instructed(RecordKey::Refund("k")).unwrap();
+    let Instruction::Refund { cents, .. } = requested.instruction else {
+        panic!("{requested:?}")
     };
     assert_eq!(cents, 750);
 }
@@ -170,7 +170,7 @@ fn what_is_disputed_is_not_there_to_be_given_back() {
     driver.reverse(1, 100, 300);
     assert_eq!(driver.ask_refund(refund(1, Some(601), "k")), left(600));
     driver.reverse(1, 100, 0);
-    assert_eq!(driver.ask_refund(refund(1, Some(900), "k")), ASKED);
+    assert_eq!(driver.ask_refund(refund(1, Some(900), "k")), REQUESTED);
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn what_is_not_seen_an_hour_later_did_not_happen() {
     assert_eq!(driver.placed_order(1).refundable_cents(), 900);
     assert_eq!(
         driver.ask_refund(refund(1, Some(400), "a")),
-        ASKED,
-        "who asked may still ask"
+        REQUESTED,
+        "the caller may still ask"
     );
 }
 
@@ -232,10 +232,10 @@ fn a_subscription_is_canceled_and_resumed_by_its_product() {
     assert_eq!(driver.resume(resume(CLUB, "r")), unknown);
     driver.subscribe(1, 1, tier("basic", 100));
     assert_eq!(driver.cancel(cancel(ProductId(99), true, "c")), unknown);
-    assert_eq!(driver.cancel(cancel(CLUB, true, "c")), ASKED);
+    assert_eq!(driver.cancel(cancel(CLUB, true, "c")), REQUESTED);
     assert_eq!(
         driver.cancel(cancel(CLUB, true, "c")),
-        ASKED,
+        REQUESTED,
         "nobody knows"
     );
     let reused = Err(Rejection::KeyReused);
@@ -247,10 +247,10 @@ fn a_subscription_is_canceled_and_resumed_by_its_product() {
         Ok(Done::Replayed(_))
     ));
     // The same key names another operation.
-    assert_eq!(driver.resume(resume(CLUB, "c")), ASKED);
+    assert_eq!(driver.resume(resume(CLUB, "c")), REQUESTED);
     assert_eq!(driver.resume(resume(ProductId(99), "c")), reused);
     assert!(driver.close(RecordKey::Resume("c"), InstructionStage::REFUSED));
-    assert_eq!(driver.resume(resume(CLUB, "c")), ASKED);
+    assert_eq!(driver.resume(resume(CLUB, "c")), REQUESTED);
 }
 
 /// Subscriptions to one product are told apart by what callers call them; their own ids are the provider's.
@@ -265,13 +265,13 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
         pay.billing = Some(driver.billing(number));
         driver.pay_with(pay).unwrap();
     }
-    let known: Vec<_> = driver.wallet.subscriptions().collect();
-    let ids = [0, 1].map(|at: usize| driver.wallet.public_id(known[at]));
+    let existing: Vec<_> = driver.wallet.subscriptions().collect();
+    let ids = [0, 1].map(|at: usize| driver.wallet.public_id(existing[at]));
     assert_ne!(ids[0], ids[1]);
     let doubled = |driver: &Driver| driver.wallet.doubled_subscriptions().len();
     assert_eq!(doubled(&driver), 2);
     let by_id = |at: usize, product| NamedSubscription::Id(ids[at], product);
-    let asked = |driver: &mut Driver, named, name: &str| {
+    let requested = |driver: &mut Driver, named, name: &str| {
         let at_period_end = true;
         let key = key(name);
         driver.cancel(Cancel {
@@ -287,21 +287,21 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
     }
     let unknown = Err(Rejection::SubscriptionNotFound);
     assert_eq!(
-        asked(&mut driver, by_id(0, Some(ProductId(99))), "c"),
+        requested(&mut driver, by_id(0, Some(ProductId(99))), "c"),
         unknown
     );
     let never = NamedSubscription::Id(PublicSubscriptionId(1), None);
-    assert_eq!(asked(&mut driver, never, "c"), unknown);
-    assert_eq!(asked(&mut driver, by_id(0, Some(CLUB)), "c"), ASKED);
+    assert_eq!(requested(&mut driver, never, "c"), unknown);
+    assert_eq!(requested(&mut driver, by_id(0, Some(CLUB)), "c"), REQUESTED);
     // A key names one subscription, in one way.
     let reused = Err(Rejection::KeyReused);
-    assert_eq!(asked(&mut driver, by_id(1, Some(CLUB)), "c"), reused);
+    assert_eq!(requested(&mut driver, by_id(1, Some(CLUB)), "c"), reused);
     assert!(driver.close(RecordKey::Cancel("c"), InstructionStage::Done));
     let canceled = |answer: Result<Done<Instruction>, Rejection>| match answer {
         Ok(Done::Replayed(Instruction::Cancel { subscription, .. })) => subscription,
         other => panic!("{other:?}"),
     };
-    let again = asked(&mut driver, by_id(0, Some(CLUB)), "c");
+    let again = requested(&mut driver, by_id(0, Some(CLUB)), "c");
     assert_eq!(canceled(again), sub(1));
     // What ends with its period does not go on: the product names the other one.
     let ends = |driver: &mut Driver, number| {
@@ -311,7 +311,7 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
     };
     ends(&mut driver, 1);
     assert_eq!(doubled(&driver), 0);
-    assert_eq!(driver.cancel(cancel(CLUB, true, "d")), ASKED);
+    assert_eq!(driver.cancel(cancel(CLUB, true, "d")), REQUESTED);
     assert!(driver.close(RecordKey::Cancel("d"), InstructionStage::Done));
     assert_eq!(canceled(driver.cancel(cancel(CLUB, true, "d"))), sub(2));
     ends(&mut driver, 2);
@@ -322,11 +322,11 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
     );
     driver.set_status(1, SubscriptionStatus::Canceled);
     assert_eq!(
-        asked(&mut driver, by_id(0, None), "f"),
+        requested(&mut driver, by_id(0, None), "f"),
         unknown,
         "it is over"
     );
-    assert_eq!(driver.resume(resume(CLUB, "f")), ASKED, "the only one");
+    assert_eq!(driver.resume(resume(CLUB, "f")), REQUESTED, "the only one");
 }
 
 /// Callers keep these ids.
@@ -342,7 +342,7 @@ fn what_callers_call_a_subscription_never_changes() {
 fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
     let mut driver = Driver::new();
     driver.subscribe(1, 1, tier("basic", 100));
-    assert_eq!(driver.cancel(cancel(CLUB, false, "c")), ASKED);
+    assert_eq!(driver.cancel(cancel(CLUB, false, "c")), REQUESTED);
     assert!(driver.close(RecordKey::Cancel("c"), InstructionStage::Done));
     let end = driver
         .wallet
@@ -350,8 +350,8 @@ fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
         .unwrap()
         .current_period_end;
     driver.set_status(1, SubscriptionStatus::Canceled);
-    let gone = driver.cancel(cancel(CLUB, false, "other"));
-    assert_eq!(gone, Err(Rejection::SubscriptionNotFound));
+    let refused = driver.cancel(cancel(CLUB, false, "other"));
+    assert_eq!(refused, Err(Rejection::SubscriptionNotFound));
     let again = driver.cancel(cancel(CLUB, false, "c"));
     let Ok(Done::Replayed(Instruction::Cancel { subscription, .. })) = again else {
         panic!("{again:?}")
@@ -365,9 +365,9 @@ fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
 
 /// What each part gives back, by number and cents.
 fn parts_asked(driver: &Driver, name: &str) -> (Vec<(u32, i64)>, u32) {
-    let asked = driver.last_instructed(RecordKey::Refund(name)).unwrap();
-    let Instruction::Refund { parts, round, .. } = &asked.instruction else {
-        panic!("{asked:?}")
+    let requested = driver.last_instructed(RecordKey::Refund(name)).unwrap();
+    let Instruction::Refund { parts, round, .. } = &requested.instruction else {
+        panic!("{requested:?}")
     };
     let number = |payment: &PaymentId| (1..9).find(|&number| part(number) == *payment);
     let parts = parts
@@ -395,7 +395,7 @@ fn each_payment_of_a_bill_gives_back_its_part() {
         let mut driver = bought();
         assert_eq!(
             driver.ask_refund(refund_of_parts(cents, "k", left)),
-            ASKED,
+            REQUESTED,
             "{left:?}"
         );
         assert_eq!(
@@ -417,7 +417,7 @@ fn each_payment_of_a_bill_gives_back_its_part() {
 fn what_one_part_gave_stays_given_where_another_is_refused() {
     let mut driver = bought();
     let all = refund_of_parts(None, "k", &[600, 400]);
-    assert_eq!(driver.ask_refund(all), ASKED);
+    assert_eq!(driver.ask_refund(all), REQUESTED);
     let stage = InstructionStage::Refused { given_cents: 600 };
     assert!(close(&mut driver, "k", stage));
     // Before the payments show it, and afterwards.
@@ -428,13 +428,13 @@ fn what_one_part_gave_stays_given_where_another_is_refused() {
     // Its key is free for the rest, under other names than those of the parts that were given.
     assert_eq!(
         driver.ask_refund(refund_of_parts(None, "k", &[0, 400])),
-        ASKED
+        REQUESTED
     );
     assert_eq!(parts_asked(&driver, "k"), (vec![(2, 400)], 1));
     assert!(close(&mut driver, "k", InstructionStage::REFUSED));
     assert_eq!(
         driver.ask_refund(refund_of_parts(None, "k", &[0, 400])),
-        ASKED
+        REQUESTED
     );
     assert_eq!(
         parts_asked(&driver, "k").1,

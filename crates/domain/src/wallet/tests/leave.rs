@@ -31,7 +31,7 @@ fn end_all(driver: &mut Driver) {
 #[test]
 fn what_is_open_ends_and_what_was_paid_for_stays() {
     let mut driver = subscribed();
-    driver.credit(credit("gift", 5, None)).unwrap();
+    driver.credit(credit("bonus", 5, None)).unwrap();
     driver.buy(2, pack());
     let kept = driver.gold() - 100;
     driver.order(3, pack()).unwrap();

@@ -54,11 +54,11 @@ fn a_balance_fills_to_the_limit_and_not_past_it() {
 #[test]
 fn each_product_has_the_limit_for_itself() {
     let mut driver = full();
-    let tin = Credit {
+    let other_product = Credit {
         product: TIN,
         ..credit("tin", MAX_CREDITS, None)
     };
-    assert_eq!(driver.credit(tin), Ok(Done::Applied));
+    assert_eq!(driver.credit(other_product), Ok(Done::Applied));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::{
     wallet::{SubscriptionStatus::Canceled, feature::FeatureAction, loss::Loss},
 };
 
-fn said(driver: &Driver) -> Loss {
+fn loss_now(driver: &Driver) -> Loss {
     driver.wallet.loss_by_cancellation(&sub(1), driver.now)
 }
 
@@ -19,13 +19,13 @@ fn what_is_said_to_go_goes() {
     let mut driver = subscribed();
     driver.credit(credit("k", 50, None)).unwrap();
     let before = (driver.gold(), unlocked(&driver).len());
-    let Loss { credits, features } = said(&driver);
+    let Loss { credits, features } = loss_now(&driver);
     assert_eq!(credits, [(GOLD, 100)]);
     assert_eq!(features, ["basic"]);
     assert!(driver.set_status(1, Canceled));
     let after = (driver.gold(), unlocked(&driver).len());
     assert_eq!(before, (after.0 + 100, after.1 + 1));
-    assert_eq!(said(&driver), Loss::default(), "it is over");
+    assert_eq!(loss_now(&driver), Loss::default(), "it is over");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn what_rolls_over_and_what_something_else_unlocks_stays() {
     driver.subscribe(1, 1, both);
     driver.buy(2, unlock("more"));
     driver.set_feature("most", FeatureAction::Grant);
-    let loss = said(&driver);
+    let loss = loss_now(&driver);
     assert_eq!(loss.credits, []);
     assert_eq!(loss.features, ["basic"]);
     // Features that are not unlocked any more are not lost.

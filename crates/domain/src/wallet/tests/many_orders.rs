@@ -45,7 +45,7 @@ fn again() -> Terms {
 
 #[test]
 fn a_hundred_thousand_orders_leave_nothing_behind() {
-    let mut fresh = Driver::new();
+    let mut new = Driver::new();
     let mut old = Driver::new();
     old.keeps_states = false;
     for serial in 0..100_000 {
@@ -68,11 +68,11 @@ fn a_hundred_thousand_orders_leave_nothing_behind() {
         }
     }
     assert_eq!(old.orders().len(), 100_000);
-    for driver in [&mut fresh, &mut old] {
+    for driver in [&mut new, &mut old] {
         driver.buy(200_000, again());
     }
     assert_eq!(old.wallet.orders().count(), 0);
-    let (events, steps, bytes) = purchase(&mut fresh, 200_001);
+    let (events, steps, bytes) = purchase(&mut new, 200_001);
     let (old_events, old_steps, old_bytes) = purchase(&mut old, 200_001);
     assert_eq!(
         events,
@@ -82,7 +82,7 @@ fn a_hundred_thousand_orders_leave_nothing_behind() {
     assert_eq!((old_events, old_steps), (events, steps));
     // Larger numbers take a few bytes more, and so does the lot that the last deduction took from.
     assert!(old_bytes <= bytes + 96, "{old_bytes} bytes beside {bytes}");
-    for (driver, name) in [(&mut fresh, "a"), (&mut old, "a")] {
+    for (driver, name) in [(&mut new, "a"), (&mut old, "a")] {
         visits_taken();
         driver.deduct(deduct(name, 1)).unwrap();
         assert!(visits_taken() < 12);

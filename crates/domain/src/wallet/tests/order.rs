@@ -123,23 +123,23 @@ fn money_on_its_way_is_told_until_it_came_or_will_not_come_also_of_an_order_that
     for serial in 1..=4 {
         driver.order(serial, pack()).unwrap();
         assert_eq!(driver.process(serial), Ok(true));
-        assert_eq!(driver.process(serial), Ok(false), "told twice");
+        assert_eq!(driver.process(serial), Ok(false), "reported twice");
     }
-    let stands = |driver: &Driver, serial| (status(driver, serial), processing(driver, serial));
-    assert_eq!(stands(&driver, 1), (OrderStatus::Pending, true));
+    let balances = |driver: &Driver, serial| (status(driver, serial), processing(driver, serial));
+    assert_eq!(balances(&driver, 1), (OrderStatus::Pending, true));
     driver.pay(1, 1000).unwrap();
     driver.fail(2).unwrap();
-    assert_eq!(stands(&driver, 1), (OrderStatus::Paid, false));
-    assert_eq!(stands(&driver, 2), (OrderStatus::Failed, false));
+    assert_eq!(balances(&driver, 1), (OrderStatus::Paid, false));
+    assert_eq!(balances(&driver, 2), (OrderStatus::Failed, false));
     for settled in [1, 2] {
         assert_eq!(driver.process(settled), Ok(false), "old news");
     }
     driver.pass_seconds(2 * DAY);
-    assert_eq!(stands(&driver, 3), (OrderStatus::Expired, true));
+    assert_eq!(balances(&driver, 3), (OrderStatus::Expired, true));
     assert_eq!((driver.fail(3), driver.fail(3)), (Ok(true), Ok(false)));
-    assert_eq!(stands(&driver, 3), (OrderStatus::Expired, false));
+    assert_eq!(balances(&driver, 3), (OrderStatus::Expired, false));
     driver.pay(4, 1000).unwrap();
-    assert_eq!(stands(&driver, 4), (OrderStatus::Paid, false));
+    assert_eq!(balances(&driver, 4), (OrderStatus::Paid, false));
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn what_a_wallet_has_bought_for_good_is_not_sold_to_it_again() {
     assert_eq!(
         driver.order(6, nothing),
         Ok(true),
-        "a gift has nothing to own"
+        "a grant has nothing to own"
     );
     // Both features together are owned once their own order is paid.
     driver.pay(3, both.amount_cents).unwrap();

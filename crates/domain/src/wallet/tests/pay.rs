@@ -251,15 +251,15 @@ fn addresses_of_paid_orders_are_remembered_whoever_told_them() {
     silent.payment.email = None;
     driver.pay_with(silent).unwrap();
     driver.refund(2, 1000);
-    let told = driver
+    let changes = driver
         .events
         .iter()
         .filter_map(|event| match &event.change {
             Change::OrderPaid(paid) => paid.email.as_ref().map(Email::as_str),
             _ => None,
         });
-    let told: Vec<&str> = told.collect();
-    assert_eq!(told, ["ann@example.org", "typed@example.org"]);
+    let changes: Vec<&str> = changes.collect();
+    assert_eq!(changes, ["ann@example.org", "typed@example.org"]);
     let kept = [1, 2, 3].map(|serial| driver.placed_order(serial).email.clone());
     let kept = kept.map(|email| email.unwrap().as_str().to_owned());
     assert_eq!(

@@ -85,7 +85,7 @@ pub(super) fn steps(driver: &Driver, thresholds: &[LowBalance]) -> Vec<EventStep
     all
 }
 
-fn told(driver: &Driver) -> Vec<ExpectedEvent> {
+fn collected(driver: &Driver) -> Vec<ExpectedEvent> {
     all_news(driver)
         .into_iter()
         .map(ExpectedEvent::from)
@@ -138,7 +138,7 @@ fn with(credits: i64) -> Driver {
     let mut driver = Driver::new();
     driver.credit(credit("start", credits, None)).unwrap();
     assert_eq!(
-        told(&driver),
+        collected(&driver),
         [
             ExpectedEvent::Other(EventData::WalletCreated),
             credited(credits, Reason::Manual, None, credits)
@@ -156,8 +156,8 @@ fn draw(serial: u128, amount: i64) -> Draw {
     }
 }
 
-fn since(driver: &Driver, known: usize) -> Vec<ExpectedEvent> {
-    told(driver).split_off(known)
+fn since(driver: &Driver, existing: usize) -> Vec<ExpectedEvent> {
+    collected(driver).split_off(existing)
 }
 
 #[test]
@@ -268,9 +268,9 @@ fn an_order_is_told_as_it_stood() {
 #[test]
 fn a_payment_makes_a_wallet_before_it_brings_anything() {
     let mut driver = Driver::born(Driver::new().now, Owner::Order);
-    assert_eq!(told(&driver), []);
+    assert_eq!(collected(&driver), []);
     driver.buy(1, pack());
-    let all = told(&driver);
+    let all = collected(&driver);
     let expected = [
         ExpectedEvent::Other(EventData::WalletCreated),
         order(OrderEvent::Paid, 1),
@@ -293,7 +293,7 @@ fn a_late_payment_makes_a_wallet_all_the_same() {
     let mut driver = Driver::born(Driver::new().now, Owner::Order);
     driver.order(1, pack()).unwrap();
     driver.pass_seconds(2 * DAY);
-    assert_eq!(told(&driver), [order(OrderEvent::Expired, 1)]);
+    assert_eq!(collected(&driver), [order(OrderEvent::Expired, 1)]);
     assert_eq!(driver.pay(1, 1000), Ok(true));
     let expected = [
         ExpectedEvent::Other(EventData::WalletCreated),
@@ -346,14 +346,14 @@ proptest! {
                 }
             };
         }
-        let told = told(&driver);
+        let collected = collected(&driver);
         let created = ExpectedEvent::Other(EventData::WalletCreated);
-        let paid = told.iter().position(|it| *it == order(OrderEvent::Paid, 1));
+        let paid = collected.iter().position(|it| *it == order(OrderEvent::Paid, 1));
         let refunded = ExpectedEvent::Order(OrderEvent::Paid, 1, OrderStatus::Refunded);
-        let paid = paid.or(told.iter().position(|it| *it == refunded));
+        let paid = paid.or(collected.iter().position(|it| *it == refunded));
         let expected = paid.map(|place| place - 1);
-        prop_assert_eq!(told.iter().position(|it| *it == created), expected);
-        prop_assert!(told.iter().filter(|it| **it == created).count() <= 1);
+        prop_assert_eq!(collected.iter().position(|it| *it == created), expected);
+        prop_assert!(collected.iter().filter(|it| **it == created).count() <= 1);
     }
 }
 
@@ -452,7 +452,7 @@ fn a_subscription_tells_its_life() {
             (SubscriptionEvent::Canceled, true)
         ]
     );
-    let all = told(&driver);
+    let all = collected(&driver);
     let changes = all.iter();
     let changes =
         changes.filter(|it| matches!(it, ExpectedEvent::Other(EventData::Features { .. })));
@@ -502,7 +502,7 @@ fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
         won,
     };
     let (open, lost) = (dispute(None), dispute(Some(false)));
-    for (dispute, told) in [
+    for (dispute, collected) in [
         (Some(open), vec![order(OrderEvent::Disputed, 1)]),
         // The provider may not return the dispute for a while.
         (None, vec![]),
@@ -516,7 +516,7 @@ fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
             ..driver.reversal(0, 1000)
         };
         driver.reverse_with(1, reversal).unwrap();
-        assert_eq!(orders(1, &driver)[before..], told);
+        assert_eq!(orders(1, &driver)[before..], collected);
     }
     assert_eq!(orders(1, &driver).len(), paid + 2);
 }
@@ -567,6 +567,6 @@ fn a_freeze_is_told_with_its_reason_and_so_is_its_end() {
     driver.set_frozen(true);
     driver.set_frozen(false);
     let reason = FreezeReason::new("why").ok();
-    let expected = [EventData::Frozen { reason }, EventData::Thawed].map(ExpectedEvent::Other);
-    assert_eq!(told(&driver)[1..], expected);
+    let expected = [EventData::Frozen { reason }, EventData::Unfrozen].map(ExpectedEvent::Other);
+    assert_eq!(collected(&driver)[1..], expected);
 }

@@ -16,7 +16,7 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use self::{
     command::{Command, QUARTER, command, of_debts, of_lots},
     model::{Model, Outcome},
-    purchase::Purchase,
+    purchase::RandomPurchase,
 };
 use super::{
     driver::{Done, Driver},
@@ -35,7 +35,7 @@ use crate::{
         draw::Draw,
         feature::FeatureAction,
         forgive::Forgive,
-        hold::{OPEN_HOLDS, PlaceHold},
+        hold::{MAX_OPEN_HOLDS, PlaceHold},
         shortfall::{CostDecision, OnShortfall},
     },
 };
@@ -163,7 +163,7 @@ impl Run {
                     key: key(&name),
                     meta: None,
                     publishable: false,
-                    most_open: OPEN_HOLDS,
+                    max_open: MAX_OPEN_HOLDS,
                     max_overrun: overrun * self.model.worth,
                 });
                 (
@@ -418,7 +418,7 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
                 lifetime: Some(lifetime),
                 key,
             },
-            1..=3 => Command::Buy(Purchase::Order {
+            1..=3 => Command::Buy(RandomPurchase::Order {
                 order,
                 product,
                 coins,
@@ -446,7 +446,7 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
             9 => Command::Draw { hold, coins, key },
             10 => Command::Release { hold },
             11 => Command::Extend { hold, lifetime },
-            12 => Command::Buy(Purchase::Reverse {
+            12 => Command::Buy(RandomPurchase::Reverse {
                 order: hold,
                 refunded: coins,
                 disputed: 0,
@@ -457,8 +457,8 @@ fn with_thousands_of_lots_and_holds_it_is_so_too() {
             },
         };
         let payment = match command {
-            Command::Buy(Purchase::Order { order, coins, .. }) => {
-                Some(Command::Buy(Purchase::Pay {
+            Command::Buy(RandomPurchase::Order { order, coins, .. }) => {
+                Some(Command::Buy(RandomPurchase::Pay {
                     order,
                     cents: coins,
                 }))
@@ -502,7 +502,7 @@ fn run(mut run: Run, commands: &[Command]) {
 #[test]
 fn what_comes_back_to_a_cycle_that_is_over_is_over_also_when_the_clock_stepped_back() {
     let renew = |order| {
-        Command::Buy(Purchase::Renew {
+        Command::Buy(RandomPurchase::Renew {
             order,
             subscription: 0,
             tier: 0,
@@ -514,14 +514,14 @@ fn what_comes_back_to_a_cycle_that_is_over_is_over_also_when_the_clock_stepped_b
         })
     };
     let disputed = |disputed| {
-        Command::Buy(Purchase::Reverse {
+        Command::Buy(RandomPurchase::Reverse {
             order: 9,
             refunded: 0,
             disputed,
             age: 0,
         })
     };
-    let switch = Command::Buy(Purchase::Switch {
+    let switch = Command::Buy(RandomPurchase::Switch {
         order: 5,
         subscription: 0,
         tiers: (0, 0),

@@ -52,12 +52,12 @@ struct Switcher {
 
 impl Switcher {
     fn of(driver: &Driver, first: &Terms) -> Self {
-        let known = driver.subscription(1);
+        let existing = driver.subscription(1);
         Self {
-            begun: known.cycle_start,
+            begun: existing.cycle_start,
             billing: PaidCycle {
-                cycle_start: known.cycle_start,
-                current_period_end: known.cycle_end,
+                cycle_start: existing.cycle_start,
+                current_period_end: existing.cycle_end,
                 ..driver.billing(1)
             },
             tier: (first.clone(), Quantity::ONE),

@@ -99,7 +99,7 @@ fn what_stands_now_counts_whatever_stood_before() {
     let mut driver = bought();
     assert!(driver.refund(1, 500));
     let before = driver.wallet.clone();
-    assert!(!driver.refund(1, 500), "said twice");
+    assert!(!driver.refund(1, 500), "reported twice");
     assert_eq!(driver.wallet, before);
     assert!(driver.refund(1, 600));
     assert!(driver.refund(1, 100), "one of them failed");
@@ -179,7 +179,7 @@ fn what_comes_back_into_a_full_balance_is_what_fits() {
     assert_eq!(
         (driver.gold(), driver.placed_order(1).reclaimed_credits),
         (60, 0),
-        "asked again"
+        "requested again"
     );
 }
 
@@ -212,7 +212,7 @@ fn only_what_is_left_of_the_order_is_taken() {
 fn credits_of_other_origin_are_never_taken() {
     let mut driver = bought();
     driver.buy(2, pack());
-    driver.credit(credit("gift", 5, None)).unwrap();
+    driver.credit(credit("bonus", 5, None)).unwrap();
     driver.deduct(deduct("d", 130)).unwrap();
     assert_eq!(
         (driver.left_of(1), driver.left_of(2), driver.gold()),
@@ -275,9 +275,9 @@ fn a_refund_before_its_order_is_known_is_kept_for_it() {
     assert!(!driver.refund(1, 300));
     assert!(driver.refund(1, 500));
     assert_eq!(driver.wallet.orders().count(), 0);
-    let known = driver.reversal(500, 0);
+    let existing = driver.reversal(500, 0);
     driver.order(1, pack()).unwrap();
-    assert_eq!(driver.placed_order(1).reversal, known);
+    assert_eq!(driver.placed_order(1).reversal, existing);
     let commerce = driver.wallet.commerce.as_ref().unwrap();
     assert!(commerce.early.is_empty(), "kept once");
     driver.pay(1, 1000).unwrap();
@@ -298,7 +298,11 @@ fn of_orders_that_are_not_known_only_so_many_reversals_are_kept() {
     assert_eq!(driver.wallet, before);
     assert!(driver.refund(7, 500), "those that are kept still change");
     driver.order(7, pack()).unwrap();
-    assert_eq!(driver.reverse_with(most, one_more), Ok(true), "told again");
+    assert_eq!(
+        driver.reverse_with(most, one_more),
+        Ok(true),
+        "reported again"
+    );
     driver.pay(7, 1000).unwrap();
     assert_eq!(driver.gold(), 50);
     driver.order(most + 1, pack()).unwrap();

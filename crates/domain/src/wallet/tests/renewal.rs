@@ -23,7 +23,7 @@ use crate::{
 fn a_renewal_is_an_order_of_its_own_and_replaces_what_was_left() {
     let mut driver = subscribed();
     driver.deduct(super::deduct("d", 30)).unwrap();
-    driver.credit(credit("gift", 5, None)).unwrap();
+    driver.credit(credit("bonus", 5, None)).unwrap();
     driver.buy(8, pack());
     driver.pass_seconds(MONTH);
     assert_eq!(
@@ -139,7 +139,7 @@ fn held_credits_of_the_last_cycle_go_when_they_come_back() {
 fn a_settlement_takes_first_what_would_be_lost() {
     let mut driver = Driver::new();
     let end = driver.after_seconds(DAY);
-    driver.credit(credit("gift", 30, Some(end))).unwrap();
+    driver.credit(credit("bonus", 30, Some(end))).unwrap();
     driver.subscribe(1, 1, basic());
     driver.place(hold(1, 130, end)).unwrap();
     driver.renew(2, 1, basic());
@@ -249,9 +249,9 @@ fn a_renewal_heard_of_before_the_first_payment_starts_the_subscription() {
     driver.order(1, basic()).unwrap();
     assert!(driver.renew(2, 1, basic()));
     assert_eq!((driver.gold(), unlocked(&driver)), (100, vec!["basic"]));
-    let known = driver.subscription(1).clone();
+    let existing = driver.subscription(1).clone();
     assert!(driver.pay_subscription(1, 1));
-    assert_eq!(*driver.subscription(1), known);
+    assert_eq!(*driver.subscription(1), existing);
     assert_eq!(
         [1, 2].map(|order| driver.left_of(order)),
         [0, 100],
@@ -298,11 +298,11 @@ fn a_whole_new_cycle_is_billed_by_a_switch() {
     driver.deduct(super::deduct("d", 30)).unwrap();
     driver.pass_seconds(10 * DAY);
     let mut bill = driver.renewal(2, 1, yearly.clone());
-    bill.pays = crate::wallet::bill::Pays::Anew;
+    bill.pays = crate::wallet::bill::Pays::NewCycle;
     bill.billing.current_period_end = driver.after_seconds(12 * MONTH);
     assert!(
         driver.name_tier(1, yearly.clone()),
-        "said before it is paid"
+        "reported before it is paid"
     );
     assert_eq!((driver.gold(), unlocked(&driver)), (70, vec!["basic"]));
     assert!(driver.renew_with(bill.clone()) && !driver.renew_with(bill));
@@ -315,7 +315,7 @@ fn a_whole_new_cycle_is_billed_by_a_switch() {
     assert_eq!(unlocked(&driver), ["yearly"]);
     driver.pass_seconds(1);
     let mut bill = driver.renewal(3, 1, basic());
-    bill.pays = crate::wallet::bill::Pays::Anew;
+    bill.pays = crate::wallet::bill::Pays::NewCycle;
     assert!(driver.renew_with(bill));
     assert_eq!((driver.gold(), unlocked(&driver)), (100, vec!["basic"]));
     let end = driver.after_seconds(MONTH);
@@ -340,7 +340,7 @@ fn a_whole_new_cycle_keeps_what_rolls_over() {
             ..rolling
         },
     );
-    bill.pays = crate::wallet::bill::Pays::Anew;
+    bill.pays = crate::wallet::bill::Pays::NewCycle;
     driver.renew_with(bill);
     assert_eq!([1, 2].map(|order| driver.left_of(order)), [100, 100]);
 }
@@ -353,7 +353,7 @@ fn a_renewals_refund_is_its_own() {
         ..basic()
     };
     driver.subscribe(1, 1, rolling.clone());
-    assert!(driver.refund(2, 500), "heard of before the renewal");
+    assert!(driver.refund(2, 500), "reported before the renewal");
     driver.renew(2, 1, rolling);
     assert_eq!((driver.left_of(1), driver.left_of(2)), (100, 50));
     assert_eq!(driver.ledger(GOLD).last(), Some(&(Refund, -50)));

@@ -187,16 +187,16 @@ impl Driver {
 
     /// A report that says nothing new.
     pub(super) fn report(&self, number: u128) -> UpdateSubscription {
-        let known = self.subscription(number);
+        let existing = self.subscription(number);
         UpdateSubscription {
-            subscription: known.id.clone(),
+            subscription: existing.id.clone(),
             first: None,
             terms: None,
-            status: known.status,
-            open_invoice: known.open_invoice.clone(),
-            collection_paused: known.collection_paused,
-            current_period_end: known.current_period_end,
-            cancel_at_period_end: known.cancel_at_period_end,
+            status: existing.status,
+            open_invoice: existing.open_invoice.clone(),
+            collection_paused: existing.collection_paused,
+            current_period_end: existing.current_period_end,
+            cancel_at_period_end: existing.cancel_at_period_end,
             grace_days: 7,
             reported_at: self.now,
         }
@@ -228,10 +228,10 @@ impl Driver {
         number: u128,
         (old, terms): (Terms, Terms),
     ) -> Bill {
-        let known = self.subscription(number);
+        let existing = self.subscription(number);
         let billing = PaidCycle {
-            cycle_start: known.cycle_start,
-            current_period_end: known.cycle_end,
+            cycle_start: existing.cycle_start,
+            current_period_end: existing.cycle_end,
             ..self.billing(number)
         };
         Bill {
@@ -295,21 +295,21 @@ impl Driver {
     }
 
     pub(super) fn refund(&mut self, serial: u128, cents: i64) -> bool {
-        let known = self.known_reversal(serial);
-        self.reverse(serial, cents, known.disputed_cents)
+        let existing = self.known_reversal(serial);
+        self.reverse(serial, cents, existing.disputed_cents)
     }
 
     pub(super) fn dispute(&mut self, serial: u128, cents: i64) -> bool {
-        let known = self.known_reversal(serial);
-        self.reverse(serial, known.refunded_cents, cents)
+        let existing = self.known_reversal(serial);
+        self.reverse(serial, existing.refunded_cents, cents)
     }
 
     fn known_reversal(&self, serial: u128) -> Reversal {
         let serial = OrderSerial(serial);
         let orders = self.orders();
         let early = || self.wallet.commerce.as_ref()?.early.get(&serial).copied();
-        let known = orders.get(&serial).map(|order| order.reversal);
-        known.or_else(early).unwrap_or_default()
+        let existing = orders.get(&serial).map(|order| order.reversal);
+        existing.or_else(early).unwrap_or_default()
     }
 
     pub(super) fn placed_order(&self, serial: u128) -> &Order {
@@ -321,17 +321,17 @@ impl Driver {
     /// A subscription as it is, or was when it left the wallet.
     pub(super) fn subscription(&self, number: u128) -> &Subscription {
         let id = sub(number);
-        let told = self
+        let changes = self
             .events
             .iter()
             .rev()
             .find_map(|event| match &event.change {
-                Change::SubscriptionChanged(told) if told.subscription.id == id => {
-                    Some(&told.subscription)
+                Change::SubscriptionChanged(changes) if changes.subscription.id == id => {
+                    Some(&changes.subscription)
                 }
                 _ => None,
             });
-        self.wallet.subscription(&id).or(told).unwrap()
+        self.wallet.subscription(&id).or(changes).unwrap()
     }
 
     pub(super) fn gold(&self) -> i64 {
@@ -385,12 +385,12 @@ pub(super) fn unlocked(driver: &Driver) -> Vec<&str> {
 
 /// What project events say about subscriptions, in order.
 pub(super) fn subscription_event(driver: &Driver) -> Vec<Option<SubscriptionEvent>> {
-    let told = driver
+    let changes = driver
         .events
         .iter()
         .filter_map(|event| match &event.change {
             Change::SubscriptionChanged(changed) => Some(changed.subscription_event),
             _ => None,
         });
-    told.collect()
+    changes.collect()
 }

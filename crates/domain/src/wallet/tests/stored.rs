@@ -179,7 +179,7 @@ fn a_wallet_has_more_events_than_records() {
 
 #[test]
 fn purchases_that_cannot_be_are_found() {
-    fn known(it: &mut Commerce) -> &mut Subscription {
+    fn existing(it: &mut Commerce) -> &mut Subscription {
         &mut it.subscriptions[0]
     }
     fn order(it: &mut Commerce) -> &mut Order {
@@ -204,15 +204,15 @@ fn purchases_that_cannot_be_are_found() {
             "listed twice",
         ),
         (
-            |it| known(it).status = SubscriptionStatus::PastDue,
+            |it| existing(it).status = SubscriptionStatus::PastDue,
             "days of grace",
         ),
         (
-            |it| known(it).past_due_since = Some(Timestamp(1)),
+            |it| existing(it).past_due_since = Some(Timestamp(1)),
             "days of grace",
         ),
         (
-            |it| (known(it).order, known(it).reversed) = (None, true),
+            |it| (existing(it).order, existing(it).reversed) = (None, true),
             "a reversed payment that was never reported",
         ),
         (

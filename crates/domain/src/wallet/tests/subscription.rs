@@ -72,8 +72,12 @@ fn a_missing_payment_keeps_the_features_for_the_days_of_grace() {
         (driver.gold(), driver.wallet.subscriptions().count()),
         (100, 1)
     );
-    let told = [Some(SubscriptionEvent::PastDue), None];
-    assert_eq!(subscription_event(&driver)[1..], told, "and told once");
+    let changes = [Some(SubscriptionEvent::PastDue), None];
+    assert_eq!(
+        subscription_event(&driver)[1..],
+        changes,
+        "and reported once"
+    );
 }
 
 #[test]
@@ -95,8 +99,8 @@ fn a_payment_made_good_unlocks_the_features_again() {
         "a new grace"
     );
     assert!(driver.set_status(1, Active));
-    let told = subscription_event(&driver);
-    assert_eq!(told.last(), Some(&Some(SubscriptionEvent::Updated)));
+    let changes = subscription_event(&driver);
+    assert_eq!(changes.last(), Some(&Some(SubscriptionEvent::Updated)));
     assert_eq!(
         (driver.subscription(1).grace_ends_at, driver.gold()),
         (None, 100)
@@ -177,7 +181,7 @@ fn a_cancellation_is_shown_and_can_be_taken_back() {
 #[test]
 fn its_end_takes_its_features_and_what_is_left_of_its_credits() {
     let mut driver = subscribed();
-    driver.credit(credit("gift", 5, None)).unwrap();
+    driver.credit(credit("bonus", 5, None)).unwrap();
     assert!(driver.set_status(1, Canceled));
     assert_eq!((unlocked(&driver).len(), driver.gold()), (0, 5));
     assert_eq!(driver.ledger(GOLD).last(), Some(&(Expiry, -100)));
@@ -260,7 +264,7 @@ fn a_report_older_than_what_is_known_is_old_news() {
     let current = driver.report(1);
     assert!(
         driver.update(current.clone()),
-        "when it was said is news to the books"
+        "the time of the report is stored"
     );
     assert_eq!(
         subscription_event(&driver).last(),

@@ -70,7 +70,7 @@ fn up_brings_the_difference_for_the_time_left_as_an_order_of_its_own() {
         subscription_event(&driver)[1..],
         [Some(SubscriptionEvent::Updated), None]
     );
-    assert!(!driver.switch(2, 1, plus()), "said twice");
+    assert!(!driver.switch(2, 1, plus()), "reported twice");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_switch_that_is_named_before_it_is_paid_brings_its_features_and_no_credits()
     assert_eq!((driver.gold(), unlocked(&driver)), (100, vec!["plus"]));
     assert!(driver.switch_with(switch));
     assert_eq!((driver.gold(), unlocked(&driver)), (200, vec!["plus"]));
-    assert!(!driver.name_tier(1, plus()), "said twice");
+    assert!(!driver.name_tier(1, plus()), "reported twice");
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_refunded_switch_is_not_in_force_while_the_provider_names_its_tier() {
     assert_eq!((driver.gold(), unlocked(&driver)), (100, vec!["basic"]));
     assert_eq!(*driver.subscription(1).tier(), basic());
     driver.name_tier(1, plus());
-    assert_eq!(unlocked(&driver), ["basic"], "said again");
+    assert_eq!(unlocked(&driver), ["basic"], "reported again");
     driver.refund(2, 0);
     assert_eq!((driver.gold(), unlocked(&driver)), (200, vec!["plus"]));
     driver.refund(2, 700);
@@ -356,12 +356,12 @@ fn a_switch_of_a_cycle_or_a_subscription_that_is_over_ends_with_it() {
 #[test]
 fn a_tier_that_fills_another_product_brings_its_credits_once() {
     let mut driver = ten_days_in();
-    let tin = Terms {
+    let other_product = Terms {
         fills: TIN,
         ..plus()
     };
     for serial in 2..5 {
-        let up = driver.switching(serial, 1, (basic(), tin.clone()));
+        let up = driver.switching(serial, 1, (basic(), other_product.clone()));
         driver.switch_with(up);
         driver.name_tier(1, basic());
     }

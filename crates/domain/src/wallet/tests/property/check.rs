@@ -82,14 +82,14 @@ fn purchases(driver: &Driver, model: &Model) {
         assert_eq!(pending, expected.pending_refunds, "order {serial}");
     }
     for (&number, expected) in &model.purchases.subscriptions {
-        let known = driver.subscription(number);
-        assert_eq!(known.status, expected.status, "subscription {number}");
-        if known.is_current() {
-            assert_eq!(known.tier().price.0, model.tier_of(expected) as u128);
+        let existing = driver.subscription(number);
+        assert_eq!(existing.status, expected.status, "subscription {number}");
+        if existing.is_current() {
+            assert_eq!(existing.tier().price.0, model.tier_of(expected) as u128);
         }
-        assert_eq!(known.current_period_end.0, expected.period_end);
-        assert_eq!(known.cancel_at_period_end, expected.canceling);
-        assert_eq!(known.grace_ends_at.map(|end| end.0), expected.grace_end);
+        assert_eq!(existing.current_period_end.0, expected.period_end);
+        assert_eq!(existing.cancel_at_period_end, expected.canceling);
+        assert_eq!(existing.grace_ends_at.map(|end| end.0), expected.grace_end);
     }
     let current = |s: &&super::orders::ModelSubscription| s.status != SubscriptionStatus::Canceled;
     let current = model
@@ -205,11 +205,11 @@ fn fulfilled_once(records: &[Record], serial: OrderSerial, order: &Order) {
             "or more: switches"
         );
     }
-    let gone = deltas(Reason::Expiry)
+    let expired = deltas(Reason::Expiry)
         .chain(deltas(Reason::Refund))
         .sum::<i64>();
     assert!(
-        deltas(Reason::Purchase).sum::<i64>() + gone >= 0,
+        deltas(Reason::Purchase).sum::<i64>() + expired >= 0,
         "never from elsewhere"
     );
 }
@@ -270,15 +270,15 @@ pub(in crate::wallet::tests) fn alerts(driver: &Driver, low: i64) {
             let held: i64 = held.map(|it| (it.amount.get() - it.drawn).max(0)).sum();
             let left = wallet.available(product) + held;
             let armed = armed.entry(product).or_default();
-            let told = |wanted: fn(&EventData) -> Option<ProductId>| {
-                let told = step.data.iter().filter_map(wanted);
-                told.filter(|it| *it == product).count()
+            let count_of = |wanted: fn(&EventData) -> Option<ProductId>| {
+                let count_of = step.data.iter().filter_map(wanted);
+                count_of.filter(|it| *it == product).count()
             };
-            let is_low = told(|data| match data {
+            let is_low = count_of(|data| match data {
                 EventData::BalanceLow { product, .. } => Some(*product),
                 _ => None,
             });
-            let is_depleted = told(|data| match data {
+            let is_depleted = count_of(|data| match data {
                 EventData::Depleted { product } => Some(*product),
                 _ => None,
             });

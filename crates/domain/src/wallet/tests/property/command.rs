@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 
 use super::{
-    instructions::{InstructionCommand, asked},
-    purchase::{Purchase, purchase},
+    instructions::{InstructionCommand, instruction_command},
+    purchase::{RandomPurchase, purchase},
 };
 use crate::{time::Period, wallet::shortfall::OnShortfall};
 
@@ -83,7 +83,7 @@ pub(super) enum Command {
         free: Option<(i64, Period)>,
     },
     AddProduct,
-    Buy(Purchase),
+    Buy(RandomPurchase),
     Instruct(InstructionCommand),
     /// A retry of the command that many commands ago.
     Again {
@@ -145,7 +145,7 @@ pub(super) fn command(most: i64) -> impl Strategy<Value = Command> {
         1 => (product, free).prop_map(|(product, free)| Command::Offer { product, free }),
         1 => Just(Command::AddProduct),
         24 => purchase(most).prop_map(Command::Buy),
-        7 => asked().prop_map(Command::Instruct),
+        7 => instruction_command().prop_map(Command::Instruct),
         3 => (1..8_usize).prop_map(|back| Command::Again { back }),
     ]
 }
@@ -210,12 +210,12 @@ pub(super) fn of_lots() -> impl Strategy<Value = Command> {
             move |(coins, lifetime, key)| Command::Credit { product, coins, lifetime, key }
         ),
         6 => (order.clone(), coins.clone(), days).prop_map(move |(order, coins, days)| {
-            Command::Buy(Purchase::Order { order, product, coins, days, feature: false })
+            Command::Buy(RandomPurchase::Order { order, product, coins, days, feature: false })
         }),
         8 => (order.clone(), coins.clone())
-            .prop_map(|(order, cents)| Command::Buy(Purchase::Pay { order, cents })),
+            .prop_map(|(order, cents)| Command::Buy(RandomPurchase::Pay { order, cents })),
         5 => (order, away.clone(), away).prop_map(|(order, refunded, disputed)| {
-            Command::Buy(Purchase::Reverse { order, refunded, disputed, age: 0 })
+            Command::Buy(RandomPurchase::Reverse { order, refunded, disputed, age: 0 })
         }),
         8 => (coins.clone(), any::<u16>(), shortfall()).prop_map(move |(coins, key, short)| {
             Command::Deduct { product: named, coins, key, short }

@@ -116,7 +116,7 @@ impl Model {
             Ok(product) => product,
             Err(refusal) => return Outcome::Refused(refusal),
         };
-        if let Err(refusal) = self.thawed() {
+        if let Err(refusal) = self.not_frozen() {
             return Outcome::Refused(refusal);
         }
         match self.charge(product, coins, key, short) {
@@ -211,7 +211,7 @@ impl Model {
         };
         let there = hold.pinned() + free;
         let Some(parts) = self.parts(product, coins, there, short, hold.overrun) else {
-            if let Err(refusal) = self.thawed() {
+            if let Err(refusal) = self.not_frozen() {
                 return Outcome::Refused(refusal);
             }
             let needed = coins - hold.pinned();
@@ -267,7 +267,7 @@ impl Model {
             };
         }
         if rest > 0
-            && let Err(refusal) = self.thawed()
+            && let Err(refusal) = self.not_frozen()
         {
             return Outcome::Refused(refusal);
         }
@@ -308,7 +308,7 @@ impl Model {
         if hold.status != HoldStatus::Open {
             return Outcome::Refused(Rejection::HoldClosed);
         }
-        if let Err(refusal) = self.thawed() {
+        if let Err(refusal) = self.not_frozen() {
             return Outcome::Refused(refusal);
         }
         let needed = coins - (hold.amount - hold.drawn).max(0);
@@ -361,8 +361,8 @@ impl Model {
     ) -> Option<Outcome> {
         self.touch();
         let number = self.debts.deductions.len().checked_sub(back)?;
-        if let Some(&(former, asked, coins)) = self.debts.reversed.get(key) {
-            return Some(if (former, asked) == (number, most) {
+        if let Some(&(former, requested, coins)) = self.debts.reversed.get(key) {
+            return Some(if (former, requested) == (number, most) {
                 Outcome::Forgiven(coins * self.worth)
             } else {
                 Outcome::Refused(Rejection::KeyReused)
@@ -417,8 +417,8 @@ impl Model {
 
     pub(super) fn forgive(&mut self, product: ProductId, most: Option<i64>, key: &str) -> Outcome {
         self.touch();
-        if let Some(&(former, asked, coins)) = self.debts.forgiven.get(key) {
-            return if (former, asked) == (product, most) {
+        if let Some(&(former, requested, coins)) = self.debts.forgiven.get(key) {
+            return if (former, requested) == (product, most) {
                 Outcome::Forgiven(coins * self.worth)
             } else {
                 Outcome::Refused(Rejection::KeyReused)

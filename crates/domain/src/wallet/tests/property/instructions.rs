@@ -81,7 +81,7 @@ pub(super) struct ModelInstructions {
     kept: BTreeMap<(Verb, u8), ModelInstruction>,
 }
 
-pub(super) fn asked() -> impl Strategy<Value = InstructionCommand> {
+pub(super) fn instruction_command() -> impl Strategy<Value = InstructionCommand> {
     let key = || 0..4_u8;
     let cents = proptest::option::of(0..8_i64);
     let verb = prop::sample::select(vec![
@@ -104,8 +104,8 @@ pub(super) fn asked() -> impl Strategy<Value = InstructionCommand> {
 
 impl Run {
     /// The wallet's answer and the model's.
-    pub(super) fn both_instruct(&mut self, asked: &InstructionCommand) -> (Outcome, Outcome) {
-        match *asked {
+    pub(super) fn both_instruct(&mut self, command: &InstructionCommand) -> (Outcome, Outcome) {
+        match *command {
             InstructionCommand::Refund {
                 order,
                 cents,
@@ -142,8 +142,8 @@ impl Run {
             }
             InstructionCommand::Close { verb, key, refused } => {
                 let given = |most: i64| {
-                    let asked = self.model.instructions.kept.get(&(verb, key));
-                    most.min(asked.map_or(0, |asked| asked.cents))
+                    let kept = self.model.instructions.kept.get(&(verb, key));
+                    most.min(kept.map_or(0, |kept| kept.cents))
                 };
                 let stage =
                     refused.map_or(InstructionStage::Done, |most| InstructionStage::Refused {
@@ -218,9 +218,10 @@ impl Model {
                 cents
             }
             Wanted::Cancel(_) | Wanted::Resume => {
-                let known = self.purchases.subscriptions.values();
-                let known = known.filter(|known| known.status != SubscriptionStatus::Canceled);
-                let ending: Vec<bool> = known.map(|known| known.canceling).collect();
+                let existing = self.purchases.subscriptions.values();
+                let existing =
+                    existing.filter(|existing| existing.status != SubscriptionStatus::Canceled);
+                let ending: Vec<bool> = existing.map(|existing| existing.canceling).collect();
                 let going_on = ending.iter().filter(|ending| !**ending).count();
                 match (ending.len(), going_on) {
                     (0, _) => return Outcome::Refused(Rejection::SubscriptionNotFound),
@@ -306,7 +307,7 @@ pub(super) fn same(driver: &Driver, model: &Model) {
             }
             (Instruction::Cancel { subscription, .. }, Wanted::Cancel(_))
             | (Instruction::Resume { subscription, .. }, Wanted::Resume) => {
-                assert!((0..3).map(sub).any(|known| known == *subscription));
+                assert!((0..3).map(sub).any(|existing| existing == *subscription));
             }
             (real, wanted) => panic!("{real:?} is not {wanted:?}"),
         }

@@ -152,10 +152,10 @@ impl Model {
 
     pub(super) fn expire_coins(&mut self, instant: i64) {
         for product in self.products.clone() {
-            let gone = self.coins.expire(product, instant);
-            if gone > 0 {
+            let expired = self.coins.expire(product, instant);
+            if expired > 0 {
                 self.date(instant);
-                self.write(product, Reason::Expiry, -gone, None);
+                self.write(product, Reason::Expiry, -expired, None);
             }
         }
     }
@@ -285,7 +285,7 @@ impl Model {
     }
 
     /// What a frozen wallet says to whoever wants credits.
-    pub(super) fn thawed(&self) -> Result<(), Rejection> {
+    pub(super) fn not_frozen(&self) -> Result<(), Rejection> {
         match self.frozen {
             true => Err(Rejection::Frozen {
                 reason: FreezeReason::new("why").ok(),
@@ -333,7 +333,7 @@ impl Model {
 
     fn payer(&self, product: Option<ProductId>, coins: i64) -> Result<ProductId, Rejection> {
         let product = self.named(product)?;
-        self.thawed()?;
+        self.not_frozen()?;
         let balance = self.coins.count(product, None);
         if coins <= balance {
             return Ok(product);

@@ -90,7 +90,7 @@ pub(super) struct ModelPurchases {
     pub(super) orders: BTreeMap<u128, ModelOrder>,
     pub(super) subscriptions: BTreeMap<u128, ModelSubscription>,
     early: BTreeMap<u128, ModelReversal>,
-    gone: BTreeSet<u128>,
+    ended_subscriptions: BTreeSet<u128>,
 }
 
 impl ModelOrder {
@@ -140,12 +140,12 @@ impl ModelSubscription {
     }
 
     /// Whether a payment of a whole cycle is for one before the known cycle, for that, or for a later one.
-    fn compare(&self, told: ModelReport) -> Ordering {
+    fn compare(&self, report: ModelReport) -> Ordering {
         let switched = self.switches.iter().map(|&(.., at)| at).max();
         match switched.filter(|_| self.order.is_none()) {
-            Some(at) if told.period_end <= at => Ordering::Less,
-            Some(at) if told.start <= at => Ordering::Equal,
-            None if told.start < self.start => Ordering::Less,
+            Some(at) if report.period_end <= at => Ordering::Less,
+            Some(at) if report.start <= at => Ordering::Equal,
+            None if report.start < self.start => Ordering::Less,
             _ => Ordering::Greater,
         }
     }
@@ -157,11 +157,11 @@ impl ModelSubscription {
     }
 
     /// Takes the status of an invoice that is newer than all reports.
-    fn bill(&mut self, told: ModelReport) {
-        if told.reported > self.reported {
-            self.status = told.status();
+    fn bill(&mut self, report: ModelReport) {
+        if report.reported > self.reported {
+            self.status = report.status();
             (self.reported_tier, self.grace_end, self.canceling) = (None, None, false);
-            (self.period_end, self.reported) = (told.period_end, told.reported);
+            (self.period_end, self.reported) = (report.period_end, report.reported);
         }
     }
 }
@@ -215,18 +215,18 @@ impl Model {
         if self.purchases.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
-        if let Err(refusal) = self.thawed() {
+        if let Err(refusal) = self.not_frozen() {
             return Outcome::Refused(refusal);
         }
-        let mut known = self.purchases.subscriptions.values();
-        if item.starts.is_some() && known.any(ModelSubscription::is_current) {
+        let mut existing = self.purchases.subscriptions.values();
+        if item.starts.is_some() && existing.any(ModelSubscription::is_current) {
             return Outcome::Refused(Rejection::AlreadySubscribed { open_invoice: None });
         }
         self.place_order(serial, item);
         Outcome::Applied
     }
 
-    pub(super) fn pay(&mut self, serial: u128, cents: i64, told: ModelReport) -> Outcome {
+    pub(super) fn pay(&mut self, serial: u128, cents: i64, report: ModelReport) -> Outcome {
         self.touch();
         let Some(order) = self.purchases.orders.get(&serial) else {
             return Outcome::Refused(Rejection::OrderNotFound);
@@ -240,13 +240,13 @@ impl Model {
             self.fulfil(serial, cents, coins, None, false);
             return Outcome::Applied;
         }
-        let known = self.current(told.subscription);
+        let existing = self.current(report.subscription);
         // The first cycle comes before all others.
-        let over = self.is_over(told.subscription)
-            || known.is_some_and(|known| known.compare(told) != Ordering::Equal);
-        self.fulfil(serial, cents, told.coins(cents), subscription, over);
+        let over = self.is_over(report.subscription)
+            || existing.is_some_and(|existing| existing.compare(report) != Ordering::Equal);
+        self.fulfil(serial, cents, report.coins(cents), subscription, over);
         if !over {
-            self.take_cycle(serial, told);
+            self.take_cycle(serial, report);
         }
         Outcome::Applied
     }
@@ -269,8 +269,8 @@ impl Model {
         self.touch();
         let early = self.purchases.early.get(&serial);
         let order = self.purchases.orders.get(&serial);
-        let known = order.map(|order| order.away).or(early.copied());
-        if known.is_some_and(|known| next.2 < known.2 || next == known) {
+        let existing = order.map(|order| order.away).or(early.copied());
+        if existing.is_some_and(|existing| next.2 < existing.2 || next == existing) {
             return Outcome::Unchanged;
         }
         self.date(self.now);
@@ -293,23 +293,23 @@ impl Model {
         serial: u128,
         item: Item,
         cents: i64,
-        told: ModelReport,
+        report: ModelReport,
     ) -> Outcome {
         self.touch();
         if self.purchases.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
-        let known = self.current(told.subscription);
-        let place = known.map(|known| known.compare(told));
-        let over = self.is_over(told.subscription) || place == Some(Ordering::Less);
+        let existing = self.current(report.subscription);
+        let place = existing.map(|existing| existing.compare(report));
+        let over = self.is_over(report.subscription) || place == Some(Ordering::Less);
         if place == Some(Ordering::Greater) {
-            self.end_cycle(told.subscription);
+            self.end_cycle(report.subscription);
         }
         self.place_order(serial, item);
-        let coins = told.coins(cents);
-        self.fulfil(serial, cents, coins, Some(told.subscription), over);
+        let coins = report.coins(cents);
+        self.fulfil(serial, cents, coins, Some(report.subscription), over);
         if !over {
-            self.take_cycle(serial, told);
+            self.take_cycle(serial, report);
         }
         Outcome::Applied
     }
@@ -320,26 +320,30 @@ impl Model {
         serial: u128,
         (item, cents): (Item, i64),
         (old, at): (usize, i64),
-        told: ModelReport,
+        report: ModelReport,
     ) -> Outcome {
         self.touch();
         if self.purchases.orders.contains_key(&serial) {
             return Outcome::Unchanged;
         }
-        let id = told.subscription;
-        let known = self.current(id).cloned();
-        let end = |known: &ModelSubscription| known.start + CYCLE * QUARTER;
-        let before = known.as_ref().is_some_and(|known| at < known.start);
-        let after = known.as_ref().is_some_and(|known| at >= end(known));
+        let id = report.subscription;
+        let existing = self.current(id).cloned();
+        let end = |existing: &ModelSubscription| existing.start + CYCLE * QUARTER;
+        let before = existing
+            .as_ref()
+            .is_some_and(|existing| at < existing.start);
+        let after = existing
+            .as_ref()
+            .is_some_and(|existing| at >= end(existing));
         let over = self.is_over(id) || before;
         if after {
             self.end_cycle(id);
         }
-        let same = known.clone().filter(|_| !before && !after);
-        let coins = if told.trial || told.paused && cents == 0 {
+        let same = existing.clone().filter(|_| !before && !after);
+        let coins = if report.trial || report.paused && cents == 0 {
             0
         } else {
-            self.brought(same.as_ref(), (old, told.tier), (at, told.start))
+            self.brought(same.as_ref(), (old, report.tier), (at, report.start))
         };
         let fills = item.fills;
         self.place_order(serial, item);
@@ -347,14 +351,14 @@ impl Model {
         if over {
             return Outcome::Applied;
         }
-        let mut next = known.unwrap_or_else(|| told.started(old, fills));
+        let mut next = existing.unwrap_or_else(|| report.started(old, fills));
         if after {
-            next.begin(old, told.start);
+            next.begin(old, report.start);
         }
-        next.switches.push((serial, old, told.tier, at));
+        next.switches.push((serial, old, report.tier, at));
         let place = |(order, tier, at)| (!self.went_back(order), tier, at, order);
-        let to = (serial, told.tier, at);
-        if told.tier >= old && next.top.is_none_or(|top| place(top) <= place(to)) {
+        let to = (serial, report.tier, at);
+        if report.tier >= old && next.top.is_none_or(|top| place(top) <= place(to)) {
             next.top = Some(to);
         }
         self.purchases.subscriptions.insert(id, next);
@@ -365,20 +369,20 @@ impl Model {
     /// the time that was paid before.
     fn brought(
         &self,
-        known: Option<&ModelSubscription>,
+        existing: Option<&ModelSubscription>,
         (old, new): (usize, usize),
         (at, start): (i64, i64),
     ) -> i64 {
         let whole = CYCLE * QUARTER;
         let left = |at: i64| (start + whole - at).clamp(0, whole);
-        let base = known.filter(|known| known.order.is_some());
-        let base = base.map_or(0, |known| TIERS[known.paid]);
+        let base = existing.filter(|existing| existing.order.is_some());
+        let base = base.map_or(0, |existing| TIERS[existing.paid]);
         let mut time = 0;
         for coin in TIERS[old]..TIERS[new] {
             if coin < base {
                 continue;
             }
-            let switches = known.map_or(&[][..], |known| &known.switches);
+            let switches = existing.map_or(&[][..], |existing| &existing.switches);
             let paid = switches.iter().filter(|(order, from, to, _)| {
                 !self.went_back(*order) && TIERS[*from] <= coin && coin < TIERS[*to]
             });
@@ -394,8 +398,8 @@ impl Model {
     }
 
     fn current(&self, id: u128) -> Option<&ModelSubscription> {
-        let known = self.purchases.subscriptions.get(&id);
-        known.filter(|known| known.is_current())
+        let existing = self.purchases.subscriptions.get(&id);
+        existing.filter(|existing| existing.is_current())
     }
 
     /// Whether an order's subscription is over, and its credits with that.
@@ -406,21 +410,22 @@ impl Model {
     }
 
     fn is_over(&self, id: u128) -> bool {
-        let known = self.purchases.subscriptions.get(&id);
-        self.purchases.gone.contains(&id) || known.is_some_and(|known| !known.is_current())
+        let existing = self.purchases.subscriptions.get(&id);
+        self.purchases.ended_subscriptions.contains(&id)
+            || existing.is_some_and(|existing| !existing.is_current())
     }
 
     /// The tier in force: the highest that is paid, or a higher one that was named and not refunded.
-    pub(super) fn tier_of(&self, known: &ModelSubscription) -> usize {
-        let top = known.top.filter(|&(order, ..)| !self.went_back(order));
-        let paid = top.map_or(known.paid, |(_, tier, _)| tier.max(known.paid));
-        let gone = known.top.filter(|&(order, ..)| self.went_back(order));
-        let gone = gone.map(|(_, tier, _)| tier);
-        let reported = known
+    pub(super) fn tier_of(&self, existing: &ModelSubscription) -> usize {
+        let top = existing.top.filter(|&(order, ..)| !self.went_back(order));
+        let paid = top.map_or(existing.paid, |(_, tier, _)| tier.max(existing.paid));
+        let reversed = existing.top.filter(|&(order, ..)| self.went_back(order));
+        let reversed = reversed.map(|(_, tier, _)| tier);
+        let reported = existing
             .reported_tier
-            .filter(|&tier| gone != Some(tier))
+            .filter(|&tier| reversed != Some(tier))
             .unwrap_or(0);
-        if known.status == SubscriptionStatus::Active {
+        if existing.status == SubscriptionStatus::Active {
             paid.max(reported)
         } else {
             paid
@@ -429,31 +434,31 @@ impl Model {
 
     pub(super) fn report(
         &mut self,
-        told: ModelReport,
+        report: ModelReport,
         status: SubscriptionStatus,
         canceling: bool,
     ) -> Outcome {
         self.touch();
-        let id = told.subscription;
+        let id = report.subscription;
         let over = status == SubscriptionStatus::Canceled;
-        let Some(known) = self.purchases.subscriptions.get(&id) else {
-            if over && self.purchases.gone.insert(id) {
+        let Some(existing) = self.purchases.subscriptions.get(&id) else {
+            if over && self.purchases.ended_subscriptions.insert(id) {
                 self.date(self.now);
                 return Outcome::Applied;
             }
             return Outcome::Unchanged;
         };
-        let grace = known.grace_end.unwrap_or(self.now + 7 * DAY);
+        let grace = existing.grace_end.unwrap_or(self.now + 7 * DAY);
         let next = ModelSubscription {
-            reported_tier: Some(told.tier),
+            reported_tier: Some(report.tier),
             status,
-            period_end: told.period_end,
+            period_end: report.period_end,
             canceling,
             grace_end: (status == SubscriptionStatus::PastDue).then_some(grace),
-            reported: told.reported,
-            ..known.clone()
+            reported: report.reported,
+            ..existing.clone()
         };
-        if !known.is_current() || told.reported < known.reported || next == *known {
+        if !existing.is_current() || report.reported < existing.reported || next == *existing {
             return Outcome::Unchanged;
         }
         self.date(self.now);
@@ -573,16 +578,18 @@ impl Model {
         }
     }
 
-    fn take_cycle(&mut self, order: u128, told: ModelReport) {
+    fn take_cycle(&mut self, order: u128, report: ModelReport) {
         let fills = self.purchases.orders[&order].item.fills;
-        let known = self.current(told.subscription).cloned();
-        let mut next = known.unwrap_or_else(|| told.started(told.tier, fills));
-        if next.compare(told) != Ordering::Equal {
-            next.begin(told.tier, told.start);
+        let existing = self.current(report.subscription).cloned();
+        let mut next = existing.unwrap_or_else(|| report.started(report.tier, fills));
+        if next.compare(report) != Ordering::Equal {
+            next.begin(report.tier, report.start);
         }
-        (next.paid, next.start, next.order) = (told.tier, told.start, Some(order));
-        next.bill(told);
-        self.purchases.subscriptions.insert(told.subscription, next);
+        (next.paid, next.start, next.order) = (report.tier, report.start, Some(order));
+        next.bill(report);
+        self.purchases
+            .subscriptions
+            .insert(report.subscription, next);
     }
 
     fn end_cycle(&mut self, id: u128) {

@@ -21,14 +21,14 @@ use crate::{
         OrderStatus, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
         pay::{PaidCycle, Pay},
-        purchase::Purchase as Telling,
+        purchase::Purchase,
         update_subscription::UpdateSubscription,
     },
 };
 
 /// Orders and subscriptions by index, times in quarters of a day.
 #[derive(Debug, Clone)]
-pub(super) enum Purchase {
+pub(super) enum RandomPurchase {
     Order {
         order: u128,
         product: usize,
@@ -87,7 +87,7 @@ pub(super) enum Purchase {
     },
 }
 
-pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
+pub(super) fn purchase(most: i64) -> impl Strategy<Value = RandomPurchase> {
     let order = 0..4_u128;
     // Renewals have orders of their own; refunds are of any order.
     let renewal = || 4..10_u128;
@@ -110,34 +110,34 @@ pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
     ]);
     prop_oneof![
         3 => (order.clone(), 0..3_usize, 0..=most, days, any::<bool>()).prop_map(
-            |(order, product, coins, days, feature)| Purchase::Order {
+            |(order, product, coins, days, feature)| RandomPurchase::Order {
                 order, product, coins, days, feature
             }
         ),
         3 => (order.clone(), subscription.clone(), tier.clone()).prop_map(
-            |(order, subscription, tier)| Purchase::OrderTier { order, subscription, tier }
+            |(order, subscription, tier)| RandomPurchase::OrderTier { order, subscription, tier }
         ),
-        6 => (order.clone(), 0..9_i64).prop_map(|(order, cents)| Purchase::Pay { order, cents }),
-        1 => (order, any::<bool>()).prop_map(|(order, failed)| Purchase::End { order, failed }),
+        6 => (order.clone(), 0..9_i64).prop_map(|(order, cents)| RandomPurchase::Pay { order, cents }),
+        1 => (order, any::<bool>()).prop_map(|(order, failed)| RandomPurchase::End { order, failed }),
         7 => (any_order, cents(), cents(), age.clone()).prop_map(
-            |(order, refunded, disputed, age)| Purchase::Reverse { order, refunded, disputed, age }
+            |(order, refunded, disputed, age)| RandomPurchase::Reverse { order, refunded, disputed, age }
         ),
         4 => (
             (renewal(), subscription.clone(), tier.clone(), since(), age.clone()),
             (seldom(), seldom(), seldom())
         )
             .prop_map(|((order, subscription, tier, since, age), (free, trial, paused))| {
-                Purchase::Renew { order, subscription, tier, since, age, free, trial, paused }
+                RandomPurchase::Renew { order, subscription, tier, since, age, free, trial, paused }
             }),
         4 => (
             (renewal(), subscription.clone(), (tier.clone(), tier.clone()), since(), 0..4_i64),
             (seldom(), seldom(), seldom())
         )
             .prop_map(|((order, subscription, tiers, since, after), (free, trial, paused))| {
-                Purchase::Switch { order, subscription, tiers, since, after, free, trial, paused }
+                RandomPurchase::Switch { order, subscription, tiers, since, after, free, trial, paused }
             }),
         4 => (subscription, tier, status, any::<bool>(), ahead, age).prop_map(
-            |(subscription, tier, status, canceling, ahead, age)| Purchase::Report {
+            |(subscription, tier, status, canceling, ahead, age)| RandomPurchase::Report {
                 subscription, tier, status, canceling, ahead, age
             }
         ),
@@ -146,11 +146,11 @@ pub(super) fn purchase(most: i64) -> impl Strategy<Value = Purchase> {
 
 impl Run {
     /// The wallet's answer and the model's.
-    pub(super) fn both_buy(&mut self, purchase: &Purchase) -> (Outcome, Outcome) {
+    pub(super) fn both_buy(&mut self, purchase: &RandomPurchase) -> (Outcome, Outcome) {
         self.driver.touch();
         let now = self.driver.now;
         match *purchase {
-            Purchase::Order {
+            RandomPurchase::Order {
                 order,
                 product,
                 coins,
@@ -166,7 +166,7 @@ impl Run {
                 };
                 self.both_order(order, item)
             }
-            Purchase::OrderTier {
+            RandomPurchase::OrderTier {
                 order,
                 subscription,
                 tier,
@@ -174,16 +174,16 @@ impl Run {
                 let item = self.tier(subscription, tier);
                 self.both_order(order, item)
             }
-            Purchase::Pay { order, cents } => {
+            RandomPurchase::Pay { order, cents } => {
                 let price = self.model.purchases.orders.get(&order);
                 let cents = self.exact(cents, price.map_or(0, |order| order.item.coins));
                 let orders = self.driver.orders();
-                let known = orders.get(&OrderSerial(order));
+                let existing = orders.get(&OrderSerial(order));
                 let starts = self.model.purchases.orders.get(&order);
                 let starts = starts.and_then(|order| order.item.starts);
-                let told = ModelReport {
+                let report = ModelReport {
                     subscription: starts.unwrap_or(0),
-                    tier: known.map_or(0, |order| tier_of(&order.terms)),
+                    tier: existing.map_or(0, |order| tier_of(&order.terms)),
                     start: now.0,
                     period_end: now.0 + CYCLE * QUARTER,
                     trial: false,
@@ -191,22 +191,25 @@ impl Run {
                     reported: now.0,
                 };
                 let pay = Pay {
-                    billing: starts.map(|_| billing(told)),
+                    billing: starts.map(|_| billing(report)),
                     ..paying(order, cents)
                 };
-                let real = self.told_of(Telling::Pay(Box::new(pay)));
-                (real, self.model.pay(order, cents, told))
+                let real = self.both_purchase(Purchase::Pay(Box::new(pay)));
+                (real, self.model.pay(order, cents, report))
             }
-            Purchase::End { order, failed } => {
+            RandomPurchase::End { order, failed } => {
                 let serial = OrderSerial(order);
                 let (command, end) = if failed {
-                    (Telling::Fail(serial), OrderStatus::Failed)
+                    (Purchase::Fail(serial), OrderStatus::Failed)
                 } else {
-                    (Telling::Expire(serial), OrderStatus::Expired)
+                    (Purchase::Expire(serial), OrderStatus::Expired)
                 };
-                (self.told_of(command), self.model.end_order(order, end))
+                (
+                    self.both_purchase(command),
+                    self.model.end_order(order, end),
+                )
             }
-            Purchase::Reverse {
+            RandomPurchase::Reverse {
                 order,
                 refunded,
                 disputed,
@@ -222,10 +225,10 @@ impl Run {
                     dispute: None,
                     as_of: Timestamp(as_of),
                 };
-                let real = self.told_of(Telling::Reverse(OrderSerial(order), reversal));
+                let real = self.both_purchase(Purchase::Reverse(OrderSerial(order), reversal));
                 (real, self.model.reverse(order, (refunded, disputed, as_of)))
             }
-            Purchase::Renew {
+            RandomPurchase::Renew {
                 order,
                 subscription,
                 tier,
@@ -236,12 +239,12 @@ impl Run {
                 paused,
             } => {
                 let item = self.tier(subscription, tier);
-                let told = ModelReport {
+                let report = ModelReport {
                     start: now.0 - since * QUARTER,
                     period_end: now.0 + (CYCLE - since) * QUARTER,
                     trial,
                     paused,
-                    ..self.told(subscription, tier, 0, age)
+                    ..self.report(subscription, tier, 0, age)
                 };
                 let cents = if free { 0 } else { item.coins };
                 let cycle = Bill {
@@ -251,12 +254,12 @@ impl Run {
                     terms: Some(self.terms(&item)),
                     quantity: crate::Quantity::ONE,
                     payment: payment(order, cents),
-                    billing: billing(told),
+                    billing: billing(report),
                 };
-                let real = self.told_of(Telling::Bill(Box::new(cycle)));
-                (real, self.model.renew(order, item, cents, told))
+                let real = self.both_purchase(Purchase::Bill(Box::new(cycle)));
+                (real, self.model.renew(order, item, cents, report))
             }
-            Purchase::Switch {
+            RandomPurchase::Switch {
                 order,
                 subscription,
                 tiers: (old, tier),
@@ -267,16 +270,16 @@ impl Run {
                 paused,
             } => {
                 let item = self.tier(subscription, tier);
-                let told = ModelReport {
+                let report = ModelReport {
                     start: now.0 - since * QUARTER,
                     period_end: now.0 + (CYCLE - since) * QUARTER,
                     trial,
                     paused,
-                    ..self.told(subscription, tier, 0, 0)
+                    ..self.report(subscription, tier, 0, 0)
                 };
-                let at = told.start + after * QUARTER;
+                let at = report.start + after * QUARTER;
                 let cents = if free { 0 } else { item.coins };
-                let (billing, terms) = (billing(told), self.terms(&item));
+                let (billing, terms) = (billing(report), self.terms(&item));
                 let old_terms = self.terms(&self.tier(subscription, old));
                 let switch = Bill {
                     order: OrderSerial(order),
@@ -287,13 +290,13 @@ impl Run {
                     payment: payment(order, cents),
                     billing,
                 };
-                let real = self.told_of(Telling::Bill(Box::new(switch)));
+                let real = self.both_purchase(Purchase::Bill(Box::new(switch)));
                 (
                     real,
-                    self.model.switch(order, (item, cents), (old, at), told),
+                    self.model.switch(order, (item, cents), (old, at), report),
                 )
             }
-            Purchase::Report {
+            RandomPurchase::Report {
                 subscription,
                 tier,
                 status,
@@ -301,32 +304,32 @@ impl Run {
                 ahead,
                 age,
             } => {
-                let told = self.told(subscription, tier, ahead, age);
-                let report = UpdateSubscription {
+                let report = self.report(subscription, tier, ahead, age);
+                let update = UpdateSubscription {
                     subscription: sub(subscription),
                     first: None,
                     terms: Some(self.terms(&self.tier(subscription, tier))),
                     status,
                     open_invoice: None,
                     collection_paused: false,
-                    current_period_end: Timestamp(told.period_end),
+                    current_period_end: Timestamp(report.period_end),
                     cancel_at_period_end: canceling,
                     grace_days: 7,
-                    reported_at: Timestamp(told.reported),
+                    reported_at: Timestamp(report.reported),
                 };
-                let real = self.told_of(Telling::Update(Box::new(report)));
-                (real, self.model.report(told, status, canceling))
+                let real = self.both_purchase(Purchase::Update(Box::new(update)));
+                (real, self.model.report(report, status, canceling))
             }
         }
     }
 
     fn both_order(&mut self, order: u128, item: Item) -> (Outcome, Outcome) {
         let placing = placed(order, self.terms(&item));
-        let real = self.told_of(Telling::Place(placing));
+        let real = self.both_purchase(Purchase::Place(placing));
         (real, self.model.order(order, item))
     }
 
-    fn told_of(&mut self, command: Telling) -> Outcome {
+    fn both_purchase(&mut self, command: Purchase) -> Outcome {
         match self.driver.purchase(command) {
             Ok(true) => Outcome::Applied,
             Ok(false) => Outcome::Unchanged,
@@ -334,7 +337,7 @@ impl Run {
         }
     }
 
-    fn told(&self, subscription: u128, tier: usize, ahead: i64, age: i64) -> ModelReport {
+    fn report(&self, subscription: u128, tier: usize, ahead: i64, age: i64) -> ModelReport {
         let now = self.driver.now.0;
         ModelReport {
             subscription,
@@ -395,15 +398,15 @@ fn tier_of(terms: &Terms) -> usize {
     usize::try_from(terms.price.0).unwrap()
 }
 
-fn billing(told: ModelReport) -> PaidCycle {
+fn billing(report: ModelReport) -> PaidCycle {
     PaidCycle {
-        subscription: sub(told.subscription),
+        subscription: sub(report.subscription),
         invoice: None,
-        cycle_start: Timestamp(told.start),
-        current_period_end: Timestamp(told.period_end),
-        trial: told.trial,
+        cycle_start: Timestamp(report.start),
+        current_period_end: Timestamp(report.period_end),
+        trial: report.trial,
         after_end: false,
-        paused: told.paused,
-        reported_at: Timestamp(told.reported),
+        paused: report.paused,
+        reported_at: Timestamp(report.reported),
     }
 }
