@@ -41,7 +41,7 @@ async fn reqwest_without_key(server: &Server) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn guessing_the_token_ends_soon_and_shuts_nobody_out_who_has_it() {
+async fn guesses_of_the_token_are_limited_and_the_right_one_always_passes() {
     let server = Server::start().await;
     let stranger = server.instance().client("not-the-token");
     for _ in 0..20 {
@@ -60,14 +60,14 @@ async fn guessing_the_token_ends_soon_and_shuts_nobody_out_who_has_it() {
     assert_eq!(server.admin().get("/metrics").await.status, 200);
     // The line may be logged after the response.
     deadline::until("the log to say so", deadline::SOON, || {
-        let said = server.instance().output().join("\n");
-        let told = said.contains("A wrong token was sent") && said.contains("127.0.0.1");
-        told.then_some(())
+        let log = server.instance().output().join("\n");
+        let logged = log.contains("A wrong token was sent") && log.contains("127.0.0.1");
+        logged.then_some(())
     })
     .await;
 }
 
-/// With a clock that stands still: a slow machine would otherwise refill the limit meanwhile.
+/// With a paused clock: a slow machine would otherwise refill the limit in between.
 #[tokio::test]
 async fn the_administrator_does_not_keep_everybody_waiting() {
     let service = Service::start().await;

@@ -35,15 +35,16 @@ async fn only_the_administrator_names_a_directory() {
     let error = last["error"].as_str().unwrap();
     assert!(error.contains("lies in the data directory"), "{error}");
     assert!(!inside.exists());
-    let told = get(&admin, "/backups").await.expect(200);
-    assert_eq!(told["lastSuccessAt"], Value::Null);
+    let backups = get(&admin, "/backups").await.expect(200);
+    assert_eq!(backups["lastSuccessAt"], Value::Null);
 }
 
 /// The last backup, once none is running.
 async fn ended(server: &Server) -> Value {
     deadline::answered("the end of a backup", deadline::SOON, async || {
-        let told = get(&server.admin(), "/backups").await.expect(200);
-        (told["running"].is_null() && told["last"].is_object()).then(|| told["last"].clone())
+        let backups = get(&server.admin(), "/backups").await.expect(200);
+        (backups["running"].is_null() && backups["last"].is_object())
+            .then(|| backups["last"].clone())
     })
     .await
 }

@@ -26,11 +26,11 @@ async fn bought(server: &Server, price: &str, email: &str, paid: bool) -> String
         "priceId": price, "externalUserId": "ada", "customerEmail": email,
         "metadata": {"name": "Ada"},
     });
-    let begun = server.client().post("/api/v1/checkout", &buy).await;
-    let begun = begun.expect(200);
-    let id = begun["orderId"].as_str().unwrap().to_owned();
+    let checkout = server.client().post("/api/v1/checkout", &buy).await;
+    let checkout = checkout.expect(200);
+    let id = checkout["orderId"].as_str().unwrap().to_owned();
     if paid {
-        let url = begun["url"].as_str().unwrap();
+        let url = checkout["url"].as_str().unwrap();
         let page = url.strip_prefix(&server.url("")).unwrap();
         let path = format!("{page}/pay");
         let pressed = server.client().post(&path, &json!({})).await;

@@ -10,13 +10,13 @@ use crate::{ADMIN, assert_invalid, get, post, project};
 async fn a_revoked_key_is_refused_by_the_next_request_and_others_go_on() {
     let server = Server::start().await;
     let (admin, path) = (server.admin(), format!("{}/keys", project(&server)));
-    let made = post(&admin, &path, &json!({"kind": "secret"}))
+    let key = post(&admin, &path, &json!({"kind": "secret"}))
         .await
         .expect(201);
-    let second = server.instance().client(made["key"].as_str().unwrap());
+    let second = server.instance().client(key["key"].as_str().unwrap());
     assert_eq!(second.get("/api/v1/me").await.status, 200);
 
-    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    let one = format!("{path}/{}", key["id"].as_str().unwrap());
     for _ in 0..2 {
         let delete = admin.request(Method::DELETE, &format!("{ADMIN}{one}"));
         assert_eq!(Client::send(delete).await.unwrap().status, 204);

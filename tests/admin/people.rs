@@ -18,15 +18,15 @@ async fn a_user_is_invited_by_a_link_that_is_shown_once() {
     let server = Server::start().await;
     let admin = server.admin();
     let new = json!({"name": "Ann", "email": "Ann@Example.com", "role": "support", "grantLimitPerDay": 100});
-    let made = post(&admin, "/users", &new).await;
-    assert_eq!(made.status, 201, "{}", made.body);
-    let link = made.body["invitationUrl"].as_str().unwrap();
+    let created = post(&admin, "/users", &new).await;
+    assert_eq!(created.status, 201, "{}", created.body);
+    let link = created.body["invitationUrl"].as_str().unwrap();
     assert!(link.contains("/dashboard/invitation#"), "{link}");
-    let id = made.body["id"].as_str().unwrap();
+    let id = created.body["id"].as_str().unwrap();
     let expected = json!({
         "id": id, "name": "Ann", "email": "ann@example.com", "role": "support", "projects": null,
         "grantLimitPerDay": 100, "refundLimitCentsPerDay": null, "status": "invited",
-        "identity": null, "createdAt": made.body["createdAt"],
+        "identity": null, "createdAt": created.body["createdAt"],
     });
     assert_eq!(get(&admin, &format!("/users/{id}")).await.body, expected);
     assert_eq!(
@@ -54,10 +54,10 @@ async fn a_user_is_invited_by_a_link_that_is_shown_once() {
         let reply = patch(&admin, &format!("/users/{id}"), &change).await;
         assert_invalid(&reply, param);
     }
-    let gone = send(&admin, Method::DELETE, &format!("/users/{id}")).await;
-    assert_eq!(gone.status, 204);
-    let gone = get(&admin, &format!("/users/{id}")).await;
-    assert_eq!((gone.status, gone.code()), (404, "user_not_found"));
+    let answer = send(&admin, Method::DELETE, &format!("/users/{id}")).await;
+    assert_eq!(answer.status, 204);
+    let answer = get(&admin, &format!("/users/{id}")).await;
+    assert_eq!((answer.status, answer.code()), (404, "user_not_found"));
 }
 
 /// Sends a PATCH under a condition.
@@ -69,12 +69,12 @@ async fn patch_if(client: &Client, path: &str, tag: &str, body: &Value) -> Reply
 }
 
 #[tokio::test]
-async fn nobody_saves_over_what_they_did_not_read() {
+async fn a_save_over_an_unread_change_is_refused() {
     let server = Server::start().await;
     let admin = server.admin();
     let new = json!({"name": "Ann", "email": "ann@example.com", "role": "viewer"});
-    let made = post(&admin, "/users", &new).await;
-    let user = format!("/users/{}", made.body["id"].as_str().unwrap());
+    let created = post(&admin, "/users", &new).await;
+    let user = format!("/users/{}", created.body["id"].as_str().unwrap());
     let tag = |reply: &Reply| reply.headers["etag"].to_str().unwrap().to_owned();
     let old = tag(&get(&admin, &user).await);
     let saved = patch_if(&admin, &user, &old, &json!({"role": "support"})).await;

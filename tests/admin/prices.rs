@@ -13,27 +13,27 @@ async fn a_price_is_offered_with_its_product_until_it_is_inactive() {
         "label": "Small", "amountCents": 500, "currency": "EUR", "creditsGranted": 100,
         "features": ["export", "api", "api"], "interval": "one_time", "creditsExpireAfterDays": 30,
     });
-    let made = post(&admin, &path, &body).await.expect(201);
-    assert!(made["id"].as_str().unwrap().starts_with("price_"));
-    assert_eq!(made["productId"], server.product());
-    assert_eq!(made["features"], json!(["api", "export"]));
+    let created = post(&admin, &path, &body).await.expect(201);
+    assert!(created["id"].as_str().unwrap().starts_with("price_"));
+    assert_eq!(created["productId"], server.product());
+    assert_eq!(created["features"], json!(["api", "export"]));
     assert_eq!(
-        (&made["active"], &made["rollover"]),
+        (&created["active"], &created["rollover"]),
         (&json!(true), &json!(false))
     );
 
-    let seen = server.browser().get("/api/v1/products").await.expect(200);
-    let price = &seen["products"][0]["prices"][0];
+    let reply = server.browser().get("/api/v1/products").await.expect(200);
+    let price = &reply["products"][0]["prices"][0];
     assert_eq!(
         (&price["id"], &price["label"]),
-        (&made["id"], &json!("Small"))
+        (&created["id"], &json!("Small"))
     );
     assert_eq!(
         (&price["amountCents"], &price["creditsGranted"]),
         (&json!(500), &json!(100))
     );
 
-    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    let one = format!("{path}/{}", created["id"].as_str().unwrap());
     let change = json!({"active": false, "label": null});
     let changed = patch(&admin, &one, &change).await.expect(200);
     assert_eq!(
@@ -46,8 +46,8 @@ async fn a_price_is_offered_with_its_product_until_it_is_inactive() {
         get(&admin, &path).await.expect(200),
         json!({"prices": [changed]})
     );
-    let seen = server.browser().get("/api/v1/products").await.expect(200);
-    assert_eq!(seen["products"][0]["prices"], json!([]));
+    let reply = server.browser().get("/api/v1/products").await.expect(200);
+    assert_eq!(reply["products"][0]["prices"], json!([]));
 }
 
 #[tokio::test]
@@ -115,10 +115,10 @@ async fn a_tier_fills_the_balance_of_a_credit_product_of_its_own_project() {
     price["creditsProductId"] = pro["id"].clone();
     assert_invalid(&post(&admin, &path, &price).await, "creditsProductId");
     price["creditsProductId"] = json!(server.product());
-    let made = post(&admin, &path, &price).await.expect(201);
-    assert_eq!(made["creditsProductId"], server.product());
+    let new_price = post(&admin, &path, &price).await.expect(201);
+    assert_eq!(new_price["creditsProductId"], server.product());
     assert_eq!(
-        (&made["trialDays"], &made["trialCredits"]),
+        (&new_price["trialDays"], &new_price["trialCredits"]),
         (&json!(14), &json!(5))
     );
     let yearly = json!({"amountCents": 0, "currency": "EUR", "interval": "one_time"});
@@ -137,13 +137,16 @@ async fn a_price_is_found_under_its_own_product_only() {
     let server = Server::start().await;
     let admin = server.admin();
     let price = json!({"amountCents": 50, "currency": "EUR", "interval": "one_time"});
-    let made = post(&admin, &format!("{}/prices", product(&server)), &price)
+    let new_price = post(&admin, &format!("{}/prices", product(&server)), &price)
         .await
         .expect(201);
     let other = json!({"name": "Other", "type": "one_time"});
     let products = format!("{}/products", project(&server));
     let other = post(&admin, &products, &other).await.expect(201);
-    let (other, id) = (other["id"].as_str().unwrap(), made["id"].as_str().unwrap());
+    let (other, id) = (
+        other["id"].as_str().unwrap(),
+        new_price["id"].as_str().unwrap(),
+    );
     let reply = get(&admin, &format!("{products}/{other}/prices/{id}")).await;
     assert_eq!((reply.status, reply.code()), (404, "price_not_found"));
     let reply = get(&admin, &format!("{}/prices/nonsense", product(&server))).await;
@@ -186,7 +189,7 @@ async fn an_amount_that_no_provider_takes_is_refused_when_the_price_is_made() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_input_is_said_before_what_is_not_there() {
+async fn a_malformed_input_is_refused_before_a_missing_object() {
     let server = Server::start().await;
     let admin = server.admin();
     let nowhere = format!(

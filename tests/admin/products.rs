@@ -19,21 +19,21 @@ async fn a_product_is_offered_until_it_is_inactive() {
         "name": "Images", "type": "credits", "creditUnit": "images", "description": "Nice.",
         "freeGrant": {"credits": 10, "period": "monthly"},
     });
-    let made = post(&admin, &path, &body).await.expect(201);
-    assert!(made["id"].as_str().unwrap().starts_with("prod_"));
+    let created = post(&admin, &path, &body).await.expect(201);
+    assert!(created["id"].as_str().unwrap().starts_with("prod_"));
     assert_eq!(
-        made["freeGrant"],
+        created["freeGrant"],
         json!({"credits": 10, "period": "monthly"})
     );
     assert_eq!(
-        (&made["active"], &made["prices"]),
+        (&created["active"], &created["prices"]),
         (&json!(true), &json!([]))
     );
     let seen = offered(&server).await;
     assert_eq!(seen.len(), 2);
-    assert_eq!(seen[1]["id"], made["id"]);
+    assert_eq!(seen[1]["id"], created["id"]);
 
-    let one = format!("{path}/{}", made["id"].as_str().unwrap());
+    let one = format!("{path}/{}", created["id"].as_str().unwrap());
     let change = json!({"active": false, "freeGrant": null, "description": null});
     let changed = patch(&admin, &one, &change).await.expect(200);
     assert_eq!(

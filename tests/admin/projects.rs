@@ -9,15 +9,15 @@ use crate::{ADMIN, assert_invalid, get, patch, post, project};
 #[tokio::test]
 async fn a_project_comes_with_keys_that_work_at_once() {
     let server = Server::start().await;
-    let made = post(&server.admin(), "/projects", &json!({"name": "Shop"}))
+    let created = post(&server.admin(), "/projects", &json!({"name": "Shop"}))
         .await
         .expect(201);
-    assert_eq!(made["mode"], "credit_codes");
+    assert_eq!(created["mode"], "credit_codes");
     for (field, prefix, kind) in [
         ("publishableKey", "pay_pk_", "publishable"),
         ("secretKey", "pay_sk_", "secret"),
     ] {
-        let key = made[field].as_str().unwrap();
+        let key = created[field].as_str().unwrap();
         assert!(key.starts_with(prefix) && key.len() >= 34, "{key}");
         let me = server
             .instance()
@@ -25,36 +25,36 @@ async fn a_project_comes_with_keys_that_work_at_once() {
             .get("/api/v1/me")
             .await
             .expect(200);
-        assert_eq!(me["projectId"], made["id"]);
+        assert_eq!(me["projectId"], created["id"]);
         assert_eq!(me["project"], "Shop");
         assert_eq!(me["keyKind"], kind);
     }
     let listed = get(&server.admin(), "/projects").await.expect(200);
     let listed = listed["projects"].as_array().unwrap();
     assert_eq!(listed.len(), 2);
-    assert_eq!(listed[1]["id"], made["id"]);
+    assert_eq!(listed[1]["id"], created["id"]);
     assert!(!listed[1].to_string().contains("pay_sk_"));
 }
 
 #[tokio::test]
 async fn settings_have_the_documented_defaults() {
     let server = Server::start().await;
-    let shown = get(&server.admin(), &project(&server)).await.expect(200);
-    assert_eq!(shown["allowedOrigins"], json!([]));
+    let reply = get(&server.admin(), &project(&server)).await.expect(200);
+    assert_eq!(reply["allowedOrigins"], json!([]));
     assert_eq!(
-        shown["walletCreationLimit"],
+        reply["walletCreationLimit"],
         json!({"max": 1000, "windowSeconds": 3600})
     );
     assert_eq!(
-        shown["walletCreationLimitPerIp"],
+        reply["walletCreationLimitPerIp"],
         json!({"max": 100, "windowSeconds": 3600})
     );
-    assert_eq!(shown["freeGrantsForCodeWallets"], true);
-    assert_eq!(shown["subscriptionGraceDays"], 7);
+    assert_eq!(reply["freeGrantsForCodeWallets"], true);
+    assert_eq!(reply["subscriptionGraceDays"], 7);
     for setting in CHECKOUT {
-        assert_eq!(shown[setting], false, "{setting}");
+        assert_eq!(reply[setting], false, "{setting}");
     }
-    assert!(shown["createdAt"].as_str().unwrap().ends_with('Z'));
+    assert!(reply["createdAt"].as_str().unwrap().ends_with('Z'));
 }
 
 #[tokio::test]
@@ -95,14 +95,14 @@ const CHECKOUT: [&str; 5] = [
 async fn what_a_checkout_asks_for_is_set_one_by_one() {
     let mut server = Server::start().await;
     let (admin, path) = (server.admin(), project(&server));
-    let on = |shown: &serde_json::Value| {
-        let on = CHECKOUT.into_iter().filter(|&name| shown[name] == true);
+    let on = |reply: &serde_json::Value| {
+        let on = CHECKOUT.into_iter().filter(|&name| reply[name] == true);
         on.collect::<Vec<_>>()
     };
     for (number, setting) in CHECKOUT.into_iter().enumerate() {
         let change = json!({ setting: true });
-        let shown = patch(&admin, &path, &change).await.expect(200);
-        assert_eq!(on(&shown), CHECKOUT[..=number]);
+        let reply = patch(&admin, &path, &change).await.expect(200);
+        assert_eq!(on(&reply), CHECKOUT[..=number]);
         for wrong in [json!({ setting: null }), json!({ setting: "yes" })] {
             assert_invalid(&patch(&admin, &path, &wrong).await, setting);
         }
@@ -110,14 +110,14 @@ async fn what_a_checkout_asks_for_is_set_one_by_one() {
     let change = json!({"collectTaxIds": false});
     patch(&admin, &path, &change).await.expect(200);
     server.restart().await;
-    let shown = get(&server.admin(), &path).await.expect(200);
+    let reply = get(&server.admin(), &path).await.expect(200);
     let left = [
         "automaticTax",
         "collectBillingAddress",
         "invoices",
         "termsOfService",
     ];
-    assert_eq!(on(&shown), left);
+    assert_eq!(on(&reply), left);
 }
 
 #[tokio::test]

@@ -26,10 +26,10 @@ async fn secrets_go_in_and_never_come_out() {
     assert_eq!(answer["provider"]["kind"], "stripe");
     let hook = answer["provider"]["webhookUrl"].as_str().unwrap();
     assert!(hook.ends_with(&format!("/webhooks/stripe/{id}")), "{hook}");
-    let shown = get(&server.admin(), &path).await.expect(200).to_string();
+    let reply = get(&server.admin(), &path).await.expect(200).to_string();
     assert!(
-        !shown.contains("hush") && !answer.to_string().contains("hush"),
-        "{shown}"
+        !reply.contains("hush") && !answer.to_string().contains("hush"),
+        "{reply}"
     );
     // One of the two secrets may be replaced.
     set(
@@ -43,8 +43,8 @@ async fn secrets_go_in_and_never_come_out() {
         get(&server.admin(), &path).await.expect(200)["provider"]["kind"],
         "stripe"
     );
-    let said = server.instance().output().join("\n");
-    assert!(!said.contains("hush"), "{said}");
+    let log = server.instance().output().join("\n");
+    assert!(!log.contains("hush"), "{log}");
     let status = server.terminate().await;
     assert!(status.success());
     for file in walk(server.data_dir()) {
@@ -191,9 +191,9 @@ async fn a_sandbox_in_service_is_named_at_the_start() {
     assert!(!quiet.contains("sandbox"), "{quiet}");
     set(&server, json!({"kind": "sandbox"})).await.expect(200);
     server.restart().await;
-    let said = server.instance().output().join("\n");
+    let log = server.instance().output().join("\n");
     assert!(
-        said.contains(&server.project().id) && said.contains("sandbox"),
-        "{said}"
+        log.contains(&server.project().id) && log.contains("sandbox"),
+        "{log}"
     );
 }

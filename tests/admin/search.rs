@@ -30,8 +30,8 @@ async fn users_are_found_by_how_their_ids_begin() {
     for user in ["user_105", "user_1050", "User_1051", "%", &long, odd] {
         server.grant(user, 5, "g").await;
     }
-    let found = search(&server, "USER_105", "").await;
-    assert_eq!(users(&found), ["user_105", "user_1050", "User_1051"]);
+    let hits = search(&server, "USER_105", "").await;
+    assert_eq!(users(&hits), ["user_105", "user_1050", "User_1051"]);
     assert_eq!(
         users(&search(&server, "user_1050", "").await),
         ["user_1050"]
@@ -76,11 +76,11 @@ async fn a_wallet_is_found_by_a_former_code_and_its_entries_by_their_keys() {
     server.grant("ann", 100, "first-key").await;
     let ann = search(&server, "ann", "").await["wallets"][0]["walletId"].clone();
     let within = format!("&walletId={}", ann.as_str().unwrap());
-    let found = search(&server, "first-key", &within).await;
-    assert_eq!(found["entries"][0]["delta"], 100);
-    assert_eq!(found["entries"][0]["idempotencyKey"], "first-key");
-    let found = search(&server, "other-key", &within).await;
-    assert_eq!(found["entries"], json!([]));
+    let hits = search(&server, "first-key", &within).await;
+    assert_eq!(hits["entries"][0]["delta"], 100);
+    assert_eq!(hits["entries"][0]["idempotencyKey"], "first-key");
+    let hits = search(&server, "other-key", &within).await;
+    assert_eq!(hits["entries"], json!([]));
     let id = project(&server).replace("/projects/", "");
     for (path, code) in [
         (

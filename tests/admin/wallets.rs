@@ -67,9 +67,9 @@ async fn a_grant_by_hand_is_made_once_and_stands_in_the_ledger() {
     let wallets = format!("{}/wallets", project(&server));
     let admin = server.admin();
     let body = json!({"externalUserId": "bea"});
-    let made = post(&admin, &wallets, &body).await.expect(200);
-    assert_eq!(post(&admin, &wallets, &body).await.expect(200), made);
-    let wallet = format!("{wallets}/{}", made["ref"].as_str().unwrap());
+    let new_wallet = post(&admin, &wallets, &body).await.expect(200);
+    assert_eq!(post(&admin, &wallets, &body).await.expect(200), new_wallet);
+    let wallet = format!("{wallets}/{}", new_wallet["ref"].as_str().unwrap());
     let grant = json!({
         "productId": server.product(), "amount": 50, "idempotencyKey": "support-7",
         "meta": {"reason": "an outage"},
@@ -133,12 +133,12 @@ async fn a_project_has_its_own_wallets_and_orders_alone() {
     let price = server.add_price(10).await;
     let body =
         json!({"externalUserId": "ann", "priceId": price, "customerEmail": "a@mail.example"});
-    let begun = server
+    let checkout = server
         .client()
         .post("/api/v1/checkout", &body)
         .await
         .expect(200);
-    let order = begun["orderId"].as_str().unwrap();
+    let order = checkout["orderId"].as_str().unwrap();
     let name = found(&server, "ann").await[0]["ref"]
         .as_str()
         .unwrap()
@@ -174,9 +174,9 @@ async fn a_project_has_its_own_wallets_and_orders_alone() {
     assert_eq!(reply.status, 404);
     assert_eq!(server.balance("ann").await.balance, 100);
     for search in [name.as_str(), order, "ann"] {
-        let found = get(&server.admin(), &format!("{other}/wallets?query={search}")).await;
+        let hits = get(&server.admin(), &format!("{other}/wallets?query={search}")).await;
         assert_eq!(
-            found.expect(200),
+            hits.expect(200),
             json!({"wallets": [], "nextCursor": null}),
             "{search}"
         );
@@ -205,19 +205,19 @@ async fn an_order_and_a_buyers_address_lead_to_the_wallet() {
     kit::Client::send(provider).await.unwrap().expect(200);
     let price = service.add_price(100).await;
     let buy = json!({"priceId": price, "customerEmail": "Buyer@mail.example"});
-    let begun = service
+    let checkout_page = service
         .secret
         .post("/api/v1/checkout", &buy)
         .await
         .expect(200);
-    let order = begun["orderId"].as_str().unwrap();
+    let order = checkout_page["orderId"].as_str().unwrap();
     let search = |text: &str| format!("{path}/wallets?query={text}");
     // Before it is paid, the order's wallet cannot be found.
     for text in [order, "buyer@mail.example"] {
-        let found = admin.get(&search(text)).await.expect(200);
-        assert_eq!(found, json!({"wallets": [], "nextCursor": null}), "{text}");
+        let hits = admin.get(&search(text)).await.expect(200);
+        assert_eq!(hits, json!({"wallets": [], "nextCursor": null}), "{text}");
     }
-    let page = begun["url"].as_str().unwrap();
+    let page = checkout_page["url"].as_str().unwrap();
     let pay = page.strip_prefix(&service.base).expect("a page of its own");
     admin
         .post(&format!("{pay}/pay"), &json!({}))
@@ -225,29 +225,29 @@ async fn an_order_and_a_buyers_address_lead_to_the_wallet() {
         .expect(200);
     service.advance(1).await;
 
-    let shown = admin
+    let order_view = admin
         .get(&format!("{path}/orders/{order}"))
         .await
         .expect(200);
     let to_the_project = service.secret.get(&format!("/api/v1/orders/{order}")).await;
-    assert_eq!(shown, to_the_project.expect(200));
-    assert_eq!(shown["status"], "paid");
+    assert_eq!(order_view, to_the_project.expect(200));
+    assert_eq!(order_view["status"], "paid");
     let orders = admin
         .get(&format!("{path}/orders?limit=1"))
         .await
         .expect(200);
-    assert_eq!(orders["orders"][0], shown);
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    assert_eq!(orders["orders"][0], order_view);
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     for text in [
         order,
         checkout,
         "buyer@mail.example",
-        shown["code"].as_str().unwrap(),
+        order_view["code"].as_str().unwrap(),
     ] {
-        let found = admin.get(&search(text)).await.expect(200);
-        let wallets = found["wallets"].as_array().unwrap();
+        let hits = admin.get(&search(text)).await.expect(200);
+        let wallets = hits["wallets"].as_array().unwrap();
         assert_eq!(wallets.len(), 1, "{text}");
-        assert_eq!(wallets[0]["walletId"], shown["walletId"], "{text}");
+        assert_eq!(wallets[0]["walletId"], order_view["walletId"], "{text}");
         assert_eq!(wallets[0]["balances"][0]["balance"], 100);
     }
 }
@@ -264,8 +264,8 @@ async fn a_wallet_is_frozen_by_its_ref_or_its_id_in_its_own_project_alone() {
     let own = project(&server);
     for (name, frozen) in [("ref", true), ("walletId", false), ("walletId", true)] {
         let body = json!({"frozen": frozen, "reason": "a stolen card"});
-        let done = post(&admin, &freeze(&own, &ann[name]), &body).await;
-        assert_eq!(done.expect(200)["frozen"], frozen, "{name}");
+        let answer = post(&admin, &freeze(&own, &ann[name]), &body).await;
+        assert_eq!(answer.expect(200)["frozen"], frozen, "{name}");
     }
     assert_eq!(
         found(&server, "ann").await[0]["frozenReason"],
@@ -364,16 +364,16 @@ async fn the_first_buyer_or_whom_an_operator_names_is_mailed_the_new_code() {
     kit::Client::send(provider).await.unwrap().expect(200);
     let price = service.add_price(100).await;
     let buy = json!({"priceId": price, "customerEmail": "Buyer@mail.example"});
-    let begun = service.secret.post("/api/v1/checkout", &buy).await;
-    let begun = begun.expect(200);
-    let page = begun["url"].as_str().unwrap();
+    let checkout = service.secret.post("/api/v1/checkout", &buy).await;
+    let checkout = checkout.expect(200);
+    let page = checkout["url"].as_str().unwrap();
     let pay = page.strip_prefix(&service.base).expect("a page of its own");
     admin
         .post(&format!("{pay}/pay"), &json!({}))
         .await
         .expect(200);
     service.advance(1).await;
-    let order = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    let order = format!("/api/v1/orders/{}", checkout["orderId"].as_str().unwrap());
     let paid = service.secret.get(&order).await.expect(200);
     let wallet = paid["walletId"].as_str().unwrap();
     let replace = format!("{path}/wallets/{wallet}/replace-code");

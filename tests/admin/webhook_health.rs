@@ -14,9 +14,9 @@ async fn an_endpoint_says_how_it_does_and_is_tried_by_an_event_that_did_not_happ
     let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
     let mut server = Server::launch(launch).await;
     let hooks = format!("{}/webhooks", project(&server));
-    let made = post(&server.admin(), &hooks, &json!({"url": receiver.url})).await;
-    let made = made.expect(201);
-    let hook = format!("{hooks}/{}", made["id"].as_str().unwrap());
+    let endpoint = post(&server.admin(), &hooks, &json!({"url": receiver.url})).await;
+    let endpoint = endpoint.expect(201);
+    let hook = format!("{hooks}/{}", endpoint["id"].as_str().unwrap());
     let health = get(&server.admin(), &hook).await.expect(200)["health"].clone();
     assert_eq!(health["attempts"], 0);
     assert_eq!(health["failingSince"], json!(null));
@@ -51,19 +51,19 @@ async fn an_endpoint_says_how_it_does_and_is_tried_by_an_event_that_did_not_happ
         .await;
     }
     let before = receiver.received().len();
-    let tried = post(&admin, &format!("{hook}/test"), &json!({}))
+    let reply = post(&admin, &format!("{hook}/test"), &json!({}))
         .await
         .expect(200);
-    assert_eq!(tried["attempt"]["statusCode"], 500);
+    assert_eq!(reply["attempt"]["statusCode"], 500);
     receiver.always(None);
-    let tried = post(
+    let reply = post(
         &admin,
         &format!("{hook}/test"),
         &json!({"type": "order.paid"}),
     )
     .await;
-    let tried = tried.expect(200);
-    assert_eq!(tried["attempt"]["error"], json!(null));
+    let reply = reply.expect(200);
+    assert_eq!(reply["attempt"]["error"], json!(null));
     let received = receiver.received();
     let last = received[before..]
         .iter()
@@ -71,7 +71,7 @@ async fn an_endpoint_says_how_it_does_and_is_tried_by_an_event_that_did_not_happ
     let last = last.expect("the test event");
     assert_eq!(
         last.header("webhook-id"),
-        tried["eventId"].as_str().unwrap()
+        reply["eventId"].as_str().unwrap()
     );
     assert!(last.header("webhook-signature").starts_with("v1,"));
     assert_eq!(last.body["data"]["test"], true);

@@ -1,5 +1,5 @@
-//! The same call several times at once, as by a client that did not wait for its answer: it is done once, and all are
-//! told so.
+//! The same call several times at once, as by a client that did not wait for its answer: it is done once, and each gets the
+//! same answer.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::service::{Service, assert_refused, header};
 
 const REPLAYED: &str = "idempotency-replayed";
 
-/// Sends a call eight times at once; returns what the one that did it was told.
+/// Sends a call eight times at once; returns the answer to the one that did it.
 async fn eight_times(service: &Service, path: &str, body: &Value) -> Value {
     let all = [(); 8].map(|()| service.secret.post(path, body));
     let replies = join_all(all).await;
@@ -45,7 +45,7 @@ async fn what_is_asked_for_eight_times_at_once_is_done_once() {
     let path = format!("/api/v1/deductions/{deduction}/reverse");
     let back = json!({"amount": 2, "idempotencyKey": "reverse"});
     eight_times(&service, &path, &back).await;
-    assert_eq!(service.stands("ann").await, [95, 0, 0]);
+    assert_eq!(service.position("ann").await, [95, 0, 0]);
     for (key, end, body) in [
         ("settled", "settle", json!({"amount": 4})),
         ("released", "release", json!({})),
@@ -55,7 +55,7 @@ async fn what_is_asked_for_eight_times_at_once_is_done_once() {
         let path = format!("/api/v1/holds/{}/{end}", hold["holdId"].as_str().unwrap());
         eight_times(&service, &path, &body).await;
     }
-    assert_eq!(service.stands("ann").await, [91, 0, 0]);
+    assert_eq!(service.position("ann").await, [91, 0, 0]);
     let ledger: Vec<_> = service.ledger("ann").await;
     let deltas: Vec<_> = ledger.iter().map(|(delta, _)| *delta).collect();
     assert_eq!(deltas, [100, -7, 2, -4]);
@@ -69,7 +69,7 @@ async fn of_rotations_at_once_one_replaces_the_code() {
     let under = |key: &str| json!({"idempotencyKey": key});
     let rotated = eight_times(&service, &path, &under("one")).await;
     let code = rotated["code"].as_str().unwrap();
-    // Each under a key of its own: whoever comes second has a code that opens nothing.
+    // Each under a key of its own: the second has a code that opens nothing.
     let path = format!("/api/v1/wallets/{code}/rotate");
     let bodies: Vec<_> = (0..6).map(|it| under(&it.to_string())).collect();
     let all = bodies

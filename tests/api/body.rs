@@ -115,7 +115,7 @@ async fn what_was_sent_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_body_that_says_it_is_far_too_large_is_not_waited_for() {
+async fn a_body_of_far_too_large_a_declared_length_is_refused_at_once() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let service = Service::start().await;
     let address = service.base.strip_prefix("http://").unwrap();
@@ -160,7 +160,7 @@ async fn a_misspelt_field_is_refused_to_those_who_prefer_it() {
         Some("handling=strict")
     );
     assert_eq!(reply.expect(200)["balance"], 5);
-    // Without the preference the field is ignored, and nothing is said.
+    // Without the preference the field is ignored silently.
     let reply = service.secret.post(path, &credit("expiresat", "c")).await;
     assert_eq!(header(&reply, "preference-applied"), None);
     assert_eq!(reply.expect(200)["balance"], 10);

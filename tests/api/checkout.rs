@@ -13,16 +13,16 @@ const SESSIONS: &str = "/v1/checkout/sessions";
 #[tokio::test]
 async fn a_buyer_is_sent_to_the_provider_and_the_order_waits() {
     let shop = StripeShop::open().await;
-    let begun = shop
+    let checkout_page = shop
         .checkout(json!({
             "externalUserId": "ann", "successUrl": "https://shop.example/ok?s={CHECKOUT_SESSION_ID}",
             "cancelUrl": "https://shop.example/no", "customerEmail": "ann@mail.example",
         }))
         .await
         .expect(200);
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     assert_eq!(
-        begun["url"],
+        checkout_page["url"],
         format!("https://pay.example/checkout/{checkout}")
     );
     let calls = shop.stripe.calls(SESSIONS);
@@ -30,7 +30,7 @@ async fn a_buyer_is_sent_to_the_provider_and_the_order_waits() {
         panic!("one session, not {calls:?}")
     };
     assert_eq!(call.key, format!("Bearer {}", stripe::SECRET_KEY));
-    let order_id = begun["orderId"].as_str().unwrap();
+    let order_id = checkout_page["orderId"].as_str().unwrap();
     assert!(
         call.operation.contains(order_id),
         "a key for each order: {}",
@@ -58,7 +58,7 @@ async fn a_buyer_is_sent_to_the_provider_and_the_order_waits() {
             "{name}"
         );
     }
-    let order = shop.order(&begun["orderId"]).await;
+    let order = shop.order(&checkout_page["orderId"]).await;
     assert_eq!(order["status"], "pending");
     assert_eq!(order["kind"], "checkout");
     assert_eq!(order["amountCents"], 500);
@@ -77,14 +77,14 @@ async fn a_buyer_is_sent_to_the_provider_and_the_order_waits() {
 #[tokio::test]
 async fn a_wallet_of_its_own_is_made_by_the_payment() {
     let shop = StripeShop::open().await;
-    let begun = shop
+    let checkout = shop
         .checkout_with(&shop.service.publishable, json!({}))
         .await
         .expect(200);
-    let waiting = shop.order(&begun["orderId"]).await;
+    let waiting = shop.order(&checkout["orderId"]).await;
     assert!(waiting["code"].is_null() && waiting["walletId"].is_null());
-    shop.pay(&begun).await;
-    let paid = shop.order(&begun["orderId"]).await;
+    shop.pay(&checkout).await;
+    let paid = shop.order(&checkout["orderId"]).await;
     assert_eq!(
         (&paid["status"], &paid["balance"]),
         (&json!("paid"), &json!(100))
@@ -103,15 +103,15 @@ async fn a_wallet_of_its_own_is_made_by_the_payment() {
 async fn a_code_wallet_is_topped_up() {
     let shop = StripeShop::open().await;
     let code = shop.service.code().await;
-    let begun = shop
+    let checkout = shop
         .checkout_with(
             &shop.service.publishable,
             json!({"code": code.to_lowercase()}),
         )
         .await
         .expect(200);
-    shop.pay(&begun).await;
-    let order = shop.order(&begun["orderId"]).await;
+    shop.pay(&checkout).await;
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(
         (&order["code"], &order["balance"]),
         (&json!(code), &json!(100))
@@ -121,8 +121,8 @@ async fn a_code_wallet_is_topped_up() {
 #[tokio::test]
 async fn a_returning_buyer_is_the_providers_customer() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    shop.pay(&begun).await;
+    let checkout = shop.open_checkout("ann").await;
+    shop.pay(&checkout).await;
     shop.checkout(json!({"externalUserId": "ann", "customerEmail": "new@mail.example"}))
         .await
         .expect(200);
@@ -135,14 +135,15 @@ async fn a_returning_buyer_is_the_providers_customer() {
 #[tokio::test]
 async fn a_customer_that_the_provider_forgot_buys_as_a_new_one() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    shop.pay(&begun).await;
-    let gone = json!({"error": {
+    let checkout = shop.open_checkout("ann").await;
+    shop.pay(&checkout).await;
+    let missing = json!({"error": {
         "type": "invalid_request_error", "code": "resource_missing", "param": "customer",
         "message": "No such customer.",
     }});
-    shop.stripe.instead(SESSIONS, Override::Status(400, gone));
-    shop.begun("ann").await;
+    shop.stripe
+        .instead(SESSIONS, Override::Status(400, missing));
+    shop.open_checkout("ann").await;
     let calls = shop.stripe.calls(SESSIONS);
     assert_eq!(calls.len(), 3);
     assert!(calls[1].form.contains_key("customer") && !calls[2].form.contains_key("customer"));
@@ -235,7 +236,7 @@ async fn a_tier_is_made_at_the_provider_once() {
 #[tokio::test]
 async fn pages_to_return_to_are_there_without_being_named() {
     let shop = StripeShop::open().await;
-    shop.begun("ann").await;
+    shop.open_checkout("ann").await;
     let form = shop.stripe.calls(SESSIONS).pop().unwrap().form;
     for name in ["success_url", "cancel_url"] {
         let url = &form[name];
@@ -258,18 +259,18 @@ async fn several_are_bought_at_once_and_the_shops_own_words_stay_on_the_order() 
     let target = json!({
         "externalUserId": "ann", "quantity": 3, "metadata": words, "locale": "pt-BR",
     });
-    let begun = shop.checkout(target).await.expect(200);
-    let asked = &shop.stripe.calls("/v1/checkout/sessions")[0].form;
-    assert_eq!(asked["line_items[0][quantity]"], "3");
-    assert_eq!(asked["locale"], "pt-BR");
-    assert_eq!(asked["metadata[scrip_quantity]"], "3");
+    let checkout = shop.checkout(target).await.expect(200);
+    let request = &shop.stripe.calls("/v1/checkout/sessions")[0].form;
+    assert_eq!(request["line_items[0][quantity]"], "3");
+    assert_eq!(request["locale"], "pt-BR");
+    assert_eq!(request["metadata[scrip_quantity]"], "3");
     let path = format!(
         "/v1/checkout/sessions/{}",
-        begun["checkoutId"].as_str().unwrap()
+        checkout["checkoutId"].as_str().unwrap()
     );
     shop.stripe.set(&path, json!({"amount_total": 1500}));
-    shop.pay(&begun).await;
-    let order = shop.order(&begun["orderId"]).await;
+    shop.pay(&checkout).await;
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(
         (
             &order["quantity"],
@@ -295,8 +296,8 @@ async fn any_language_is_taken_and_the_page_is_shown_in_the_nearest_that_it_spea
         shop.checkout(json!({"externalUserId": "ann", "locale": locale}))
             .await
             .expect(200);
-        let asked = shop.stripe.calls(SESSIONS).pop().unwrap().form;
-        assert_eq!(asked.get("locale").map(String::as_str), near, "{locale}");
+        let request = shop.stripe.calls(SESSIONS).pop().unwrap().form;
+        assert_eq!(request.get("locale").map(String::as_str), near, "{locale}");
     }
 }
 
@@ -309,7 +310,7 @@ async fn an_address_that_the_provider_refuses_is_left_out() {
     }});
     shop.stripe
         .instead(SESSIONS, Override::Status(400, refused));
-    let begun = shop
+    let checkout = shop
         .checkout(json!({"externalUserId": "ann", "customerEmail": "a@b"}))
         .await
         .expect(200);
@@ -320,19 +321,19 @@ async fn an_address_that_the_provider_refuses_is_left_out() {
         .collect();
     assert_eq!(addresses, [Some("a@b"), None]);
     assert_ne!(calls[0].operation, calls[1].operation);
-    let order = shop.order(&begun["orderId"]).await;
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(order["customerEmail"], "a@b", "the shop's own word stays");
 }
 
 /// Somebody added another currency to the price at the provider, with other amounts.
 #[tokio::test]
-async fn what_was_paid_in_another_currency_waits_for_a_person_as_what_it_is() {
+async fn a_payment_in_another_currency_waits_for_a_person_in_that_currency() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let path = format!("{SESSIONS}/{}", begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    let path = format!("{SESSIONS}/{}", checkout["checkoutId"].as_str().unwrap());
     let paid = json!({"currency": "jpy", "amount_total": 80_000});
     shop.stripe.set(&path, paid);
-    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let session = shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     let payment = session["payment_intent"].as_str().unwrap();
     let charged = |back: i64| {
         let marks = &session["metadata"];
@@ -342,9 +343,9 @@ async fn what_was_paid_in_another_currency_waits_for_a_person_as_what_it_is() {
     };
     charged(0);
     for _ in 0..2 {
-        let told = shop.report("checkout.session.completed", &session);
-        told.await.expect(200);
-        let order = shop.order(&begun["orderId"]).await;
+        let reply = shop.report("checkout.session.completed", &session);
+        reply.await.expect(200);
+        let order = shop.order(&checkout["orderId"]).await;
         assert_eq!(
             (&order["status"], &order["balance"]),
             (&json!("pending"), &json!(0))
@@ -352,17 +353,17 @@ async fn what_was_paid_in_another_currency_waits_for_a_person_as_what_it_is() {
     }
     let listed = shop.unfulfilled().await;
     assert_eq!(listed.len(), 1, "{listed:?}");
-    let told = ["reason", "amountCents", "currency"].map(|name| &listed[0][name]);
+    let details = ["reason", "amountCents", "currency"].map(|name| &listed[0][name]);
     assert_eq!(
-        told,
+        details,
         [&json!("other_currency"), &json!(80_000), &json!("JPY")]
     );
     // Somebody accepts it.
     let to = json!({"priceId": shop.price, "externalUserId": "ann"});
     let order = shop.decide(payment, "assign", &to).await.expect(200);
-    let told = ["status", "amountCents", "currency", "balance"].map(|name| &order[name]);
+    let details = ["status", "amountCents", "currency", "balance"].map(|name| &order[name]);
     let paid = [&json!("paid"), &json!(80_000), &json!("JPY"), &json!(100)];
-    assert_eq!(told, paid);
+    assert_eq!(details, paid);
     // Half of it is refunded, in the currency it was paid in.
     let charge = charged(40_000);
     shop.report("charge.refunded", &charge).await.expect(200);

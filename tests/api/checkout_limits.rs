@@ -181,9 +181,9 @@ async fn a_project_does_not_use_up_the_checkouts_of_another() {
 async fn orders_that_nobody_pays_do_not_pile_up() {
     let shop = StripeShop::open().await;
     for _ in 0..100 {
-        shop.begun("ann").await;
+        shop.open_checkout("ann").await;
     }
     let reply = shop.checkout(json!({"externalUserId": "ann"})).await;
     assert_refused(&reply, 409, "too_many_pending_orders");
-    shop.begun("bea").await;
+    shop.open_checkout("bea").await;
 }

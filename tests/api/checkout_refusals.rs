@@ -16,8 +16,8 @@ const SESSIONS: &str = "/v1/checkout/sessions";
 async fn a_second_subscription_to_the_same_product_is_refused() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    shop.subscribe(&checkout, "sub_1").await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["subscriptions"][0]["priceId"], tier.as_str());
     assert_eq!(wallet["features"], json!(["pro"]));
@@ -25,7 +25,7 @@ async fn a_second_subscription_to_the_same_product_is_refused() {
         .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
         .await;
     assert_refused(&reply, 409, "already_subscribed");
-    shop.begun_with("bea", &tier).await;
+    shop.open_checkout_of("bea", &tier).await;
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_project_of_users_sells_to_users_only() {
         403,
         "anonymous_wallets_disabled",
     );
-    shop.begun("ann").await;
+    shop.open_checkout("ann").await;
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn an_open_checkout_of_a_tier_binds_to_its_currency_until_it_closes() {
     assert_eq!(refused.body["currency"], "EUR", "that of the open checkout");
     assert_eq!(refused.body["param"], "priceId");
     // A one-time payment may be in any currency, and another wallet is not bound to one.
-    shop.begun("ann").await;
+    shop.open_checkout("ann").await;
     let body = json!({"priceId": dollars, "externalUserId": "bea"});
     shop.checkout(body).await.expect(200);
 
@@ -164,8 +164,8 @@ async fn an_open_checkout_of_a_tier_binds_to_its_currency_until_it_closes() {
     let closed = shop
         .stripe
         .set(&path, json!({"status": "expired", "url": null}));
-    let told = shop.report("checkout.session.expired", &closed).await;
-    assert_eq!(told.status, 200);
+    let reply = shop.report("checkout.session.expired", &closed).await;
+    assert_eq!(reply.status, 200);
     of(&dollars).await.expect(200);
 }
 
@@ -298,8 +298,8 @@ async fn what_costs_more_than_any_provider_takes_is_the_callers_fault() {
     };
     let project = shop.service.project.id;
     let product = shop.product_of(&shop.price);
-    let made = shop.service.catalog.create_price(project, product, dear);
-    let price = made.await.unwrap().id.to_string();
+    let new_price = shop.service.catalog.create_price(project, product, dear);
+    let price = new_price.await.unwrap().id.to_string();
     let buy = async |quantity: u32| {
         let body = json!({"externalUserId": "ann", "priceId": price, "quantity": quantity});
         shop.checkout(body).await
@@ -315,10 +315,10 @@ async fn a_price_at_the_provider_that_charges_otherwise_is_not_sold() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let buy = async |shop: &StripeShop| {
-        let begun = shop.checkout(json!({"priceId": tier, "externalUserId": "ann"}));
-        begun.await.expect(200);
-        let asked = shop.stripe.calls(SESSIONS).pop().unwrap().form;
-        asked["line_items[0][price]"].clone()
+        let checkout = shop.checkout(json!({"priceId": tier, "externalUserId": "ann"}));
+        checkout.await.expect(200);
+        let request = shop.stripe.calls(SESSIONS).pop().unwrap().form;
+        request["line_items[0][price]"].clone()
     };
     let first = buy(&shop).await;
     let shop = shop.again().await;

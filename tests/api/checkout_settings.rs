@@ -37,9 +37,9 @@ const ALL: CheckoutSettings = CheckoutSettings {
 };
 
 #[tokio::test]
-async fn stripe_is_asked_for_what_is_set() {
+async fn checkouts_send_the_projects_settings_to_stripe() {
     let shop = StripeShop::open().await;
-    let asked = || {
+    let calls_so_far = || {
         let form = shop.stripe.calls(SESSIONS).pop().unwrap().form;
         let names = [
             "automatic_tax[enabled]",
@@ -52,35 +52,35 @@ async fn stripe_is_asked_for_what_is_set() {
         ];
         names.map(|name| form.get(name).cloned().unwrap_or_default())
     };
-    let first = shop.begun("ann").await;
-    assert_eq!(asked(), [""; 7]);
+    let first = shop.open_checkout("ann").await;
+    assert_eq!(calls_so_far(), [""; 7]);
     set(&shop.service, ALL).await;
-    shop.begun("bea").await;
+    shop.open_checkout("bea").await;
     let new = ["true", "true", "required", "true", "required", "", ""];
-    assert_eq!(asked(), new);
+    assert_eq!(calls_so_far(), new);
     // What a returning buyer enters must be saved: Stripe refuses tax otherwise.
     shop.pay(&first).await;
-    shop.begun("ann").await;
+    shop.open_checkout("ann").await;
     let known = [
         "true", "true", "required", "true", "required", "auto", "auto",
     ];
-    assert_eq!(asked(), known);
+    assert_eq!(calls_so_far(), known);
     // Subscriptions always have invoices.
     let tier = shop.add_tier(500).await;
     let fields = json!({"priceId": tier, "externalUserId": "cleo"});
     shop.checkout(fields).await.expect(200);
     let subscribed = ["true", "true", "required", "", "required", "", ""];
-    assert_eq!(asked(), subscribed);
+    assert_eq!(calls_so_far(), subscribed);
     set(&shop.service, CheckoutSettings::NONE).await;
-    shop.begun("dora").await;
-    assert_eq!(asked(), [""; 7]);
+    shop.open_checkout("dora").await;
+    assert_eq!(calls_so_far(), [""; 7]);
 }
 
 #[tokio::test]
 async fn an_order_shows_its_invoice_where_stripe_made_one() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout_page = shop.open_checkout("ann").await;
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
     let path = format!("{SESSIONS}/{checkout}");
     let session = shop.stripe.set(&path, json!({"invoice": "in_once"}));
@@ -95,7 +95,7 @@ async fn an_order_shows_its_invoice_where_stripe_made_one() {
     shop.report("checkout.session.completed", &session)
         .await
         .expect(200);
-    let order = shop.order(&begun["orderId"]).await;
+    let order = shop.order(&checkout_page["orderId"]).await;
     assert_eq!(order["status"], "paid");
     assert_eq!(order["invoiceUrl"], "https://invoice.stripe.example/i/once");
     assert_eq!(order["payment"]["invoiceId"], "in_once");
@@ -123,8 +123,8 @@ async fn begin(service: &Service, price: &str, user: &str) -> Value {
         .expect(200)
 }
 
-async fn press(service: &Service, begun: &Value, form: &str, accept: &str) -> Reply {
-    let url = begun["url"].as_str().unwrap();
+async fn press(service: &Service, checkout: &Value, form: &str, accept: &str) -> Reply {
+    let url = checkout["url"].as_str().unwrap();
     let path = url.strip_prefix(&service.base).unwrap();
     let request = service.secret.request(Method::POST, &format!("{path}/pay"));
     let request = request.header("accept", accept);
@@ -132,8 +132,8 @@ async fn press(service: &Service, begun: &Value, form: &str, accept: &str) -> Re
     Client::send(request.body(form.to_owned())).await.unwrap()
 }
 
-async fn order(service: &Service, begun: &Value) -> Value {
-    let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+async fn order(service: &Service, checkout: &Value) -> Value {
+    let path = format!("/api/v1/orders/{}", checkout["orderId"].as_str().unwrap());
     service.secret.get(&path).await.expect(200)
 }
 
@@ -142,21 +142,21 @@ async fn what_is_paid_once_gets_an_invoice_where_that_is_set() {
     let (service, price) = shop().await;
     let without = begin(&service, &price, "ann").await;
     press(&service, &without, "", "*/*").await.expect(200);
-    let shown = order(&service, &without).await;
+    let unbilled = order(&service, &without).await;
     assert_eq!(
-        (&shown["status"], &shown["invoiceUrl"]),
+        (&unbilled["status"], &unbilled["invoiceUrl"]),
         (&json!("paid"), &Value::Null)
     );
     set(&service, ALL).await;
     // Ann is a customer by now: the sandbox is as strict about customers as Stripe.
     for user in ["ann", "bea"] {
-        let begun = begin(&service, &price, user).await;
-        press(&service, &begun, "", "*/*").await.expect(200);
-        let shown = order(&service, &begun).await;
-        assert_eq!(shown["status"], "paid");
-        let invoice = shown["payment"]["invoiceId"].as_str().unwrap();
-        assert!(invoice.starts_with("in_"), "{shown}");
-        let page = shown["invoiceUrl"].as_str().unwrap();
+        let checkout = begin(&service, &price, user).await;
+        press(&service, &checkout, "", "*/*").await.expect(200);
+        let order = order(&service, &checkout).await;
+        assert_eq!(order["status"], "paid");
+        let invoice = order["payment"]["invoiceId"].as_str().unwrap();
+        assert!(invoice.starts_with("in_"), "{order}");
+        let page = order["invoiceUrl"].as_str().unwrap();
         let path = page.strip_prefix(&service.base).unwrap();
         let page = service.anonymous(Method::GET, path).await;
         assert_eq!(page.status, 200);
@@ -168,11 +168,11 @@ async fn what_is_paid_once_gets_an_invoice_where_that_is_set() {
         .create_price(service.project.id, plan, monthly_tier())
         .await
         .unwrap();
-    let begun = begin(&service, &tier.id.to_string(), "ann").await;
-    press(&service, &begun, "", "*/*").await.expect(200);
-    let shown = order(&service, &begun).await;
-    assert_eq!(shown["status"], "paid");
-    assert!(shown["invoiceUrl"].is_string(), "{shown}");
+    let checkout = begin(&service, &tier.id.to_string(), "ann").await;
+    press(&service, &checkout, "", "*/*").await.expect(200);
+    let order = order(&service, &checkout).await;
+    assert_eq!(order["status"], "paid");
+    assert!(order["invoiceUrl"].is_string(), "{order}");
 }
 
 #[tokio::test]
@@ -187,13 +187,13 @@ async fn nobody_pays_in_a_browser_without_agreeing_to_the_terms() {
         },
     )
     .await;
-    let begun = begin(&service, &price, "ann").await;
+    let checkout = begin(&service, &price, "ann").await;
     let email = "email=ann%40mail.example";
-    let refused = press(&service, &begun, email, HTML).await;
+    let refused = press(&service, &checkout, email, HTML).await;
     assert_eq!(refused.status, 400);
-    assert_eq!(order(&service, &begun).await["status"], "pending");
+    assert_eq!(order(&service, &checkout).await["status"], "pending");
     let agreed = format!("{email}&terms=accepted");
-    let paid = press(&service, &begun, &agreed, HTML).await;
+    let paid = press(&service, &checkout, &agreed, HTML).await;
     assert_eq!(paid.status, 200, "sent on to the shop's page");
-    assert_eq!(order(&service, &begun).await["status"], "paid");
+    assert_eq!(order(&service, &checkout).await["status"], "paid");
 }

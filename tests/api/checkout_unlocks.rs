@@ -18,10 +18,10 @@ async fn price(shop: &SandboxShop, features: &[&str], repeatable: bool) -> Strin
     };
     let service = &shop.service;
     let product = service.product.parse().unwrap();
-    let made = service
+    let price = service
         .catalog
         .create_price(service.project.id, product, new);
-    made.await.unwrap().id.to_string()
+    price.await.unwrap().id.to_string()
 }
 
 async fn buy(shop: &SandboxShop, user: &str, price: &str) -> Reply {
@@ -29,8 +29,8 @@ async fn buy(shop: &SandboxShop, user: &str, price: &str) -> Reply {
     shop.service.secret.post("/api/v1/checkout", &body).await
 }
 
-async fn status(shop: &SandboxShop, begun: &Value) -> String {
-    shop.order(begun).await["status"]
+async fn status(shop: &SandboxShop, checkout: &Value) -> String {
+    shop.order(checkout).await["status"]
         .as_str()
         .unwrap()
         .to_owned()
@@ -41,8 +41,8 @@ async fn an_unlock_is_sold_to_a_wallet_once_unless_it_is_repeatable() {
     let shop = SandboxShop::open().await;
     let pdf = price(&shop, &["pdf"], false).await;
     let again = price(&shop, &["pdf"], true).await;
-    let begun = buy(&shop, "ann", &pdf).await.expect(200);
-    shop.press(&begun, "pay").await;
+    let checkout = buy(&shop, "ann", &pdf).await.expect(200);
+    shop.press(&checkout, "pay").await;
     assert_refused(&buy(&shop, "ann", &pdf).await, 409, "already_owned");
     buy(&shop, "ann", &again).await.expect(200);
     buy(&shop, "bea", &pdf).await.expect(200);
@@ -52,13 +52,13 @@ async fn an_unlock_is_sold_to_a_wallet_once_unless_it_is_repeatable() {
     let code = shop.service.code().await;
     let by_code = json!({"code": code, "priceId": pdf});
     let browser = &shop.service.publishable;
-    let begun = browser.post("/api/v1/checkout", &by_code).await.expect(200);
-    shop.press(&begun, "pay").await;
+    let checkout = browser.post("/api/v1/checkout", &by_code).await.expect(200);
+    shop.press(&checkout, "pay").await;
     let refused = browser.post("/api/v1/checkout", &by_code).await;
     assert_refused(&refused, 409, "already_owned");
     let path = format!(
         "/api/v1/orders/{}/refund",
-        begun["orderId"].as_str().unwrap()
+        checkout["orderId"].as_str().unwrap()
     );
     let refund = json!({"idempotencyKey": "k"});
     shop.service.secret.post(&path, &refund).await.expect(200);
@@ -69,10 +69,10 @@ async fn an_unlock_is_sold_to_a_wallet_once_unless_it_is_repeatable() {
 async fn an_unlock_whose_money_is_on_its_way_is_not_sold_again() {
     let shop = SandboxShop::open().await;
     let pdf = price(&shop, &["pdf"], false).await;
-    let begun = buy(&shop, "ann", &pdf).await.expect(200);
-    shop.press(&begun, "pay_later").await;
+    let checkout = buy(&shop, "ann", &pdf).await.expect(200);
+    shop.press(&checkout, "pay_later").await;
     assert_refused(&buy(&shop, "ann", &pdf).await, 409, "already_owned");
-    shop.press(&begun, "fail").await;
+    shop.press(&checkout, "fail").await;
     buy(&shop, "ann", &pdf).await.expect(200);
 }
 
@@ -82,9 +82,9 @@ async fn a_second_one_that_is_paid_through_a_race_is_fulfilled() {
     let pdf = price(&shop, &["pdf"], false).await;
     let one = buy(&shop, "ann", &pdf).await.expect(200);
     let other = buy(&shop, "ann", &pdf).await.expect(200);
-    for begun in [&one, &other] {
-        shop.press(begun, "pay").await;
-        assert_eq!(status(&shop, begun).await, "paid");
+    for checkout in [&one, &other] {
+        shop.press(checkout, "pay").await;
+        assert_eq!(status(&shop, checkout).await, "paid");
     }
     // Nothing is lost: both can be refunded.
     let refund = json!({"idempotencyKey": "k"});

@@ -117,8 +117,8 @@ fn at<'a>(document: &'a mut Value, place: &str) -> &'a mut Value {
 fn what_is_taken_away_is_noticed() {
     let all = after(|it| it["paths"] = json!({}));
     assert_eq!(all[0], "POST /things/{id} is gone");
-    // (where, what is taken out of it, what is said)
-    for (place, key, said) in [
+    // (where, what is taken out of it, the sentence)
+    for (place, key, sentence) in [
         ("/Thing/properties", "owner", "200.owner is gone"),
         ("/Owner/properties", "name", "200.owner.name is gone"),
         ("/Order/allOf/0/properties", "note", "body.note is gone"),
@@ -137,16 +137,16 @@ fn what_is_taken_away_is_noticed() {
     ] {
         let broken = after(|it| drop(at(it, place).as_object_mut().unwrap().remove(key)));
         assert!(
-            broken.len() == 1 && broken[0].contains(said),
-            "{said}: {broken:?}"
+            broken.len() == 1 && broken[0].contains(sentence),
+            "{sentence}: {broken:?}"
         );
     }
 }
 
 #[test]
 fn what_is_changed_so_that_a_caller_fails_is_noticed() {
-    // (where, what it becomes, what is said)
-    for (place, value, said) in [
+    // (where, what it becomes, the sentence)
+    for (place, value, sentence) in [
         (
             "/Thing/properties/status/enum",
             json!(["new"]),
@@ -234,8 +234,8 @@ fn what_is_changed_so_that_a_caller_fails_is_noticed() {
             }
         });
         assert!(
-            broken.iter().any(|line| line.contains(said)),
-            "{said}: {broken:?}"
+            broken.iter().any(|line| line.contains(sentence)),
+            "{sentence}: {broken:?}"
         );
     }
 }

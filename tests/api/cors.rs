@@ -89,7 +89,7 @@ async fn answers_and_refusals_may_be_read_with_their_headers() {
 }
 
 #[tokio::test]
-async fn a_server_is_told_nothing() {
+async fn a_server_gets_no_cors_headers() {
     let service = Service::start().await;
     let reply = service.secret.get("/api/v1/me").await;
     for name in [

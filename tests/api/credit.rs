@@ -66,7 +66,7 @@ async fn an_unknown_code_gets_no_wallet() {
 }
 
 #[tokio::test]
-async fn credits_expire_as_told() {
+async fn credits_expire_at_their_instant() {
     let service = Service::start().await;
     let mut request = body(&service, 10, "k");
     request["expiresAt"] = json!("2026-11-18T11:06:50Z");

@@ -106,16 +106,16 @@ async fn buy_for_years(shop: &StripeShop, name: &str) {
 
 /// The responses to a user who buys once and spends some of it; without names and instants.
 async fn buy_once(shop: &StripeShop, name: &str) -> Vec<Value> {
-    let begun = shop.begun(name).await;
-    let pending = shop.order(&begun["orderId"]).await;
-    shop.pay(&begun).await;
-    let paid = shop.order(&begun["checkoutId"]).await;
+    let checkout = shop.open_checkout(name).await;
+    let pending = shop.order(&checkout["orderId"]).await;
+    shop.pay(&checkout).await;
+    let paid = shop.order(&checkout["checkoutId"]).await;
     let body = json!({ "externalUserId": name, "amount": 30, "idempotencyKey": "some of it" });
     let deduct = "/api/v1/wallets/external/deduct";
     let deducted = shop.service.secret.post(deduct, &body).await.expect(200);
     let list = shop.service.secret.get("/api/v1/orders?limit=1").await;
     let list = list.expect(200);
-    assert_eq!(list["orders"][0]["id"], begun["orderId"], "the newest");
+    assert_eq!(list["orders"][0]["id"], checkout["orderId"], "the newest");
     let mut answers = vec![pending, paid, list["orders"][0].clone()];
     for order in &mut answers {
         for field in ["id", "checkoutId", "walletId", "externalUserId"] {

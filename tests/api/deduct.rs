@@ -62,12 +62,12 @@ async fn without_the_credits_nothing_is_taken_and_the_key_stays_free() {
         .map(|price| &price["id"])
         .collect();
     assert_eq!(prices, [&json!(large)], "{small} does not cover it");
-    let taken = service
+    let answer = service
         .publishable
         .post(&path, &body(&service, 10, "k"))
         .await
         .expect(200);
-    assert_eq!(taken, json!({ "balance": 0, "deducted": true }));
+    assert_eq!(answer, json!({ "balance": 0, "deducted": true }));
 }
 
 #[tokio::test]

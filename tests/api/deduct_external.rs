@@ -14,8 +14,8 @@ fn body(amount: i64, key: &str) -> Value {
 async fn the_only_product_need_not_be_named() {
     let service = Service::start().await;
     service.grant("u", 10).await;
-    let taken = service.secret.post(PATH, &body(3, "k")).await.expect(200);
-    assert_eq!(taken, json!({ "balance": 7, "deducted": true }));
+    let reply = service.secret.post(PATH, &body(3, "k")).await.expect(200);
+    assert_eq!(reply, json!({ "balance": 7, "deducted": true }));
     let mut named = body(3, "k");
     named["productId"] = json!(service.product);
     let replay = service.secret.post(PATH, &named).await;
@@ -27,7 +27,7 @@ async fn the_only_product_need_not_be_named() {
 }
 
 #[tokio::test]
-async fn a_second_product_breaks_no_retry_but_has_to_be_told_apart() {
+async fn a_second_product_breaks_no_retry_but_has_to_be_named() {
     let service = Service::start().await;
     service.grant("u", 10).await;
     service.secret.post(PATH, &body(3, "k")).await.expect(200);
@@ -101,7 +101,7 @@ async fn a_402_tells_balance_and_request() {
 }
 
 #[tokio::test]
-async fn past_the_balance_it_takes_what_there_is_and_owes_the_rest_if_told_to() {
+async fn past_the_balance_it_drains_and_owes_the_rest_on_request() {
     let service = Service::start().await;
     service.trust(10).await;
     service.grant("u", 5).await;

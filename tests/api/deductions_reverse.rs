@@ -99,12 +99,12 @@ async fn a_deduction_is_given_back_once_a_key_and_never_more_than_it_took() {
         (&first["meta"], &first["idempotencyKey"]),
         (&meta, &json!("r1"))
     );
-    // The project's servers are told of credits that came.
+    // An event reports the credits that came.
     let path = "/api/v1/events?types=wallet.credited";
-    let told = service.secret.get(path).await.expect(200);
-    let told = told["events"].as_array().unwrap();
-    assert_eq!(told.last().unwrap()["data"]["reason"], "reversal");
-    assert_eq!(told.last().unwrap()["data"]["delta"], 40);
+    let reply = service.secret.get(path).await.expect(200);
+    let events = reply["events"].as_array().unwrap();
+    assert_eq!(events.last().unwrap()["data"]["reason"], "reversal");
+    assert_eq!(events.last().unwrap()["data"]["delta"], 40);
 }
 
 #[tokio::test]
@@ -160,13 +160,13 @@ async fn a_debt_that_it_made_is_paid_first() {
     service.trust(100).await;
     service.grant("u", 40).await;
     let entry = deduct(&service, 100, "d").await;
-    assert_eq!(service.stands("u").await, [0, 0, 60]);
+    assert_eq!(service.position("u").await, [0, 0, 60]);
     let part = json!({"amount": 50, "idempotencyKey": "r1"});
     reverse(&service, &entry, &part).await.expect(200);
-    assert_eq!(service.stands("u").await, [0, 0, 10]);
+    assert_eq!(service.position("u").await, [0, 0, 10]);
     let rest = reverse(&service, &entry, &json!({"idempotencyKey": "r2"})).await;
     assert_eq!(rest.expect(200)["amount"], 50);
-    assert_eq!(service.stands("u").await, [40, 0, 0]);
+    assert_eq!(service.position("u").await, [40, 0, 0]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use crate::{
 #[tokio::test]
 async fn every_answer_has_an_id_of_its_own() {
     let service = Service::start().await;
-    let mut seen = std::collections::BTreeSet::new();
+    let mut ids = std::collections::BTreeSet::new();
     for path in [
         "/api/v1/me",
         "/api/v1/nothing",
@@ -24,7 +24,7 @@ async fn every_answer_has_an_id_of_its_own() {
             .unwrap_or_else(|| panic!("{path}"))
             .to_owned();
         assert!(id.starts_with("req_") && id.len() == 30, "{id}");
-        assert!(seen.insert(id), "{path}");
+        assert!(ids.insert(id), "{path}");
     }
 }
 
@@ -50,7 +50,7 @@ async fn unknown_routes_answer_in_json_with_and_without_a_key() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_ones() {
+async fn a_wrong_method_is_answered_with_the_right_ones() {
     let service = Service::start().await;
     for (method, path, allowed) in [
         (Method::DELETE, "/api/v1/me", "GET"),

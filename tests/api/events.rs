@@ -59,7 +59,7 @@ async fn low_at(service: &Service, credits: Value) {
 }
 
 #[tokio::test]
-async fn what_happens_to_a_wallet_is_told_in_order() {
+async fn events_of_a_wallet_come_in_order() {
     let service = Service::start().await;
     low_at(&service, json!(5)).await;
     grant(&service, "ann", 10, "a").await;
@@ -93,7 +93,7 @@ async fn what_happens_to_a_wallet_is_told_in_order() {
 }
 
 #[tokio::test]
-async fn whoever_goes_on_from_the_last_one_misses_none_and_hears_none_twice() {
+async fn polling_from_the_last_cursor_misses_no_event_and_repeats_none() {
     let service = Service::start().await;
     let (mut seen, mut after) = (Vec::new(), String::new());
     for round in 0..12 {
@@ -149,20 +149,20 @@ async fn some_kinds_are_found_among_others() {
 #[tokio::test]
 async fn a_purchase_tells_its_order_as_a_secret_key_reads_it() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    shop.pay(&begun).await;
+    let checkout = shop.open_checkout("ann").await;
+    shop.pay(&checkout).await;
     let page = events(&shop.service, "").await;
     assert_eq!(
         types(&page),
         ["wallet.created", "order.paid", "wallet.credited"]
     );
-    let order = shop.order(&begun["orderId"]).await;
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(page["events"][1]["data"], json!({"order": order}));
     assert_eq!(page["events"][2]["data"]["orderId"], order["id"]);
 }
 
 #[tokio::test]
-async fn features_are_told_with_what_changed() {
+async fn changed_features_come_as_events() {
     let service = Service::start().await;
     let set = async |action: &str| {
         let body = json!({"externalUserId": "ann", "feature": "export", "action": action});
@@ -175,7 +175,7 @@ async fn features_are_told_with_what_changed() {
     set("grant").await;
     set("revoke").await;
     let page = events(&service, "types=features.changed").await;
-    let told = |place: usize| {
+    let features_at = |place: usize| {
         let data = &page["events"][place]["data"];
         (
             data["features"].clone(),
@@ -183,8 +183,11 @@ async fn features_are_told_with_what_changed() {
             data["removed"].clone(),
         )
     };
-    assert_eq!(told(0), (json!(["export"]), json!(["export"]), json!([])));
-    assert_eq!(told(1), (json!([]), json!([]), json!(["export"])));
+    assert_eq!(
+        features_at(0),
+        (json!(["export"]), json!(["export"]), json!([]))
+    );
+    assert_eq!(features_at(1), (json!([]), json!([]), json!(["export"])));
 }
 
 #[tokio::test]

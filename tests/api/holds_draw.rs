@@ -126,7 +126,7 @@ async fn a_stream_that_breaks_off_anywhere_loses_nothing_that_was_done() {
             } else {
                 service.clock.advance_millis(900_000);
             }
-            assert_eq!(service.stands("u").await, [100 - 10 * chunks, 0, 0]);
+            assert_eq!(service.position("u").await, [100 - 10 * chunks, 0, 0]);
             let read = service.secret.get(&path(&hold, "")).await.expect(200);
             let status = if is_released { "released" } else { "expired" };
             assert_eq!(read["status"], status);
@@ -183,7 +183,7 @@ async fn a_replaced_code_ends_the_hold_and_keeps_what_was_drawn() {
 }
 
 #[tokio::test]
-async fn who_may_draw_and_what_is_ill_shaped() {
+async fn who_may_draw_and_malformed_requests() {
     let service = Service::start().await;
     service.grant("u", 100).await;
     let hold = place(&service, 40, "h").await;
@@ -206,5 +206,5 @@ async fn who_may_draw_and_what_is_ill_shaped() {
             name,
         );
     }
-    assert_eq!(service.stands("u").await, [60, 40, 0]);
+    assert_eq!(service.position("u").await, [60, 40, 0]);
 }

@@ -86,7 +86,7 @@ async fn a_cost_of_many_times_the_estimate_is_charged_as_far_as_it_can_be() {
         assert_eq!(again.expect(200), expected);
         let other = settle(&service, &hold, 440, on_shortfall).await;
         assert_refused(&other, 409, "hold_closed");
-        assert_eq!(service.stands("u").await, [0, 0, owed]);
+        assert_eq!(service.position("u").await, [0, 0, owed]);
         let expected = lines(&[(200, "manual"), (-200 - owed, "deduction")]);
         assert_eq!(service.ledger("u").await, expected);
         let read = service.secret.get(&path(&hold, "")).await.expect(200);
@@ -112,7 +112,7 @@ async fn a_refused_settlement_leaves_the_hold_open_and_its_credits_held() {
     }
     let read = service.secret.get(&path(&hold, "")).await.expect(200);
     assert_eq!(read["status"], "open");
-    assert_eq!(service.stands("u").await, [50, 100, 0]);
+    assert_eq!(service.position("u").await, [50, 100, 0]);
     let settled = settle(&service, &hold, 439, "drain").await.expect(200);
     assert_eq!(settled["charged"], 150);
 }
@@ -172,7 +172,7 @@ async fn a_hold_settled_a_day_late_is_a_deduction_under_its_key() {
         ),
         (&json!(-110), &json!("h"), &json!(-20))
     );
-    assert_eq!(service.stands("u").await, [0, 0, 20]);
+    assert_eq!(service.position("u").await, [0, 0, 20]);
 }
 
 /// Each hold reserves the worst that its work can come to; together they never pass the limit.
@@ -220,7 +220,7 @@ async fn ten_worst_cases_fill_the_limit_and_the_eleventh_is_refused() {
             (&json!(5), &json!(10), &json!(3))
         );
     }
-    assert_eq!(service.stands("u").await, [0, 0, 100]);
+    assert_eq!(service.position("u").await, [0, 0, 100]);
 }
 
 #[tokio::test]
@@ -241,7 +241,7 @@ async fn of_holds_placed_at_once_as_many_are_taken_as_the_limit_bears() {
         assert_refused(&refused, 402, "insufficient_credits");
         assert_eq!(refused.body["creditAvailable"], 0);
     }
-    // All turn out four times as dear, at once, and each is told twice.
+    // All turn out four times as dear, at once, and each is sent twice.
     let spend = json!({ "externalUserId": "u", "amount": 950, "idempotencyKey": "d" });
     let path_of = "/api/v1/wallets/external/deduct";
     service.secret.post(path_of, &spend).await.expect(200);
@@ -256,7 +256,7 @@ async fn of_holds_placed_at_once_as_many_are_taken_as_the_limit_bears() {
             (&json!(5), &json!(10), &json!(5))
         );
     }
-    assert_eq!(service.stands("u").await, [0, 0, 100]);
+    assert_eq!(service.position("u").await, [0, 0, 100]);
 }
 
 /// Ten jobs, any of which may come to the whole budget: held for the worst case, one would keep out the other nine.
@@ -386,7 +386,7 @@ async fn a_note_of_what_was_charged_is_laid_over_that_of_the_hold() {
         .post(&path(&hold, "/settle"), &estimated)
         .await;
     settled.expect(200);
-    // As of a deduction, a repeat is one whatever its note says.
+    // As with deductions, a repeat may have another note.
     let again = json!({ "amount": 5, "meta": {} });
     let again = service.secret.post(&path(&hold, "/settle"), &again).await;
     assert_eq!(again.expect(200)["deducted"], false);

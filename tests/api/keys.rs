@@ -80,10 +80,10 @@ async fn a_key_stops_working_at_the_very_instant_of_its_end_and_works_again_with
     let admin = Client::new(&service.base, ADMIN_TOKEN);
     let keys = format!("/api/admin/v1/projects/{}/keys", service.project.id);
     let end = Timestamp(service.clock.now().0 + 60_000);
-    let made = json!({"kind": "secret", "name": "Worker", "expiresAt": Instant(end).to_string()});
-    let made = admin.post(&keys, &made).await.expect(201);
-    assert_eq!(made["expiresAt"], Instant(end).to_string());
-    let client = Client::new(&service.base, made["key"].as_str().unwrap());
+    let key = json!({"kind": "secret", "name": "Worker", "expiresAt": Instant(end).to_string()});
+    let key = admin.post(&keys, &key).await.expect(201);
+    assert_eq!(key["expiresAt"], Instant(end).to_string());
+    let client = Client::new(&service.base, key["key"].as_str().unwrap());
     let deduct = || async {
         let body = json!({"externalUserId": "ada", "amount": 1, "idempotencyKey": "a"});
         let reply = client.post("/api/v1/wallets/external/deduct", &body).await;
@@ -95,7 +95,7 @@ async fn a_key_stops_working_at_the_very_instant_of_its_end_and_works_again_with
     service.clock.advance_millis(1);
     assert_eq!(deduct().await, (401, "invalid_api_key".into()));
     client.get("/api/v1/me").await.expect(401);
-    let one = format!("{keys}/{}", made["id"].as_str().unwrap());
+    let one = format!("{keys}/{}", key["id"].as_str().unwrap());
     let late = admin
         .patch(
             &one,
@@ -105,7 +105,7 @@ async fn a_key_stops_working_at_the_very_instant_of_its_end_and_works_again_with
         .expect(200);
     assert_eq!(
         (&late["name"], &late["expiresAt"]),
-        (&json!(null), &made["expiresAt"])
+        (&json!(null), &key["expiresAt"])
     );
     let past = json!({"expiresAt": Instant(Timestamp(end.0 - 1)).to_string()});
     let refused = admin.patch(&one, &past).await;
@@ -123,16 +123,16 @@ async fn a_key_says_on_which_day_it_was_last_used_also_after_a_restart() {
     let service = Service::start().await;
     let admin = Client::new(&service.base, ADMIN_TOKEN);
     let keys = format!("/api/admin/v1/projects/{}/keys", service.project.id);
-    let made = admin.post(&keys, &json!({"kind": "secret"})).await;
-    let made = made.expect(201);
-    let one = format!("{keys}/{}", made["id"].as_str().unwrap());
-    assert_eq!(made["lastUsedOn"], json!(null));
-    let client = Client::new(&service.base, made["key"].as_str().unwrap());
+    let key = admin.post(&keys, &json!({"kind": "secret"})).await;
+    let key = key.expect(201);
+    let one = format!("{keys}/{}", key["id"].as_str().unwrap());
+    assert_eq!(key["lastUsedOn"], json!(null));
+    let client = Client::new(&service.base, key["key"].as_str().unwrap());
     let day = || Day(service.clock.now()).to_string();
     for _ in 0..2 {
         client.get("/api/v1/me").await.expect(200);
-        let shown = admin.get(&one).await.expect(200);
-        assert_eq!(shown["lastUsedOn"], day());
+        let reply = admin.get(&one).await.expect(200);
+        assert_eq!(reply["lastUsedOn"], day());
         service.clock.advance_millis(24 * 3_600_000);
     }
     client.get("/api/v1/me").await.expect(200);
@@ -140,8 +140,8 @@ async fn a_key_says_on_which_day_it_was_last_used_also_after_a_restart() {
     let used = day();
     service.clock.advance_millis(24 * 3_600_000);
     let again = service.again(|_| ()).await;
-    let shown = admin.at(&again.base).get(&one).await.expect(200);
-    assert_eq!(shown["lastUsedOn"], used);
+    let reply = admin.at(&again.base).get(&one).await.expect(200);
+    assert_eq!(reply["lastUsedOn"], used);
 }
 
 #[tokio::test]

@@ -156,15 +156,15 @@ async fn after_twenty_codes_in_vain_none_is_looked_up() {
 
 /// Sends these requests one after the other, with the request limit always refilled; returns the responses.
 async fn ask_all(service: &Service, requests: &[(Method, String)]) -> Vec<(u16, String)> {
-    let mut told = Vec::new();
+    let mut answers = Vec::new();
     for (method, path) in requests {
         service.clock.advance_millis(1000);
         let body = json!({"amount": 1, "expiresInSeconds": 60});
         let request = service.publishable.request(method.clone(), path);
         let reply = Client::send(request.json(&body)).await.unwrap();
-        told.push((reply.status, reply.code().to_owned()));
+        answers.push((reply.status, reply.code().to_owned()));
     }
-    told
+    answers
 }
 
 #[tokio::test]
@@ -199,8 +199,8 @@ async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
         ),
     };
     let requests: Vec<_> = (0..20).map(wrong).collect();
-    for (index, told) in ask_all(&service, &requests).await.iter().enumerate() {
-        let (status, code) = told;
+    for (index, answer) in ask_all(&service, &requests).await.iter().enumerate() {
+        let (status, code) = answer;
         assert_eq!(*status, 404, "{index} {code}");
         assert!(code == "order_not_found" || code == "hold_not_found");
     }
@@ -209,8 +209,8 @@ async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
         (Method::GET, format!("/api/v1/wallets/{NO_CODE}")),
         (Method::GET, format!("/api/v1/orders/{order}1")),
     ];
-    for told in ask_all(&service, &codes).await {
-        assert_eq!(told, (429, "too_many_invalid_codes".to_owned()));
+    for answer in ask_all(&service, &codes).await {
+        assert_eq!(answer, (429, "too_many_invalid_codes".to_owned()));
     }
     // These cannot be guessed, and many users may share the address: requests with valid ones go on.
     let ids = [
@@ -218,8 +218,8 @@ async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
         (Method::POST, format!("/api/v1/holds/{hold}/extend")),
         (Method::POST, format!("/api/v1/holds/{hold}/settle")),
     ];
-    for told in ask_all(&service, &ids).await {
-        assert_eq!(told, (200, String::new()));
+    for answer in ask_all(&service, &ids).await {
+        assert_eq!(answer, (200, String::new()));
     }
 }
 
@@ -230,8 +230,8 @@ async fn a_wrong_code_that_is_tried_again_counts_once() {
     let wrong = ["OLIVE-0000-0000-0000", "olive-oooo-oooo-oooo", "nonsense"];
     let wrong = wrong.map(|code| (Method::GET, format!("/api/v1/wallets/{code}")));
     for _ in 0..30 {
-        for told in ask_all(&service, &wrong).await {
-            assert_eq!(told, (404, "wallet_not_found".to_owned()));
+        for answer in ask_all(&service, &wrong).await {
+            assert_eq!(answer, (404, "wallet_not_found".to_owned()));
         }
     }
     let right = [(Method::GET, format!("/api/v1/wallets/{code}"))];
@@ -239,16 +239,16 @@ async fn a_wrong_code_that_is_tried_again_counts_once() {
 }
 
 #[tokio::test]
-async fn a_buyer_sees_what_they_paid_for_whatever_others_tried() {
+async fn a_buyer_sees_their_purchase_after_any_guesses_of_others() {
     let shop = SandboxShop::open().await;
     let service = &shop.service;
-    let begun = shop.checkout(json!({})).await;
-    shop.press(&begun, "pay").await;
+    let checkout = shop.checkout(json!({})).await;
+    shop.press(&checkout, "pay").await;
     let wrong = |number| (Method::GET, format!("/api/v1/wallets/nonsense{number}"));
     let wrong: Vec<_> = (0..21).map(wrong).collect();
     ask_all(service, &wrong).await;
     for id in ["orderId", "checkoutId"] {
-        let path = format!("/api/v1/orders/{}", begun[id].as_str().unwrap());
+        let path = format!("/api/v1/orders/{}", checkout[id].as_str().unwrap());
         let order = service.publishable.get(&path).await.expect(200);
         assert_eq!(order["status"], "paid");
         let code = format!("/api/v1/wallets/{}", order["code"].as_str().unwrap());

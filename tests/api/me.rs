@@ -30,8 +30,8 @@ async fn a_key_says_whose_it_is_and_of_which_kind() {
 #[tokio::test]
 async fn a_session_says_whose_it_is_and_what_it_may_do() {
     let service = Service::start().await;
-    let asked = json!({"externalUserId": "ann", "can": ["portal", "read"], "expiresInSeconds": 60});
-    let session = service.session(asked).await;
+    let body = json!({"externalUserId": "ann", "can": ["portal", "read"], "expiresInSeconds": 60});
+    let session = service.session(body).await;
     let expected = json!({
         "projectId": service.project.id.to_string(), "project": "Demo",
         "mode": "credit_codes", "keyKind": "session",

@@ -36,8 +36,8 @@ async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
     let shop = StripeShop::open().await;
     let mut placed = Vec::new();
     for number in 0..7 {
-        let begun = shop.begun(&format!("user {number}")).await;
-        placed.push(begun["orderId"].as_str().unwrap().to_owned());
+        let checkout = shop.open_checkout(&format!("user {number}")).await;
+        placed.push(checkout["orderId"].as_str().unwrap().to_owned());
         shop.service.clock.advance_millis(1000);
         if number == 3 {
             // Half of them are folded, half are not.
@@ -45,7 +45,7 @@ async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
         }
     }
     placed.reverse();
-    let mut seen = Vec::new();
+    let mut listed = Vec::new();
     let mut cursor = String::new();
     loop {
         let page = shop
@@ -55,18 +55,18 @@ async fn pages_have_each_order_once_newest_first_while_new_ones_arrive() {
             .await
             .expect(200);
         let orders = page["orders"].as_array().unwrap();
-        seen.extend(
+        listed.extend(
             orders
                 .iter()
                 .map(|order| order["id"].as_str().unwrap().to_owned()),
         );
-        shop.begun("late").await;
+        shop.open_checkout("late").await;
         let Some(next) = page["nextCursor"].as_str() else {
             break;
         };
         cursor = format!("&cursor={next}");
     }
-    assert_eq!(seen, placed);
+    assert_eq!(listed, placed);
     let all = shop
         .service
         .secret

@@ -27,10 +27,10 @@ async fn read(shop: &SandboxShop, order: &str) -> Value {
 }
 
 /// 100 credits for 5.00, bought by Ann; the order.
-async fn bought() -> (SandboxShop, String) {
+async fn paid_order() -> (SandboxShop, String) {
     let shop = SandboxShop::open().await;
-    let begun = shop.bought("ann").await;
-    let order = begun["orderId"].as_str().unwrap().to_owned();
+    let checkout = shop.buy_credits("ann").await;
+    let order = checkout["orderId"].as_str().unwrap().to_owned();
     (shop, order)
 }
 
@@ -46,7 +46,7 @@ fn back(order: &Value) -> (&str, i64, i64) {
 /// Stripe keeps the failures under the keys that were used, says so, and repeats them.
 #[tokio::test]
 async fn once_the_provider_is_well_the_same_key_goes_on() {
-    let (shop, order) = bought().await;
+    let (shop, order) = paid_order().await;
     let path = "/script/unkindness";
     shop.ask(Method::POST, path, "failed_posts=1000").await;
     let body = json!({"idempotencyKey": "k"});
@@ -56,15 +56,15 @@ async fn once_the_provider_is_well_the_same_key_goes_on() {
     }
     // No more fail, and those that did are repeated.
     shop.ask(Method::POST, path, "failed_posts=1").await;
-    let done = refund(&shop.service, &order, body.clone()).await;
-    assert_eq!(back(&done.expect(200)), ("refunded", 500, 0));
+    let refunded = refund(&shop.service, &order, body.clone()).await;
+    assert_eq!(back(&refunded.expect(200)), ("refunded", 500, 0));
     let again = refund(&shop.service, &order, body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
 }
 
 #[tokio::test]
 async fn a_whole_order_goes_back_and_its_credits_with_it() {
-    let (shop, order) = bought().await;
+    let (shop, order) = paid_order().await;
     let body = json!({"idempotencyKey": "k"});
     let reply = refund(&shop.service, &order, body.clone()).await;
     assert_eq!(header(&reply, REPLAYED), None);
@@ -83,7 +83,7 @@ async fn a_whole_order_goes_back_and_its_credits_with_it() {
 
 #[tokio::test]
 async fn parts_go_back_one_by_one_until_nothing_is_left() {
-    let (shop, order) = bought().await;
+    let (shop, order) = paid_order().await;
     let part = |cents: i64, key: &str| json!({"amountCents": cents, "idempotencyKey": key});
     let first = refund(&shop.service, &order, part(125, "a"))
         .await
@@ -106,8 +106,8 @@ async fn parts_go_back_one_by_one_until_nothing_is_left() {
 
 #[tokio::test]
 async fn a_key_names_one_order_and_one_amount() {
-    let (shop, order) = bought().await;
-    let other = shop.bought("ann").await;
+    let (shop, order) = paid_order().await;
+    let other = shop.buy_credits("ann").await;
     let other = other["orderId"].as_str().unwrap();
     let body = json!({"amountCents": 100, "idempotencyKey": "k"});
     refund(&shop.service, &order, body.clone())
@@ -134,22 +134,22 @@ async fn a_key_names_one_order_and_one_amount() {
 #[tokio::test]
 async fn an_order_is_named_by_its_checkout_too() {
     let shop = SandboxShop::open().await;
-    let begun = shop.bought("ann").await;
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout_page = shop.buy_credits("ann").await;
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     let body = json!({"idempotencyKey": "k"});
     let reply = refund(&shop.service, checkout, body).await.expect(200);
-    assert_eq!(reply["id"], begun["orderId"]);
+    assert_eq!(reply["id"], checkout_page["orderId"]);
 }
 
 #[tokio::test]
 async fn of_an_order_without_money_nothing_goes_back() {
     let shop = SandboxShop::open().await;
     let body = json!({"idempotencyKey": "k"});
-    let begun = shop.checkout(json!({"externalUserId": "ann"})).await;
-    let pending = begun["orderId"].as_str().unwrap();
+    let checkout = shop.checkout(json!({"externalUserId": "ann"})).await;
+    let pending = checkout["orderId"].as_str().unwrap();
     for button in [None, Some("expire")] {
         if let Some(button) = button {
-            shop.press(&begun, button).await;
+            shop.press(&checkout, button).await;
         }
         let reply = refund(&shop.service, pending, body.clone()).await;
         assert_refused(&reply, 409, "already_refunded");
@@ -182,7 +182,7 @@ async fn renewals_switches_and_first_cycles_go_back_likewise() {
 
 #[tokio::test]
 async fn a_refund_that_fails_in_the_end_can_be_made_again_under_another_key() {
-    let (shop, order) = bought().await;
+    let (shop, order) = paid_order().await;
     let payment = read(&shop, &order).await["payment"]["paymentId"].clone();
     let payment = payment.as_str().unwrap();
     let charge = format!("/script/charges/{payment}");
@@ -208,8 +208,8 @@ async fn a_refund_that_fails_in_the_end_can_be_made_again_under_another_key() {
 }
 
 #[tokio::test]
-async fn who_may_and_what_is_asked_is_checked_first() {
-    let (shop, order) = bought().await;
+async fn permission_and_request_are_checked_first() {
+    let (shop, order) = paid_order().await;
     let service = &shop.service;
     let body = json!({"idempotencyKey": "k"});
     let path = format!("/api/v1/orders/{order}/refund");
@@ -234,7 +234,7 @@ async fn who_may_and_what_is_asked_is_checked_first() {
 
 #[tokio::test]
 async fn a_project_without_a_provider_answers_what_it_knows() {
-    let (shop, order) = bought().await;
+    let (shop, order) = paid_order().await;
     let body = json!({"amountCents": 100, "idempotencyKey": "k"});
     refund(&shop.service, &order, body.clone())
         .await
@@ -247,8 +247,8 @@ async fn a_project_without_a_provider_answers_what_it_knows() {
 }
 
 #[tokio::test]
-async fn all_that_is_left_is_what_is_left_at_the_provider() {
-    let (shop, order) = bought().await;
+async fn the_refundable_rest_is_the_rest_at_the_provider() {
+    let (shop, order) = paid_order().await;
     // Webhooks are delayed by an hour.
     let late = SandboxChange {
         delay_seconds: Some(3600),
@@ -265,8 +265,8 @@ async fn all_that_is_left_is_what_is_left_at_the_provider() {
 }
 
 #[tokio::test]
-async fn a_disputed_order_gives_back_what_the_bank_leaves() {
-    let (shop, order) = bought().await;
+async fn a_disputed_order_refunds_what_the_bank_has_not_withheld() {
+    let (shop, order) = paid_order().await;
     let payment = read(&shop, &order).await["payment"]["paymentId"].clone();
     let form = format!("payment_intent={}&amount=200", payment.as_str().unwrap());
     shop.ask(Method::POST, "/script/disputes", &form).await;

@@ -28,17 +28,17 @@ async fn by_code(shop: &StripeShop, code: &str, back: &str) -> Reply {
 }
 
 /// A code wallet with a purchase; its code.
-async fn bought(shop: &StripeShop) -> String {
-    let begun = shop.checkout(json!({})).await.expect(200);
-    shop.pay(&begun).await;
-    let order = shop.order(&begun["orderId"]).await;
+async fn buy_and_read_code(shop: &StripeShop) -> String {
+    let checkout = shop.checkout(json!({})).await.expect(200);
+    shop.pay(&checkout).await;
+    let order = shop.order(&checkout["orderId"]).await;
     order["code"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn a_customer_gets_a_portal() {
     let shop = StripeShop::open().await;
-    let code = bought(&shop).await;
+    let code = buy_and_read_code(&shop).await;
     let opened = by_code(&shop, &code, BACK).await.expect(200);
     assert!(
         opened["url"]
@@ -53,8 +53,8 @@ async fn a_customer_gets_a_portal() {
         .unwrap();
     assert_eq!(visit.form["customer"], "cus_1");
     assert_eq!(visit.form["return_url"], BACK);
-    let begun = shop.begun("ann").await;
-    shop.pay(&begun).await;
+    let checkout = shop.open_checkout("ann").await;
+    shop.pay(&checkout).await;
     assert!(external(&shop, "ann").await.expect(200)["url"].is_string());
     let configurations = shop.stripe.calls("/v1/billing_portal/configurations");
     assert_eq!(configurations.len(), 1, "one offer, one configuration");
@@ -68,8 +68,8 @@ async fn subscribers_can_switch_between_the_tiers_of_their_product() {
     let interval = domain::catalog::Interval::Month;
     shop.add_price_of(product, interval, 900, &[]).await;
     shop.add_tier(7).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    shop.subscribe(&checkout, "sub_1").await;
     external(&shop, "ann").await.expect(200);
     let offered = shop
         .stripe
@@ -96,12 +96,12 @@ async fn of_many_tiers_those_next_to_the_customers_own_are_offered() {
                 ..monthly_tier()
             };
             let project = shop.service.project.id;
-            let made = shop.service.catalog.create_price(project, product, tier);
-            tiers.push(made.await.unwrap().id.to_string());
+            let price = shop.service.catalog.create_price(project, product, tier);
+            tiers.push(price.await.unwrap().id.to_string());
         }
         let body = json!({"priceId": tiers[6], "externalUserId": "ann"});
-        let begun = shop.checkout(body).await.expect(200);
-        shop.subscribe(&begun, &format!("sub_{plan}")).await;
+        let checkout = shop.checkout(body).await.expect(200);
+        shop.subscribe(&checkout, &format!("sub_{plan}")).await;
         held.push(tiers);
     }
     external(&shop, "ann").await.expect(200);
@@ -127,7 +127,7 @@ async fn the_customer_of_the_subscription_goes_before_that_of_the_last_payment()
     let tier = shop.add_tier(500).await;
     let subscribing = json!({"priceId": tier, "externalUserId": "ann"});
     let subscribing = shop.checkout(subscribing).await.expect(200);
-    let buying = shop.begun("ann").await;
+    let buying = shop.open_checkout("ann").await;
     let mut subscription = shop.subscribe(&subscribing, "sub_1").await;
     shop.pay(&buying).await;
     let visited = async || {
@@ -176,7 +176,7 @@ async fn without_a_purchase_there_is_none() {
     assert_refused(&by_code(&shop, &code, BACK).await, 409, "no_purchase");
     shop.service.grant("ann", 5).await;
     assert_refused(&external(&shop, "ann").await, 409, "no_purchase");
-    shop.begun("bea").await;
+    shop.open_checkout("bea").await;
     assert_refused(&external(&shop, "bea").await, 409, "no_purchase");
 }
 
@@ -194,7 +194,7 @@ async fn a_wallet_that_is_not_there_has_none() {
 #[tokio::test]
 async fn what_is_wrong_is_named() {
     let shop = StripeShop::open().await;
-    let code = bought(&shop).await;
+    let code = buy_and_read_code(&shop).await;
     assert_invalid(&by_code(&shop, &code, "nowhere").await, "returnUrl");
     let missing = format!("/api/v1/wallets/{code}/portal");
     assert_invalid(&shop.service.publishable.get(&missing).await, "returnUrl");
@@ -216,19 +216,22 @@ async fn what_is_wrong_is_named() {
 }
 
 #[tokio::test]
-async fn a_provider_that_fails_or_is_gone_is_told_apart() {
+async fn a_failing_and_a_missing_provider_are_distinguished() {
     let shop = StripeShop::open().await;
-    let code = bought(&shop).await;
+    let code = buy_and_read_code(&shop).await;
     let sessions = "/v1/billing_portal/sessions";
     shop.stripe
         .instead(sessions, Override::Status(500, json!({})));
     assert_refused(&by_code(&shop, &code, BACK).await, 502, "provider_error");
-    let gone = json!({"error": {"code": "resource_missing", "param": "customer", "message": "?"}});
-    shop.stripe.instead(sessions, Override::Status(400, gone));
+    let missing =
+        json!({"error": {"code": "resource_missing", "param": "customer", "message": "?"}});
+    shop.stripe
+        .instead(sessions, Override::Status(400, missing));
     assert_refused(&by_code(&shop, &code, BACK).await, 409, "no_purchase");
-    let gone =
+    let missing =
         json!({"error": {"code": "resource_missing", "param": "configuration", "message": "?"}});
-    shop.stripe.instead(sessions, Override::Status(400, gone));
+    shop.stripe
+        .instead(sessions, Override::Status(400, missing));
     by_code(&shop, &code, BACK).await.expect(200);
     let nobody = Some(ProviderChange::None);
     let project = shop.service.project.id;
@@ -245,13 +248,13 @@ async fn a_provider_that_fails_or_is_gone_is_told_apart() {
     );
 }
 
-/// Somebody archived a tier's product at Stripe; then the offer changed, so that the portal is configured anew.
+/// Somebody archived a tier's product at Stripe; then the offer changed, so that the portal is configured again.
 #[tokio::test]
 async fn an_archived_tier_shuts_the_portal_for_nobody() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    shop.subscribe(&checkout, "sub_1").await;
     external(&shop, "ann").await.expect(200);
     let interval = domain::catalog::Interval::Month;
     shop.add_price_of(shop.product_of(&tier), interval, 900, &[])

@@ -56,7 +56,7 @@ async fn no_operation_ignores_a_parameter() {
     let service = Service::start().await;
     let admin = Client::new(&service.base, ADMIN_TOKEN);
     let nobody = Client::new(&service.base, "pay_sk_unknown");
-    let mut seen = 0;
+    let mut count = 0;
     for (client, document) in [
         (&service.secret, "/api/openapi.json"),
         (&admin, "/api/admin/v1/openapi.json"),
@@ -88,10 +88,10 @@ async fn no_operation_ignores_a_parameter() {
                     "{method} {path}: {name}"
                 );
             }
-            seen += 1;
+            count += 1;
         }
     }
-    assert!(seen > 80, "{seen} operations");
+    assert!(count > 80, "{count} operations");
 }
 
 #[tokio::test]

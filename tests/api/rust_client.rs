@@ -128,7 +128,7 @@ async fn credits_are_given_back_and_put_out_of_reach() {
 }
 
 #[tokio::test]
-async fn a_batch_says_of_each_item_what_became_of_it() {
+async fn a_batch_answers_the_outcome_of_each_item() {
     let service = Service::start().await;
     let scrip = secret(&service);
     let ann = Wallet::external("ann");
@@ -258,7 +258,7 @@ async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
 }
 
 #[tokio::test]
-async fn work_whose_hold_ended_unpaid_is_begun_anew_under_its_key_and_paid_once() {
+async fn work_whose_hold_ended_unpaid_is_repeated_under_its_key_and_paid_once() {
     let service = Service::start().await;
     let scrip = secret(&service);
     let ann = Wallet::external("ann");
@@ -270,7 +270,7 @@ async fn work_whose_hold_ended_unpaid_is_begun_anew_under_its_key_and_paid_once(
         let failed = scrip.with_hold(&ann, hold, work).await.unwrap_err();
         failed.to_string() == "down"
     };
-    let begun = |outcome: Result<(), Error>| match outcome {
+    let checkout = |outcome: Result<(), Error>| match outcome {
         Err(error) => matches!(error.kind(), ErrorKind::Begun),
         Ok(()) => false,
     };
@@ -280,7 +280,7 @@ async fn work_whose_hold_ended_unpaid_is_begun_anew_under_its_key_and_paid_once(
     let work = async |_: &_| Ok(Spent::new(4, ()));
     scrip.with_hold(&ann, job(), work).await.unwrap();
     assert!(
-        begun(scrip.with_hold(&ann, job(), work).await),
+        checkout(scrip.with_hold(&ann, job(), work).await),
         "it is paid"
     );
     assert_eq!(scrip.wallet(&ann).await.unwrap().balances[0].balance, 96);
@@ -290,12 +290,12 @@ async fn work_whose_hold_ended_unpaid_is_begun_anew_under_its_key_and_paid_once(
     for _ in 0..20 {
         assert!(fail(other()).await);
     }
-    assert!(begun(scrip.with_hold(&ann, other(), work).await));
+    assert!(checkout(scrip.with_hold(&ann, other(), work).await));
 
     // What another run placed is not given back by one that takes it up and fails.
     let running = || PlaceHold::new(10).key("running");
     let placed = scrip.hold(&ann, running()).await.unwrap();
-    assert!(begun(scrip.with_hold(&ann, running(), work).await));
+    assert!(checkout(scrip.with_hold(&ann, running(), work).await));
     assert!(fail(running().resume()).await);
     let held = scrip.read_hold(&placed.hold_id).await.unwrap();
     assert_eq!(held.status, "open");
@@ -339,8 +339,8 @@ async fn a_hold_by_hand_is_read_extended_and_released() {
 async fn an_anonymous_wallet_is_made_spent_and_given_another_code() {
     let service = Service::start().await;
     let shop = Scrip::new(&service.base, service.publishable.key()).unwrap();
-    let made = shop.create_wallet().await.unwrap();
-    let made_code = made.code.unwrap();
+    let new_wallet = shop.create_wallet().await.unwrap();
+    let made_code = new_wallet.code.unwrap();
     let wallet = Wallet::code(&made_code);
     assert!(
         !format!("{wallet:?}").contains(&made_code),
@@ -374,7 +374,7 @@ async fn an_anonymous_wallet_is_made_spent_and_given_another_code() {
 }
 
 #[tokio::test]
-async fn a_buyer_pays_is_given_back_and_it_is_told() {
+async fn a_purchase_and_its_refund_are_sent_as_events() {
     let shop = SandboxShop::open().await;
     let scrip = secret(&shop.service);
     let ann = Wallet::external("ann");
@@ -383,19 +383,19 @@ async fn a_buyer_pays_is_given_back_and_it_is_told() {
         quantity: Some(2),
         ..NewCheckout::new(&shop.price)
     };
-    let begun = scrip.checkout(Some(&ann), checkout).await.unwrap();
+    let checkout_page = scrip.checkout(Some(&ann), checkout).await.unwrap();
     assert!(
         !scrip
-            .wait_for_order(&begun.order_id, Duration::ZERO)
+            .wait_for_order(&checkout_page.order_id, Duration::ZERO)
             .await
             .unwrap()
             .is_settled()
     );
-    shop.try_press(&begun.url, "pay", json!({}))
+    shop.try_press(&checkout_page.url, "pay", json!({}))
         .await
         .expect(200);
     let paid = scrip
-        .wait_for_order(&begun.checkout_id, Duration::from_secs(5))
+        .wait_for_order(&checkout_page.checkout_id, Duration::from_secs(5))
         .await
         .unwrap();
     assert_eq!(
@@ -416,7 +416,7 @@ async fn a_buyer_pays_is_given_back_and_it_is_told() {
         amount_cents: Some(500),
         ..Refund::default()
     };
-    let refunded = scrip.refund(&begun.order_id, half).await.unwrap();
+    let refunded = scrip.refund(&checkout_page.order_id, half).await.unwrap();
     assert_eq!((refunded.refunded_cents, refunded.balance), (500, 100));
     assert_eq!(scrip.orders().all().await.unwrap().len(), 1);
 
@@ -435,11 +435,11 @@ async fn a_buyer_pays_is_given_back_and_it_is_told() {
 }
 
 #[tokio::test]
-async fn each_event_is_told_by_its_type() {
+async fn each_event_has_a_type_of_its_own() {
     let shop = SandboxShop::open().await;
     let scrip = secret(&shop.service);
     shop.service.trust(50).await;
-    shop.bought("ann").await;
+    shop.buy_credits("ann").await;
     shop.subscribed("ann").await;
     let ann = Wallet::external("ann");
     let spend = Deduct::new(120).product(&shop.service.product);
@@ -447,11 +447,11 @@ async fn each_event_is_told_by_its_type() {
     assert_eq!(scrip.deduct(&ann, spend).await.unwrap().owed, Some(20));
     shop.service.grant("ann", 30).await;
     let (events, _) = scrip.events(None, &[]).await.unwrap();
-    let mut told = std::collections::BTreeSet::new();
+    let mut kinds = std::collections::BTreeSet::new();
     for event in &events {
         let is_known = !matches!(event.data, EventData::Other(_));
         assert!(is_known, "{event:?}");
-        told.insert(event.kind.as_str());
+        kinds.insert(event.kind.as_str());
     }
     for kind in [
         "wallet.created",
@@ -463,7 +463,7 @@ async fn each_event_is_told_by_its_type() {
         "wallet.owing",
         "wallet.repaid",
     ] {
-        assert!(told.contains(kind), "{kind} in {told:?}");
+        assert!(kinds.contains(kind), "{kind} in {kinds:?}");
     }
     let owing = events.iter().find_map(|event| match &event.data {
         EventData::WalletOwing(owing) => Some(owing.owed),
@@ -478,9 +478,9 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
     let scrip = secret(&shop.service);
     shop.subscribed("ann").await;
     let ann = Wallet::external("ann");
-    let shown = scrip.wallet(&ann).await.unwrap().subscriptions.remove(0);
-    let product = shown.product_id;
-    let id = || NamedSubscription::Id(shown.id.clone());
+    let subscription = scrip.wallet(&ann).await.unwrap().subscriptions.remove(0);
+    let product = subscription.product_id;
+    let id = || NamedSubscription::Id(subscription.id.clone());
     let ends = scrip
         .cancel_subscription(&ann, Cancel::at_period_end(&product))
         .await
@@ -489,7 +489,7 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
     let goes_on = scrip.resume_subscription(&ann, id(), None).await.unwrap();
     assert!(!goes_on.cancel_at_period_end);
     let back = "https://shop.example/";
-    let portal = scrip.portal_of(&ann, &shown.id, back).await;
+    let portal = scrip.portal_of(&ann, &subscription.id, back).await;
     assert!(portal.unwrap().contains("/portal/"));
     let unknown = scrip.portal_of(&ann, "sub_1", back).await;
     assert_eq!(code(unknown), "subscription_not_found");
@@ -497,7 +497,7 @@ async fn a_subscription_is_cancelled_and_resumed_and_features_are_given() {
         .cancel_subscription(&ann, Cancel::now(id()))
         .await
         .unwrap();
-    assert_eq!(over.id, shown.id);
+    assert_eq!(over.id, subscription.id);
     assert_eq!(over.status, "canceled");
     assert_eq!(scrip.grant_feature(&ann, "beta").await.unwrap(), ["beta"]);
     assert_eq!(scrip.revoke_feature(&ann, "beta").await.unwrap(), [""; 0]);

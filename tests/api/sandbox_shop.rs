@@ -71,13 +71,13 @@ impl SandboxShop {
         Client::send(request.json(&fields)).await.unwrap()
     }
 
-    pub(crate) async fn press(&self, begun: &Value, button: &str) -> Value {
-        let url = begun["url"].as_str().unwrap();
+    pub(crate) async fn press(&self, checkout: &Value, button: &str) -> Value {
+        let url = checkout["url"].as_str().unwrap();
         self.try_press(url, button, json!({})).await.expect(200)
     }
 
     /// A paid checkout of the 100 credits.
-    pub(crate) async fn bought(&self, user: &str) -> Value {
+    pub(crate) async fn buy_credits(&self, user: &str) -> Value {
         self.buy(user, &self.price).await
     }
 
@@ -88,8 +88,8 @@ impl SandboxShop {
         opened["url"].as_str().unwrap().to_owned()
     }
 
-    pub(crate) async fn order(&self, begun: &Value) -> Value {
-        let path = format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap());
+    pub(crate) async fn order(&self, checkout: &Value) -> Value {
+        let path = format!("/api/v1/orders/{}", checkout["orderId"].as_str().unwrap());
         self.service.secret.get(&path).await.expect(200)
     }
 
@@ -149,17 +149,17 @@ impl SandboxShop {
     /// Subscribes a user to the small tier.
     pub(crate) async fn subscribed(&self, user: &str) -> (Value, Tiers) {
         let tiers = self.tiers().await;
-        let begun = self.buy(user, &tiers.small).await;
-        (begun, tiers)
+        let checkout = self.buy(user, &tiers.small).await;
+        (checkout, tiers)
     }
 
     /// A paid checkout of a price.
     pub(crate) async fn buy(&self, user: &str, price: &str) -> Value {
-        let begun = self
+        let checkout = self
             .checkout(json!({"priceId": price, "externalUserId": user}))
             .await;
-        self.press(&begun, "pay").await;
-        begun
+        self.press(&checkout, "pay").await;
+        checkout
     }
 }
 
@@ -174,7 +174,7 @@ impl SandboxShop {
         .await;
     }
 
-    /// Reads the provider's list of events; returns how many new things it told.
+    /// Reads the provider's list of events; returns how many new ones it read.
     pub(crate) async fn read(&self) -> usize {
         let project = self.service.catalog.project(self.service.project.id);
         let read = self
@@ -186,8 +186,8 @@ impl SandboxShop {
         read.unwrap()
     }
 
-    /// Events that no webhook has told yet, oldest first.
-    pub(crate) async fn untold(&self) -> Vec<Value> {
+    /// Events that no webhook has delivered yet, oldest first.
+    pub(crate) async fn undelivered(&self) -> Vec<Value> {
         let events = self.ask(Method::GET, "/v1/events?limit=100", "").await;
         let events = events["data"].as_array().unwrap().iter().rev();
         let waits = |event: &&Value| event["pending_webhooks"] != 0;
@@ -195,7 +195,7 @@ impl SandboxShop {
     }
 
     /// Delivers these events in order, each twice, as two events about the same.
-    pub(crate) async fn tell<'a>(&self, events: impl IntoIterator<Item = &'a Value>) {
+    pub(crate) async fn deliver<'a>(&self, events: impl IntoIterator<Item = &'a Value>) {
         let keys = self.service.accounts.sandbox_keys(self.service.project.id);
         let path = format!("/webhooks/stripe/{}", self.service.project.id);
         let now = self.service.handle.now().0 / 1000;
@@ -260,7 +260,7 @@ impl SandboxShop {
 
 impl SandboxShop {
     /// Everything that a user and their shop can see: the wallet, its ledger and its orders, oldest first.
-    pub(crate) async fn sees(&self, user: &str) -> Value {
+    pub(crate) async fn state_of(&self, user: &str) -> Value {
         let wallet = self.wallet(user).await;
         let ledger = self.ledger(user).await;
         let balances = wallet["balances"].as_array().unwrap().iter();

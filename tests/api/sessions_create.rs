@@ -20,13 +20,13 @@ async fn a_users_session_opens_the_users_wallet_which_it_makes() {
     let service = Service::start().await;
     let path = "/api/v1/wallets/external?externalUserId=ann";
     assert_refused(&service.secret.get(path).await, 404, "wallet_not_found");
-    let made = ask(&service, &json!({"externalUserId": "ann"})).await;
-    let made = made.expect(200);
-    let token = made["token"].as_str().unwrap();
+    let created = ask(&service, &json!({"externalUserId": "ann"})).await;
+    let created = created.expect(200);
+    let token = created["token"].as_str().unwrap();
     let body = token.strip_prefix("pay_ws_").unwrap();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     assert!(body.len() > 100 && body.bytes().all(is_plain), "{token}");
-    assert_eq!(made["expiresAt"], "2026-11-18T12:06:40.000Z", "an hour");
+    assert_eq!(created["expiresAt"], "2026-11-18T12:06:40.000Z", "an hour");
     let session = Client::new(&service.base, token);
     let own = session.get("/api/v1/wallets/external").await.expect(200);
     assert_eq!(own, service.secret.get(path).await.expect(200));
@@ -79,8 +79,8 @@ async fn a_session_ends_at_its_end() {
         assert_eq!(over.headers["www-authenticate"], "Bearer");
     }
     let day = json!({"externalUserId": "ann", "expiresInSeconds": 86_400});
-    let made = ask(&service, &day).await.expect(200);
-    assert_eq!(made["expiresAt"], "2026-11-19T11:07:40.000Z");
+    let created = ask(&service, &day).await.expect(200);
+    assert_eq!(created["expiresAt"], "2026-11-19T11:07:40.000Z");
 }
 
 #[tokio::test]
@@ -108,11 +108,11 @@ async fn what_is_not_a_session_is_refused() {
     for body in [json!({}), json!({"externalUserId": "a", "code": NO_CODE})] {
         assert_refused(&ask(&service, &body).await, 400, "conflicting_wallet");
     }
-    let asked = json!({"externalUserId": "ann"});
-    let reply = service.publishable.post(SESSIONS, &asked).await;
+    let request = json!({"externalUserId": "ann"});
+    let reply = service.publishable.post(SESSIONS, &request).await;
     assert_refused(&reply, 403, "secret_key_required");
-    let session = service.session(asked.clone()).await;
-    let reply = session.post(SESSIONS, &asked).await;
+    let session = service.session(request.clone()).await;
+    let reply = session.post(SESSIONS, &request).await;
     assert_refused(&reply, 403, "session_forbidden");
 }
 
@@ -150,10 +150,10 @@ async fn a_token_that_was_not_made_here_is_no_key() {
 #[tokio::test]
 async fn a_session_is_limited_as_a_publishable_key_each_by_itself() {
     let service = Service::start().await;
-    let asked = json!({"externalUserId": "ann"});
+    let body = json!({"externalUserId": "ann"});
     let (one, other) = (
-        service.session(asked.clone()).await,
-        service.session(asked).await,
+        service.session(body.clone()).await,
+        service.session(body).await,
     );
     for left in (0..30).rev() {
         let reply = one.get("/api/v1/me").await;
@@ -224,8 +224,8 @@ async fn a_session_goes_on_after_a_restart() {
     let session = service.session(json!({"externalUserId": "ann"})).await;
     let revoked = service.session(json!({"externalUserId": "bob"})).await;
     let body = json!({"externalUserId": "bob"});
-    let done = service.secret.post("/api/v1/sessions/revoke", &body).await;
-    done.expect(200);
+    let reply = service.secret.post("/api/v1/sessions/revoke", &body).await;
+    reply.expect(200);
     let again = service.again(|_| {}).await;
     session
         .at(&again.base)

@@ -8,14 +8,14 @@ use crate::{service::assert_refused, stripe_shop::StripeShop};
 async fn a_session_reads_its_own_orders_as_a_publishable_key_does() {
     let shop = StripeShop::open().await;
     let session = shop.service.session(json!({"externalUserId": "ann"})).await;
-    let own = shop.begun("ann").await;
+    let own = shop.open_checkout("ann").await;
     shop.pay(&own).await;
-    let other = shop.begun("bob").await;
+    let other = shop.open_checkout("bob").await;
     for name in ["orderId", "checkoutId"] {
         let path = format!("/api/v1/orders/{}", own[name].as_str().unwrap());
-        let shown = session.get(&path).await.expect(200);
-        assert_eq!(shown, shop.service.publishable.get(&path).await.expect(200));
-        assert!(shown.get("customerEmail").is_none() && shown.get("payment").is_none());
+        let page = session.get(&path).await.expect(200);
+        assert_eq!(page, shop.service.publishable.get(&path).await.expect(200));
+        assert!(page.get("customerEmail").is_none() && page.get("payment").is_none());
         let path = format!("/api/v1/orders/{}", other[name].as_str().unwrap());
         assert_refused(&session.get(&path).await, 403, "session_forbidden");
     }
@@ -31,10 +31,10 @@ async fn a_session_lists_its_own_orders_page_by_page() {
     let mut own = Vec::new();
     for number in 0..7 {
         for user in ["bob", "ann", "eve"] {
-            let begun = shop.begun(user).await;
+            let checkout = shop.open_checkout(user).await;
             shop.service.clock.advance_millis(1000);
             if user == "ann" {
-                own.push(begun["orderId"].as_str().unwrap().to_owned());
+                own.push(checkout["orderId"].as_str().unwrap().to_owned());
             }
         }
         if number == 3 {
@@ -69,37 +69,37 @@ async fn a_session_lists_its_own_orders_page_by_page() {
 async fn a_session_is_shown_no_code_and_buys_nothing_that_shows_it() {
     let shop = StripeShop::open().await;
     let code = shop.service.code().await;
-    let begun = shop.checkout(json!({"code": code})).await.expect(200);
-    shop.pay(&begun).await;
+    let checkout = shop.checkout(json!({"code": code})).await.expect(200);
+    shop.pay(&checkout).await;
     let session = shop.service.session(json!({"code": code})).await;
-    let path = |begun: &serde_json::Value| {
-        format!("/api/v1/orders/{}", begun["orderId"].as_str().unwrap())
+    let path = |checkout: &serde_json::Value| {
+        format!("/api/v1/orders/{}", checkout["orderId"].as_str().unwrap())
     };
-    let shown = session.get(&path(&begun)).await.expect(200);
-    assert!(shown["code"].is_null(), "{shown}");
+    let order = session.get(&path(&checkout)).await.expect(200);
+    assert!(order["code"].is_null(), "{order}");
     let page = session.get("/api/v1/orders").await.expect(200);
     assert!(page["orders"][0]["code"].is_null(), "{page}");
     let own = shop
         .service
         .publishable
-        .get(&path(&begun))
+        .get(&path(&checkout))
         .await
         .expect(200);
     assert_eq!(
         own["code"],
         json!(code),
-        "whoever opened the checkout named it"
+        "the buyer named it at the checkout"
     );
     let body = json!({"priceId": own["priceId"]});
     let bought = session.post("/api/v1/checkout", &body).await.expect(200);
     for _ in 0..2 {
-        let shown = shop
+        let order = shop
             .service
             .publishable
             .get(&path(&bought))
             .await
             .expect(200);
-        assert!(shown["code"].is_null(), "{shown}");
+        assert!(order["code"].is_null(), "{order}");
         shop.pay(&bought).await;
     }
 }

@@ -19,8 +19,8 @@ async fn all_sessions_of_the_wallet_end_and_no_others() {
         service.session(ann.clone()).await,
     ];
     let bob = service.session(json!({"externalUserId": "bob"})).await;
-    let done = service.secret.post(REVOKE, &ann).await.expect(200);
-    assert_eq!(done, json!({"revoked": true}));
+    let reply = service.secret.post(REVOKE, &ann).await.expect(200);
+    assert_eq!(reply, json!({"revoked": true}));
     for session in &sessions {
         for path in ["/api/v1/me", "/api/v1/products", "/api/v1/wallets/external"] {
             assert_refused(&session.get(path).await, 401, "session_expired");
@@ -49,8 +49,8 @@ async fn a_session_of_a_code_ends_when_the_code_is_replaced() {
         assert_refused(&session.get(path).await, 401, "session_expired");
     }
     let next = service.session(json!({"code": rotated["code"]})).await;
-    let shown = next.get("/api/v1/wallets/code").await.expect(200);
-    assert_eq!(shown["code"], "code", "a session is shown no code");
+    let reply = next.get("/api/v1/wallets/code").await.expect(200);
+    assert_eq!(reply["code"], "code", "a session is shown no code");
     let body = json!({"code": rotated["code"]});
     service.secret.post(REVOKE, &body).await.expect(200);
     assert_refused(&next.get("/api/v1/me").await, 401, "session_expired");
@@ -96,7 +96,7 @@ async fn only_a_secret_key_revokes_and_only_what_there_is() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_before_the_revocation_is_durable() {
+async fn a_revocation_is_answered_once_it_is_durable() {
     let service = Service::start().await;
     let ann = json!({"externalUserId": "ann"});
     let session = service.session(ann.clone()).await;

@@ -260,10 +260,10 @@ async fn the_fast_path_knows_sessions_too() {
 async fn a_session_buys_for_its_wallet_and_opens_its_portal() {
     let shop = StripeShop::open().await;
     let session = shop.service.session(json!({"externalUserId": "ann"})).await;
-    let begun = shop.checkout_with(&session, json!({})).await.expect(200);
+    let checkout = shop.checkout_with(&session, json!({})).await.expect(200);
     let call = shop.stripe.calls("/v1/checkout/sessions").pop().unwrap();
     assert_eq!(call.form["metadata[scrip_external_user_id]"], "ann");
-    shop.pay(&begun).await;
+    shop.pay(&checkout).await;
     assert_eq!(shop.service.balance("ann").await, 100);
     let again = shop
         .checkout_with(&session, json!({"externalUserId": "ann"}))
@@ -291,8 +291,8 @@ async fn a_session_buys_for_its_wallet_and_opens_its_portal() {
 
     let code = shop.service.code().await;
     let coded = shop.service.session(json!({"code": code})).await;
-    let begun = shop.checkout_with(&coded, json!({})).await.expect(200);
-    shop.pay(&begun).await;
+    let checkout = shop.checkout_with(&coded, json!({})).await.expect(200);
+    shop.pay(&checkout).await;
     let wallet = coded.get("/api/v1/wallets/code").await.expect(200);
     assert_eq!(wallet["balances"][0]["balance"], 100);
     let path = "/api/v1/wallets/code/portal?returnUrl=https%3A%2F%2Fshop.example%2F";

@@ -89,14 +89,14 @@ impl StripeShop {
     }
 
     /// An open checkout of a user.
-    pub(crate) async fn begun(&self, user: &str) -> Value {
+    pub(crate) async fn open_checkout(&self, user: &str) -> Value {
         self.checkout(json!({"externalUserId": user}))
             .await
             .expect(200)
     }
 
     /// An open checkout of a user for this price.
-    pub(crate) async fn begun_with(&self, user: &str, price: &str) -> Value {
+    pub(crate) async fn open_checkout_of(&self, user: &str, price: &str) -> Value {
         self.checkout(json!({"externalUserId": user, "priceId": price}))
             .await
             .expect(200)
@@ -126,8 +126,8 @@ impl StripeShop {
     }
 
     /// Pays a checkout and reports that.
-    pub(crate) async fn pay(&self, begun: &Value) -> Value {
-        let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    pub(crate) async fn pay(&self, checkout: &Value) -> Value {
+        let session = self.stripe.pay(checkout["checkoutId"].as_str().unwrap());
         let reply = self.report("checkout.session.completed", &session).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         session
@@ -182,9 +182,9 @@ impl StripeShop {
     }
 
     /// A subscription as the provider would create it for this checkout.
-    pub(crate) fn subscription(&self, begun: &Value, id: &str) -> Value {
+    pub(crate) fn subscription(&self, checkout: &Value, id: &str) -> Value {
         let calls = self.stripe.calls("/v1/checkout/sessions");
-        let order = begun["orderId"].as_str().unwrap();
+        let order = checkout["orderId"].as_str().unwrap();
         let form = &calls
             .iter()
             .find(|call| call.form["client_reference_id"] == order)
@@ -223,13 +223,13 @@ impl StripeShop {
     }
 
     /// Pays a subscription's checkout and reports that.
-    pub(crate) async fn subscribe(&self, begun: &Value, id: &str) -> Value {
-        let checkout = begun["checkoutId"].as_str().unwrap();
-        let paid = self.stripe.pay(checkout);
-        let mut subscription = self.subscription(begun, id);
+    pub(crate) async fn subscribe(&self, checkout: &Value, id: &str) -> Value {
+        let session_id = checkout["checkoutId"].as_str().unwrap();
+        let paid = self.stripe.pay(session_id);
+        let mut subscription = self.subscription(checkout, id);
         subscription["customer"] = paid["customer"].clone();
         self.say(&subscription);
-        let path = format!("/v1/checkout/sessions/{checkout}");
+        let path = format!("/v1/checkout/sessions/{session_id}");
         let session = self.stripe.set(&path, json!({"subscription": id}));
         let reply = self.report("checkout.session.completed", &session).await;
         assert_eq!(reply.status, 200, "{}", reply.body);

@@ -33,8 +33,8 @@ async fn a_subscription_ends_with_its_period() {
     let reply = cancel(&shop, &body).await;
     assert_eq!(header(&reply, REPLAYED), None);
     let ending = reply.expect(200);
-    let shown = &shop.wallet("ann").await["subscriptions"][0];
-    assert_eq!(&ending, shown, "as in the wallet");
+    let subscription = &shop.wallet("ann").await["subscriptions"][0];
+    assert_eq!(&ending, subscription, "as in the wallet");
     assert_eq!(
         (&ending["productId"], &ending["priceId"], &ending["label"]),
         (&json!(product), &json!(tiers.small), &json!("Small"))
@@ -79,8 +79,8 @@ async fn a_subscription_ends_at_once() {
     assert_refused(&cancel(&shop, &other).await, 404, "subscription_not_found");
     // Another subscription can begin, and its cancellation needs another key.
     shop.buy("ann", &tiers.large).await;
-    let begun = cancel(&shop, &body).await.expect(200);
-    assert_eq!(begun["status"], "canceled", "that of the key");
+    let checkout = cancel(&shop, &body).await.expect(200);
+    assert_eq!(checkout["status"], "canceled", "that of the key");
     assert_eq!(
         shop.wallet("ann").await["subscriptions"][0]["status"],
         "active"
@@ -115,7 +115,7 @@ async fn a_key_names_one_product_and_one_way() {
 }
 
 #[tokio::test]
-async fn who_may_and_what_is_asked_is_checked_first() {
+async fn permission_and_request_are_checked_first() {
     let (shop, product, _) = subscribed().await;
     let service = &shop.service;
     let body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
@@ -177,8 +177,8 @@ async fn subscribed_at_stripe() -> (StripeShop, Value) {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let body = json!({"priceId": tier, "externalUserId": "ann"});
-    let begun = shop.checkout(body).await.expect(200);
-    shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.checkout(body).await.expect(200);
+    shop.subscribe(&checkout, "sub_1").await;
     let product = shop.product_of(&tier).to_string();
     let body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
     (shop, body)
@@ -195,11 +195,11 @@ async fn after_a_failure_the_same_key_goes_on() {
     shop.stripe.instead(&post, Override::Kept(500, broken()));
     let failed = shop.service.secret.post(CANCEL, &body).await;
     assert_refused(&failed, 502, "provider_error");
-    let shown = &shop.wallet("ann").await["subscriptions"][0];
-    assert_eq!(shown.get("cancelAtPeriodEnd"), None);
-    let done = shop.service.secret.post(CANCEL, &body).await;
-    assert_eq!(header(&done, REPLAYED), None);
-    assert_eq!(done.expect(200)["cancelAtPeriodEnd"], true);
+    let subscription = &shop.wallet("ann").await["subscriptions"][0];
+    assert_eq!(subscription.get("cancelAtPeriodEnd"), None);
+    let reply = shop.service.secret.post(CANCEL, &body).await;
+    assert_eq!(header(&reply, REPLAYED), None);
+    assert_eq!(reply.expect(200)["cancelAtPeriodEnd"], true);
 }
 
 #[tokio::test]
@@ -211,8 +211,8 @@ async fn what_ended_behind_a_failure_has_ended() {
     let failed = shop.service.secret.post(CANCEL, &body).await;
     assert_refused(&failed, 502, "provider_error");
     // Another cancellation is refused: there is no such subscription any more.
-    let done = shop.service.secret.post(CANCEL, &body).await.expect(200);
-    assert_eq!(done["status"], "canceled");
+    let reply = shop.service.secret.post(CANCEL, &body).await.expect(200);
+    assert_eq!(reply["status"], "canceled");
     let again = shop.service.secret.post(CANCEL, &body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
 }
@@ -227,8 +227,8 @@ async fn a_refusal_uses_up_no_key() {
     assert_refused(&refused, 502, "provider_error");
     let mut otherwise = body.clone();
     otherwise["atPeriodEnd"] = json!(false);
-    let done = shop.service.secret.post(CANCEL, &otherwise).await;
-    assert_eq!(done.expect(200)["status"], "canceled");
+    let reply = shop.service.secret.post(CANCEL, &otherwise).await;
+    assert_eq!(reply.expect(200)["status"], "canceled");
 }
 
 #[tokio::test]

@@ -14,17 +14,17 @@ use crate::{
 async fn doubled() -> (SandboxShop, Tiers, [String; 2]) {
     let shop = SandboxShop::open().await;
     let tiers = shop.tiers().await;
-    let mut begun = Vec::new();
+    let mut checkouts = Vec::new();
     for price in [&tiers.small, &tiers.large] {
-        let wanted = json!({"priceId": price, "externalUserId": "ann"});
-        begun.push(shop.checkout(wanted).await);
+        let expected = json!({"priceId": price, "externalUserId": "ann"});
+        checkouts.push(shop.checkout(expected).await);
     }
-    for begun in &begun {
-        shop.press(begun, "pay").await;
+    for checkouts in &checkouts {
+        shop.press(checkouts, "pay").await;
     }
-    let shown = shop.wallet("ann").await["subscriptions"].clone();
+    let subscription = shop.wallet("ann").await["subscriptions"].clone();
     let of = |price: &str| {
-        let mut all = shown.as_array().unwrap().iter();
+        let mut all = subscription.as_array().unwrap().iter();
         let one = all.find(|one| one["priceId"] == price).unwrap();
         one["id"].as_str().unwrap().to_owned()
     };
@@ -32,7 +32,7 @@ async fn doubled() -> (SandboxShop, Tiers, [String; 2]) {
     (shop, tiers, ids)
 }
 
-async fn tell(shop: &SandboxShop, verb: &str, key: &str, fields: Value) -> Reply {
+async fn deliver(shop: &SandboxShop, verb: &str, key: &str, fields: Value) -> Reply {
     let mut body = fields;
     body["externalUserId"] = json!("ann");
     body["idempotencyKey"] = json!(key);
@@ -61,32 +61,34 @@ async fn a_product_does_not_name_one_of_several() {
     let by_product = json!({"productId": tiers.product});
     for key in ["a", "b", "c"] {
         for verb in ["cancel", "resume"] {
-            let reply = tell(&shop, verb, key, by_product.clone()).await;
+            let reply = deliver(&shop, verb, key, by_product.clone()).await;
             assert_refused(&reply, 409, "subscription_ambiguous");
         }
     }
     assert_eq!(going_on(&shop).await.len(), 2);
     let by_id = json!({"subscriptionId": large});
-    let ending = tell(&shop, "cancel", "a", by_id.clone()).await.expect(200);
+    let ending = deliver(&shop, "cancel", "a", by_id.clone())
+        .await
+        .expect(200);
     assert_eq!(
         (&ending["id"], &ending["priceId"]),
         (&json!(large), &json!(tiers.large))
     );
     assert_eq!(going_on(&shop).await, from_ref(small));
     // A key that was refused was not used up; one that was used names one subscription.
-    let again = tell(&shop, "cancel", "a", by_id).await;
+    let again = deliver(&shop, "cancel", "a", by_id).await;
     assert_eq!(header(&again, "idempotency-replayed"), Some("true"));
-    let other = tell(&shop, "cancel", "a", json!({"subscriptionId": small})).await;
+    let other = deliver(&shop, "cancel", "a", json!({"subscriptionId": small})).await;
     assert_refused(&other, 409, "idempotency_key_reused");
     // Now the product names the one that goes on.
     let at_once = json!({"productId": tiers.product, "atPeriodEnd": false});
-    let over = tell(&shop, "cancel", "d", at_once).await.expect(200);
+    let over = deliver(&shop, "cancel", "d", at_once).await.expect(200);
     assert_eq!(
         (&over["id"], &over["status"]),
         (&json!(small), &json!("canceled"))
     );
     // The only one, though it ends.
-    let resumed = tell(&shop, "resume", "e", by_product).await.expect(200);
+    let resumed = deliver(&shop, "resume", "e", by_product).await.expect(200);
     assert_eq!(&resumed["id"], large);
     assert_eq!(going_on(&shop).await, from_ref(large));
 }
@@ -106,40 +108,42 @@ async fn an_id_names_one_as_long_as_it_is_there() {
             "product_not_found",
         ),
     ] {
-        assert_refused(&tell(&shop, "cancel", "a", fields).await, 404, code);
+        assert_refused(&deliver(&shop, "cancel", "a", fields).await, 404, code);
     }
-    assert_invalid(&tell(&shop, "cancel", "a", json!({})).await, "productId");
+    assert_invalid(&deliver(&shop, "cancel", "a", json!({})).await, "productId");
     assert_invalid(
-        &tell(&shop, "resume", "a", json!({"subscriptionId": 5})).await,
+        &deliver(&shop, "resume", "a", json!({"subscriptionId": 5})).await,
         "subscriptionId",
     );
     let both = json!({"subscriptionId": small, "productId": tiers.product, "atPeriodEnd": false});
-    let over = tell(&shop, "cancel", "a", both.clone()).await.expect(200);
+    let over = deliver(&shop, "cancel", "a", both.clone())
+        .await
+        .expect(200);
     assert_eq!(
         (&over["id"], &over["status"]),
         (&json!(small), &json!("canceled"))
     );
-    let late = tell(&shop, "cancel", "b", json!({"subscriptionId": small})).await;
+    let late = deliver(&shop, "cancel", "b", json!({"subscriptionId": small})).await;
     assert_refused(&late, 404, "subscription_not_found");
-    assert_eq!(tell(&shop, "cancel", "a", both).await.expect(200), over);
+    assert_eq!(deliver(&shop, "cancel", "a", both).await.expect(200), over);
     // It stays the same in the next cycle, after a switch, and in events.
     shop.service.advance(31 * DAY).await;
     assert_eq!(going_on(&shop).await, from_ref(&large));
-    let told = shop
+    let events = shop
         .service
         .secret
         .get("/api/v1/events?limit=100")
         .await
         .expect(200);
-    let told = told["events"].as_array().unwrap().iter();
-    let told = told.filter_map(|event| event["data"]["subscription"]["id"].as_str());
-    let mut told: Vec<_> = told.map(str::to_owned).collect();
-    assert!(told.len() > 3);
-    told.sort();
-    told.dedup();
+    let events = events["events"].as_array().unwrap().iter();
+    let events = events.filter_map(|event| event["data"]["subscription"]["id"].as_str());
+    let mut events: Vec<_> = events.map(str::to_owned).collect();
+    assert!(events.len() > 3);
+    events.sort();
+    events.dedup();
     let mut ids = [small, large];
     ids.sort();
-    assert_eq!(told, ids);
+    assert_eq!(events, ids);
 }
 
 #[tokio::test]
@@ -153,20 +157,22 @@ async fn a_portal_is_that_of_the_named_subscriptions_customer() {
         let opened = shop.service.secret.post(path, &body).await.expect(200);
         let page = kit::client::plain_http().get(opened["url"].as_str().unwrap());
         let page = page.send().await.unwrap().text().await.unwrap();
-        let mut found = Vec::new();
+        let mut matches = Vec::new();
         for order in shop.orders().await {
             let id = order["payment"]["subscriptionId"].as_str().unwrap();
             if page.contains(id) {
-                found.push(order["amountCents"].as_i64().unwrap());
+                matches.push(order["amountCents"].as_i64().unwrap());
             }
         }
-        found
+        matches
     };
     assert_eq!(theirs(json!({"subscriptionId": small})).await, [900]);
     assert_eq!(theirs(json!({"subscriptionId": large})).await, [1900]);
     assert_eq!(theirs(json!({})).await, [1900], "the last that goes on");
     let ending = json!({"subscriptionId": large});
-    tell(&shop, "cancel", "a", ending.clone()).await.expect(200);
+    deliver(&shop, "cancel", "a", ending.clone())
+        .await
+        .expect(200);
     assert_eq!(theirs(json!({})).await, [900], "the one that goes on");
     assert_eq!(theirs(ending).await, [1900]);
     let unknown = json!({"externalUserId": "ann", "returnUrl": "https://shop.example/", "subscriptionId": "sub_1"});

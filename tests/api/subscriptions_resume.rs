@@ -106,12 +106,12 @@ async fn one_that_is_over_is_not_found() {
 }
 
 #[tokio::test]
-async fn an_end_that_was_said_by_its_date_is_taken_back_too() {
+async fn a_cancellation_by_date_is_withdrawn_too() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     let body = json!({"priceId": tier, "externalUserId": "ann"});
-    let begun = shop.checkout(body).await.expect(200);
-    let mut now = shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.checkout(body).await.expect(200);
+    let mut now = shop.subscribe(&checkout, "sub_1").await;
     let end = now["items"]["data"][0]["current_period_end"].clone();
     now["cancel_at"] = end;
     now["cancel_at_period_end"] = json!(false);
@@ -119,8 +119,8 @@ async fn an_end_that_was_said_by_its_date_is_taken_back_too() {
     shop.report("customer.subscription.updated", &now)
         .await
         .expect(200);
-    let shown = &shop.wallet("ann").await["subscriptions"][0];
-    assert_eq!(shown["cancelAtPeriodEnd"], true);
+    let subscription = &shop.wallet("ann").await["subscriptions"][0];
+    assert_eq!(subscription["cancelAtPeriodEnd"], true);
     let product = shop.product_of(&tier).to_string();
     let body = json!({"externalUserId": "ann", "productId": product, "idempotencyKey": "k"});
     let reply = shop.service.secret.post(RESUME, &body).await.expect(200);
@@ -128,7 +128,7 @@ async fn an_end_that_was_said_by_its_date_is_taken_back_too() {
 }
 
 #[tokio::test]
-async fn who_may_and_what_is_asked_is_checked_first() {
+async fn permission_and_request_are_checked_first() {
     let (shop, body) = subscribed().await;
     let service = &shop.service;
     let reply = service.publishable.post(RESUME, &body).await;

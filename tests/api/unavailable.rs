@@ -75,7 +75,7 @@ async fn a_wallet_that_was_not_made_is_not_counted() {
 }
 
 #[tokio::test]
-async fn large_deductions_are_shed_by_what_they_weigh_and_taken_once_it_is_folded() {
+async fn large_deductions_are_shed_by_their_size_and_accepted_after_a_checkpoint() {
     let service = Service::start().await;
     service.grant("u", 1000).await;
     service.handle.fold_all().await.unwrap();

@@ -41,8 +41,8 @@ async fn all_that_a_code_in_the_path_can_a_header_can() {
     let entries = ask(Method::GET, "/ledger?limit=1", json!({})).await;
     assert_eq!(entries, plain("/ledger?limit=1").await);
     let rotated = ask(Method::POST, "/rotate", json!({})).await;
-    let gone = browser.get(&format!("/api/v1/wallets/{code}")).await;
-    assert_refused(&gone, 404, "wallet_not_found");
+    let answer = browser.get(&format!("/api/v1/wallets/{code}")).await;
+    assert_refused(&answer, 404, "wallet_not_found");
     let path = format!("/api/v1/wallets/{}", rotated["code"].as_str().unwrap());
     browser.get(&path).await.expect(200);
 }
@@ -109,10 +109,10 @@ async fn a_code_is_taken_however_it_is_spelled() {
         let path = format!("/api/v1/wallets/{path}");
         browser.get(&path).await.expect(200);
         let take = json!({"productId": service.product, "amount": 1, "idempotencyKey": "k"});
-        let taken = browser.post(&format!("{path}/deduct"), &take).await;
+        let answer = browser.post(&format!("{path}/deduct"), &take).await;
         // A repeat answers what there is now: one was granted after the first.
         let left = if number == 0 { 99 } else { 100 };
-        assert_eq!(taken.expect(200)["balance"], left, "one wallet, one key");
+        assert_eq!(answer.expect(200)["balance"], left, "one wallet, one key");
         let grant = json!({
             "code": format!("{spelled}\r\n"), "productId": service.product, "amount": 1,
             "idempotencyKey": "g",
@@ -120,7 +120,7 @@ async fn a_code_is_taken_however_it_is_spelled() {
         let granted = service.secret.post("/api/v1/credit", &grant).await;
         granted.expect(200);
     }
-    // A wrong one counts once, however often and in whatever way it is tried.
+    // A wrong one counts once, however often it is tried, as header or in the path.
     for number in 0..30 {
         let mark = ["-", " ", "", "."][number % 4];
         service.clock.advance_millis(1000);

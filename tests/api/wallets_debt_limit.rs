@@ -50,7 +50,7 @@ async fn without_a_limit_nothing_is_owed() {
     let service = Service::start().await;
     service.grant("u", 10).await;
     assert_eq!(owe(&service, 60, "d").await, [10, 0, 50]);
-    assert_eq!(service.stands("u").await, [0, 0, 0]);
+    assert_eq!(service.position("u").await, [0, 0, 0]);
 }
 
 #[tokio::test]
@@ -60,9 +60,9 @@ async fn grants_pay_a_debt_first_and_usage_counts_them_whole() {
     service.grant("u", 10).await;
     assert_eq!(owe(&service, 90, "d").await, [10, 80, 0]);
     service.grant("u", 30).await;
-    assert_eq!(service.stands("u").await, [0, 0, 50]);
+    assert_eq!(service.position("u").await, [0, 0, 50]);
     service.grant("u", 70).await;
-    assert_eq!(service.stands("u").await, [20, 0, 0]);
+    assert_eq!(service.position("u").await, [20, 0, 0]);
     let path = "/api/v1/usage?from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z&interval=month";
     let usage = service
         .secret
@@ -76,7 +76,7 @@ async fn grants_pay_a_debt_first_and_usage_counts_them_whole() {
 }
 
 #[tokio::test]
-async fn who_may_set_it_and_what_is_ill_shaped() {
+async fn who_may_set_it_and_malformed_requests() {
     let service = Service::start().await;
     let body = limit(&service, json!(1));
     assert_refused(

@@ -42,7 +42,7 @@ async fn last_lines(service: &Service, count: usize) -> Vec<(i64, String)> {
 async fn a_purchase_a_grant_free_credits_and_a_failed_refund_pay_the_debt_first() {
     let shop = SandboxShop::open().await;
     let (service, product) = (&shop.service, shop.service.product.as_str());
-    shop.bought("ann").await;
+    shop.buy_credits("ann").await;
     let portal = shop.portal("ann").await;
     let press = async |button: &str, fields: Value| {
         let done = shop.try_press(&portal, button, fields).await;
@@ -71,7 +71,7 @@ async fn a_purchase_a_grant_free_credits_and_a_failed_refund_pay_the_debt_first(
         .await
         .unwrap();
     assert_eq!(has(&shop, product).await, [0, 40]);
-    shop.bought("ann").await;
+    shop.buy_credits("ann").await;
     assert_eq!(has(&shop, product).await, [60, 0]);
     let expected = lines(&[
         (-175, "deduction"),
@@ -129,9 +129,9 @@ async fn credits_that_expire_leave_the_debt_as_it_is() {
         .post(&release, &Value::Null)
         .await
         .expect(200);
-    assert_eq!(service.stands("ann").await, [30, 0, 40]);
+    assert_eq!(service.position("ann").await, [30, 0, 40]);
     service.clock.advance_millis(DAY * 1000);
-    assert_eq!(service.stands("ann").await, [0, 0, 40]);
+    assert_eq!(service.position("ann").await, [0, 0, 40]);
     let path = "/api/v1/wallets/external/ledger?externalUserId=ann";
     let entry = service.secret.get(path).await.expect(200)["entries"][0].clone();
     assert_eq!(
@@ -141,7 +141,7 @@ async fn credits_that_expire_leave_the_debt_as_it_is() {
 }
 
 #[tokio::test]
-async fn usage_counts_what_was_used_charged_or_owed_and_what_came_back() {
+async fn usage_counts_charged_and_owed_credits_and_reversals() {
     let service = Service::start().await;
     service.trust(100).await;
     service.grant("ann", 50).await;
@@ -170,5 +170,5 @@ async fn usage_counts_what_was_used_charged_or_owed_and_what_came_back() {
     // 20 and 10 drawn, 5 of it given back; 25 charged with 15 owed; 50 given and 5 forgiven.
     let counted = ["granted", "deducted", "deductions"].map(|name| bucket[name].as_i64().unwrap());
     assert_eq!(counted, [55, 65, 3]);
-    assert_eq!(service.stands("ann").await, [0, 0, 10], "55 less 65");
+    assert_eq!(service.position("ann").await, [0, 0, 10], "55 less 65");
 }

@@ -82,7 +82,7 @@ async fn a_debt_is_forgiven_once_per_key_and_never_becomes_a_credit() {
 }
 
 #[tokio::test]
-async fn a_debt_is_told_when_it_begins_and_when_it_is_over() {
+async fn a_debts_begin_and_end_are_sent_as_events() {
     let service = owing().await;
     service
         .secret
@@ -92,26 +92,26 @@ async fn a_debt_is_told_when_it_begins_and_when_it_is_over() {
     service.grant("u", 50).await;
     let path = "/api/v1/events?types=wallet.owing,wallet.repaid";
     let page = service.secret.get(path).await.expect(200);
-    let told: Vec<_> = page["events"].as_array().unwrap().iter().collect();
-    assert_eq!(told.len(), 2, "{page}");
-    assert_eq!(told[0]["type"], "wallet.owing");
+    let events: Vec<_> = page["events"].as_array().unwrap().iter().collect();
+    assert_eq!(events.len(), 2, "{page}");
+    assert_eq!(events[0]["type"], "wallet.owing");
     assert_eq!(
-        told[0]["data"],
+        events[0]["data"],
         json!({
-            "walletId": told[0]["data"]["walletId"], "externalUserId": "u",
+            "walletId": events[0]["data"]["walletId"], "externalUserId": "u",
             "productId": service.product, "balance": 0, "owed": 60,
         })
     );
-    assert_eq!(told[1]["type"], "wallet.repaid");
+    assert_eq!(events[1]["type"], "wallet.repaid");
     assert_eq!(
-        (&told[1]["data"]["balance"], &told[1]["data"]["owed"]),
+        (&events[1]["data"]["balance"], &events[1]["data"]["owed"]),
         (&json!(10), &json!(0))
     );
-    assert_eq!(service.stands("u").await, [10, 0, 0]);
+    assert_eq!(service.position("u").await, [10, 0, 0]);
 }
 
 #[tokio::test]
-async fn who_may_forgive_and_what_is_ill_shaped() {
+async fn who_may_forgive_and_malformed_requests() {
     let service = owing().await;
     let body = forgive(&service, None, "f");
     assert_refused(
@@ -146,5 +146,5 @@ async fn who_may_forgive_and_what_is_ill_shaped() {
         404,
         "product_not_found",
     );
-    assert_eq!(service.stands("u").await, [0, 0, 60]);
+    assert_eq!(service.position("u").await, [0, 0, 60]);
 }

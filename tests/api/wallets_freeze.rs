@@ -65,25 +65,25 @@ async fn a_frozen_users_credits_stay_and_cannot_be_used_until_it_is_thawed() {
 
     // The owner sees that it is frozen, and not why.
     let session = service.session(ann.clone()).await;
-    let seen = session.get("/api/v1/wallets/external").await.expect(200);
+    let reply = session.get("/api/v1/wallets/external").await.expect(200);
     assert_eq!(
-        (&seen["frozen"], seen.get("frozenReason")),
+        (&reply["frozen"], reply.get("frozenReason")),
         (&json!(true), None)
     );
     let read = "/api/v1/wallets/external?externalUserId=ann";
-    let seen = service.secret.get(read).await.expect(200);
-    assert_eq!(seen["frozenReason"], "a stolen card");
-    assert_eq!(seen["balances"][0]["balance"], 75);
+    let reply = service.secret.get(read).await.expect(200);
+    assert_eq!(reply["frozenReason"], "a stolen card");
+    assert_eq!(reply["balances"][0]["balance"], 75);
 
     let thawed = freeze(&service, ann, false).await.expect(200);
     assert_eq!(
         (&thawed["frozen"], thawed.get("frozenAt")),
         (&json!(false), None)
     );
-    let taken = service.secret.post(deduct, &take).await.expect(200);
-    assert_eq!(taken, json!({"balance": 74, "deducted": true}));
-    let seen = service.secret.get(read).await.expect(200);
-    assert_eq!(seen.get("frozen"), None);
+    let answer = service.secret.post(deduct, &take).await.expect(200);
+    assert_eq!(answer, json!({"balance": 74, "deducted": true}));
+    let reply = service.secret.get(read).await.expect(200);
+    assert_eq!(reply.get("frozen"), None);
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn a_wallet_is_named_by_its_id_too_and_its_checkout_is_shut() {
 }
 
 #[tokio::test]
-async fn a_projects_servers_are_told() {
+async fn a_freeze_is_sent_to_the_projects_servers() {
     let service = Service::start().await;
     service.grant("ann", 1).await;
     let ann = || json!({"externalUserId": "ann"});
@@ -137,15 +137,15 @@ async fn a_projects_servers_are_told() {
     }
     let path = "/api/v1/events?types=wallet.frozen,wallet.thawed";
     let page = service.secret.get(path).await.expect(200);
-    let told = page["events"].as_array().unwrap();
-    let types: Vec<_> = told.iter().map(|event| &event["type"]).collect();
+    let events = page["events"].as_array().unwrap();
+    let types: Vec<_> = events.iter().map(|event| &event["type"]).collect();
     assert_eq!(types, ["wallet.frozen", "wallet.thawed"]);
-    assert_eq!(told[0]["data"]["frozenReason"], "a stolen card");
-    assert_eq!(told[1]["data"]["externalUserId"], "ann");
+    assert_eq!(events[0]["data"]["frozenReason"], "a stolen card");
+    assert_eq!(events[1]["data"]["externalUserId"], "ann");
 }
 
 #[tokio::test]
-async fn who_may_freeze_and_what_is_ill_shaped() {
+async fn who_may_freeze_and_malformed_requests() {
     let service = Service::start().await;
     service.grant("ann", 1).await;
     let body = json!({"externalUserId": "ann", "frozen": true});
@@ -178,7 +178,7 @@ async fn who_may_freeze_and_what_is_ill_shaped() {
         let reply = freeze(&service, names, true).await;
         assert_refused(&reply, 404, "wallet_not_found");
     }
-    // Without a reason none is told.
+    // Without a reason none is sent.
     let frozen = service.secret.post(PATH, &body).await.expect(200);
     assert_eq!(frozen.get("frozenReason"), None);
     let take = json!({"externalUserId": "ann", "amount": 1, "idempotencyKey": "d"});

@@ -37,18 +37,21 @@ async fn mails(shop: &StripeShop) -> Vec<String> {
 }
 
 /// The code of a bought wallet.
-async fn bought(shop: &StripeShop) -> String {
-    let begun = shop.checkout(json!({})).await.expect(200);
-    shop.pay(&begun).await;
+async fn buy_and_read_code(shop: &StripeShop) -> String {
+    let checkout = shop.checkout(json!({})).await.expect(200);
+    shop.pay(&checkout).await;
     shop.service.handle.fold_all().await.unwrap();
-    let order = shop.order(&begun["orderId"]).await;
+    let order = shop.order(&checkout["orderId"]).await;
     order["code"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
-async fn codes_are_mailed_to_whoever_paid() {
+async fn codes_are_mailed_to_the_payer() {
     let shop = StripeShop::open().await;
-    let codes = [bought(&shop).await, bought(&shop).await];
+    let codes = [
+        buy_and_read_code(&shop).await,
+        buy_and_read_code(&shop).await,
+    ];
     assert_eq!(recover(&shop, "Buyer@Mail.Example").await.status, 202);
     let mails = mails(&shop).await;
     let [mail] = mails.as_slice() else {
@@ -69,10 +72,10 @@ fn to(mail: &str) -> &str {
 #[tokio::test]
 async fn a_mail_goes_to_the_address_on_the_order() {
     let shop = StripeShop::open().await;
-    bought(&shop).await;
+    buy_and_read_code(&shop).await;
     // U+212A, whose lower case is k: it looks alike, but is somebody else's mailbox.
-    let begun = shop.checkout(json!({})).await.expect(200);
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout_page = shop.checkout(json!({})).await.expect(200);
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
     let session = shop.stripe.set(
         &format!("/v1/checkout/sessions/{checkout}"),
@@ -91,11 +94,11 @@ async fn a_mail_goes_to_the_address_on_the_order() {
 }
 
 #[tokio::test]
-async fn who_topped_a_wallet_up_under_a_leaked_code_is_not_told_the_new_one() {
+async fn a_buyer_who_used_a_leaked_code_is_not_mailed_the_new_one() {
     let shop = StripeShop::open().await;
     let leaked = shop.service.code().await;
-    let begun = shop.checkout(json!({"code": leaked})).await.expect(200);
-    shop.pay(&begun).await;
+    let checkout = shop.checkout(json!({"code": leaked})).await.expect(200);
+    shop.pay(&checkout).await;
     shop.service.handle.fold_all().await.unwrap();
     recover(&shop, "buyer@mail.example").await;
     assert_eq!(mails(&shop).await.len(), 1, "while the code is the same");
@@ -111,22 +114,25 @@ async fn who_topped_a_wallet_up_under_a_leaked_code_is_not_told_the_new_one() {
 async fn a_replaced_code_leaves_the_providers_customer_of_before_behind() {
     let shop = StripeShop::open().await;
     let leaked = shop.service.code().await;
-    let asked = || {
+    let calls_so_far = || {
         let calls = shop.stripe.calls("/v1/checkout/sessions");
         let opened = calls.iter().rfind(|call| call.method == Method::POST);
         opened.unwrap().form.get("customer").cloned()
     };
-    let begun = shop.checkout(json!({"code": leaked})).await.expect(200);
-    shop.pay(&begun).await;
+    let checkout_page = shop.checkout(json!({"code": leaked})).await.expect(200);
+    shop.pay(&checkout_page).await;
     shop.checkout(json!({"code": leaked})).await.expect(200);
-    assert!(asked().is_some(), "a returning buyer keeps their customer");
+    assert!(
+        calls_so_far().is_some(),
+        "a returning buyer keeps their customer"
+    );
     let path = format!("/api/v1/wallets/{leaked}/rotate");
     let secret = &shop.service.secret;
     let new = secret.post(&path, &Value::Null).await.expect(200);
-    let begun = shop.checkout(json!({"code": new["code"]})).await;
-    let begun = begun.expect(200);
-    assert_eq!(asked(), None);
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout_page = shop.checkout(json!({"code": new["code"]})).await;
+    let checkout_page = checkout_page.expect(200);
+    assert_eq!(calls_so_far(), None);
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
     let session = shop.stripe.set(
         &format!("/v1/checkout/sessions/{checkout}"),
@@ -146,7 +152,7 @@ async fn a_replaced_code_leaves_the_providers_customer_of_before_behind() {
 #[tokio::test]
 async fn a_purchase_long_ago_is_found() {
     let shop = StripeShop::open().await;
-    let code = bought(&shop).await;
+    let code = buy_and_read_code(&shop).await;
     for number in 0..1200 {
         let body = json!({
             "code": code, "productId": shop.service.product, "amount": 1,
@@ -164,12 +170,12 @@ async fn a_purchase_long_ago_is_found() {
 #[tokio::test]
 async fn nothing_tells_whether_anything_was_found() {
     let shop = StripeShop::open().await;
-    bought(&shop).await;
-    let begun = shop
+    buy_and_read_code(&shop).await;
+    let checkout = shop
         .checkout(json!({"externalUserId": "ann"}))
         .await
         .expect(200);
-    shop.pay(&begun).await;
+    shop.pay(&checkout).await;
     let (known, unknown) = (
         recover(&shop, "buyer@mail.example").await,
         recover(&shop, "else@mail.example").await,
@@ -180,9 +186,9 @@ async fn nothing_tells_whether_anything_was_found() {
 }
 
 #[tokio::test]
-async fn a_replaced_code_is_mailed_as_it_is_now() {
+async fn the_present_code_is_mailed_after_a_replacement() {
     let shop = StripeShop::open().await;
-    let old = bought(&shop).await;
+    let old = buy_and_read_code(&shop).await;
     let path = format!("/api/v1/wallets/{old}/rotate");
     let new = shop
         .service
@@ -198,7 +204,7 @@ async fn a_replaced_code_is_mailed_as_it_is_now() {
 #[tokio::test]
 async fn a_mailbox_is_not_flooded() {
     let shop = StripeShop::open().await;
-    bought(&shop).await;
+    buy_and_read_code(&shop).await;
     for _ in 0..5 {
         assert_eq!(recover(&shop, "buyer@mail.example").await.status, 202);
     }

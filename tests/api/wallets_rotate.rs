@@ -67,7 +67,7 @@ async fn a_rotation_under_a_key_is_answered_again() {
 }
 
 #[tokio::test]
-async fn what_a_publishable_key_holds_is_released_and_what_a_server_holds_is_not() {
+async fn holds_of_a_publishable_key_are_released_and_those_of_a_server_are_not() {
     let service = Service::start().await;
     let old = service.code().await;
     service.grant_code(&old, 10).await;
@@ -114,7 +114,7 @@ async fn what_a_publishable_key_holds_is_released_and_what_a_server_holds_is_not
 }
 
 #[tokio::test]
-async fn what_a_server_replaced_is_not_answered_to_whoever_has_the_old_code() {
+async fn a_code_that_a_server_replaced_is_not_shown_to_the_holder_of_the_old_one() {
     let service = Service::start().await;
     let old = service.code().await;
     let path = format!("/api/v1/wallets/{old}/rotate");

@@ -81,7 +81,7 @@ async fn the_present_state_comes_first_and_each_change_after_it() {
 }
 
 #[tokio::test]
-async fn a_code_wallet_is_streamed_to_whoever_has_the_code() {
+async fn a_code_wallet_is_streamed_to_the_holder_of_the_code() {
     let service = Service::start().await;
     let code = service.code().await;
     service.grant_code(&code, 10).await;
@@ -226,7 +226,7 @@ async fn of_many_changes_the_newest_wins_and_ten_a_second_are_shown() {
     let path = format!("{OF_A_USER}?externalUserId=ann");
     let mut stream = opened(&service.secret, &path).await;
     stream.balance(200).await;
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     for key in 0..200 {
         deduct(&service, "ann", &key.to_string()).await;
     }
@@ -238,13 +238,13 @@ async fn of_many_changes_the_newest_wins_and_ten_a_second_are_shown() {
             break;
         }
     }
-    let most = begun.elapsed().as_millis() / 100 + 2;
+    let most = started.elapsed().as_millis() / 100 + 2;
     assert!(shown <= most, "{shown} events where {most} may be");
     assert!(shown < 200);
 }
 
 #[tokio::test]
-async fn nobody_is_shown_what_is_not_durable() {
+async fn a_stream_shows_nothing_before_it_is_durable() {
     let service = Service::start().await;
     service.grant("ann", 10).await;
     let path = format!("{OF_A_USER}?externalUserId=ann");
@@ -284,8 +284,8 @@ async fn a_payment_shows_up_whole() {
     let session = service.session(json!({"externalUserId": "ann"})).await;
     let mut stream = opened(&session, OF_A_USER).await;
     assert_eq!(stream.event().await.unwrap().1["balances"], json!([]));
-    let begun = shop.checkout_with(&session, json!({})).await.expect(200);
-    shop.pay(&begun).await;
+    let checkout = shop.checkout_with(&session, json!({})).await.expect(200);
+    shop.pay(&checkout).await;
     let (_, paid) = stream.event().await.unwrap();
     assert_eq!(
         paid["balances"][0]["balance"], 100,
@@ -294,7 +294,7 @@ async fn a_payment_shows_up_whole() {
 }
 
 #[tokio::test]
-async fn a_wallet_has_eight_streams_and_the_server_as_many_as_it_is_told() {
+async fn a_wallet_has_eight_streams_and_the_server_as_many_as_configured() {
     // Of twenty, one project has ten.
     let service = Service::with(|config| config.limits.streams = 20).await;
     let clients = service.secret.clone();
@@ -318,7 +318,7 @@ async fn a_wallet_has_eight_streams_and_the_server_as_many_as_it_is_told() {
     let full = Events::open(&clients, &path("bob")).await.err().unwrap();
     assert_refused(&full, 503, "overloaded");
     assert!(full.headers.contains_key("retry-after"));
-    // Other requests are served, and whoever leaves makes room.
+    // Other requests are served, and a stream that ends makes room.
     clients.get("/api/v1/me").await.expect(200);
     assert_eq!(service.handle.stats().watchers, 10);
     drop((open, two));

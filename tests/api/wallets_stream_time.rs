@@ -1,4 +1,4 @@
-//! What a stream shows by time alone. The runtime's own clock stands still in these tests, and leaps to the next timer
+//! What a stream shows by time alone. The runtime's own clock is paused in these tests, and leaps to the next timer
 //! when nobody has anything to do.
 
 use actors::clock::Clock as _;

@@ -11,39 +11,47 @@ use kit::{
 };
 use serde_json::{Value, json};
 
-use crate::{complains, says};
+use crate::{failure_of, stdout_of};
 
 /// What `scrip api` prints.
 pub(crate) fn api(server: &Server, words: &[&str]) -> Value {
-    let said = says(server, &[&["api"], words].concat());
-    serde_json::from_str(&said).expect("JSON")
+    let output = stdout_of(server, &[&["api"], words].concat());
+    serde_json::from_str(&output).expect("JSON")
 }
 
 #[tokio::test]
 async fn one_command_reaches_every_route_of_the_admin_api() {
     let server = Server::start().await;
     let keys = "/projects/{project}/keys";
-    let made = api(&server, &["post", "/projects", "name=Second shop"]);
-    assert!(made["secretKey"].as_str().unwrap().starts_with("pay_sk_"));
+    let created = api(&server, &["post", "/projects", "name=Second shop"]);
+    assert!(
+        created["secretKey"]
+            .as_str()
+            .unwrap()
+            .starts_with("pay_sk_")
+    );
     let all = api(&server, &["GET", "/api/admin/v1/projects"]);
     assert_eq!(all["projects"].as_array().unwrap().len(), 2);
 
-    let ambiguous = complains(&server, &["api", "GET", keys]);
+    let ambiguous = failure_of(&server, &["api", "GET", keys]);
     assert!(
         ambiguous.contains("there are several projects: name one by --project"),
         "{ambiguous}"
     );
     assert!(ambiguous.contains("(Second shop)"), "{ambiguous}");
     let at = ["--project", "Second shop"];
-    let made = api(&server, &[&["POST", keys, "kind=secret"][..], &at].concat());
-    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let created = api(&server, &[&["POST", keys, "kind=secret"][..], &at].concat());
+    let (id, key) = (
+        created["id"].as_str().unwrap(),
+        created["key"].as_str().unwrap(),
+    );
     let client = server.instance().client(key);
     assert_eq!(client.get("/api/v1/me").await.status, 200);
     let one = format!("{keys}/{id}");
-    let said = says(&server, &[&["api", "DELETE", &one][..], &at].concat());
-    assert_eq!(said, "", "there is nothing to print");
+    let output = stdout_of(&server, &[&["api", "DELETE", &one][..], &at].concat());
+    assert_eq!(output, "", "there is nothing to print");
     assert_eq!(client.get("/api/v1/me").await.status, 401);
-    let nowhere = complains(&server, &["api", "GET", keys, "--project", "Third"]);
+    let nowhere = failure_of(&server, &["api", "GET", keys, "--project", "Third"]);
     assert!(
         nowhere.contains("no project is called \"Third\""),
         "{nowhere}"
@@ -55,8 +63,8 @@ async fn a_customers_question_is_answered() {
     let server = Server::start().await;
     server.grant("ann", 100, "g1").await;
     let wallets = "/projects/{project}/wallets";
-    let found = api(&server, &["GET", wallets, "query=ann"]);
-    let wallet = &found["wallets"][0];
+    let hits = api(&server, &["GET", wallets, "query=ann"]);
+    let wallet = &hits["wallets"][0];
     assert_eq!(wallet["balances"][0]["balance"], 100);
     let one = format!("{wallets}/{}", wallet["ref"].as_str().unwrap());
     let credit = format!("{one}/credit");
@@ -87,7 +95,7 @@ async fn a_customers_question_is_answered() {
     std::fs::write(file.path(), &body).unwrap();
     let from = |file: &str| ["api", "POST", wallets, "--input", file].map(str::to_owned);
     let words = from(file.path().to_str().unwrap());
-    let made = says(&server, &words.each_ref().map(String::as_str));
+    let output = stdout_of(&server, &words.each_ref().map(String::as_str));
     let mut piped = server.command(&from("-").each_ref().map(String::as_str));
     let mut piped = piped
         .stdin(Stdio::piped())
@@ -101,21 +109,21 @@ async fn a_customers_question_is_answered() {
         .write_all(body.as_bytes())
         .unwrap();
     let again = String::from_utf8(piped.wait_with_output().unwrap().stdout).unwrap();
-    assert_eq!(made, again, "the same wallet");
-    assert!(made.contains("bea"), "{made}");
+    assert_eq!(output, again, "the same wallet");
+    assert!(output.contains("bea"), "{output}");
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_says_what_would_do() {
+async fn a_trigger_that_cannot_be_done_names_its_condition() {
     let server = Server::start().await;
     let wallets = "/projects/{project}/wallets";
-    let said = complains(&server, &["api", "POST", wallets, "externalUserId:=5"]);
+    let text = failure_of(&server, &["api", "POST", wallets, "externalUserId:=5"]);
     assert!(
-        said.contains("externalUserId:") && said.contains("(400)"),
-        "{said}"
+        text.contains("externalUserId:") && text.contains("(400)"),
+        "{text}"
     );
-    let said = complains(&server, &["api", "POST", wallets, "--input", "/nowhere"]);
-    assert!(said.contains("/nowhere: No such file"), "{said}");
+    let text = failure_of(&server, &["api", "POST", wallets, "--input", "/nowhere"]);
+    assert!(text.contains("/nowhere: No such file"), "{text}");
     for wrong in [
         ["FETCH", "/projects", "a=b"],
         ["GET", "projects", "a=b"],
@@ -129,10 +137,10 @@ async fn what_cannot_be_done_says_what_would_do() {
     // Neither token nor server.
     let mut stranger = server.command(&["api", "GET", "/projects"]);
     let output = stranger.env_remove("SCRIP_ADMIN_TOKEN").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("pass --token-file, or set SCRIP_ADMIN_TOKEN"),
-        "{said}"
+        text.contains("pass --token-file, or set SCRIP_ADMIN_TOKEN"),
+        "{text}"
     );
     let mut nowhere = Command::new(binary());
     nowhere.args(["api", "GET", "/projects", "--url", "http://127.0.0.1:1"]);
@@ -140,7 +148,7 @@ async fn what_cannot_be_done_says_what_would_do() {
         .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("no answer from http://127.0.0.1:1"), "{said}");
-    assert!(said.contains("Is the server running there"), "{said}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("no answer from http://127.0.0.1:1"), "{text}");
+    assert!(text.contains("Is the server running there"), "{text}");
 }

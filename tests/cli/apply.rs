@@ -43,13 +43,13 @@ async fn products(server: &Server) -> (String, Vec<Value>) {
 #[tokio::test]
 async fn the_example_is_brought_about_once() {
     let server = Server::start().await;
-    let said = printed(&apply(&server, EXAMPLE.as_ref(), &["--dry-run"]));
-    assert!(said.contains("none made"), "{said}");
+    let output = printed(&apply(&server, EXAMPLE.as_ref(), &["--dry-run"]));
+    assert!(output.contains("none made"), "{output}");
     let projects = server.admin().get(PROJECTS).await.expect(200);
     assert_eq!(projects["projects"].as_array().unwrap().len(), 1);
 
-    let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
-    let secret = said
+    let output = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    let secret = output
         .lines()
         .find_map(|line| line.split_once("shown only now: "));
     let (_, secret) = secret.expect("the secret key is printed");
@@ -65,8 +65,8 @@ async fn the_example_is_brought_about_once() {
     assert_eq!(made[0]["prices"].as_array().unwrap().len(), 2);
     assert_eq!(made[1]["prices"][0]["creditsProductId"], made[0]["id"]);
 
-    let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
-    assert_eq!(said.trim(), "nothing to change");
+    let output = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    assert_eq!(output.trim(), "nothing to change");
     assert_eq!(products(&server).await.1, made);
 }
 
@@ -82,9 +82,12 @@ async fn only_differences_are_made_and_nothing_is_switched_off_silently() {
         text.replace("amountCents = 500", "amountCents = 600"),
     )
     .unwrap();
-    let said = printed(&apply(&server, &file, &["--project", "Shop"]));
-    assert!(said.contains("+ price \"100 images\" 600 EUR"), "{said}");
-    assert!(said.contains("left as it is: price 500 EUR"), "{said}");
+    let output = printed(&apply(&server, &file, &["--project", "Shop"]));
+    assert!(
+        output.contains("+ price \"100 images\" 600 EUR"),
+        "{output}"
+    );
+    assert!(output.contains("left as it is: price 500 EUR"), "{output}");
     let (_, after) = products(&server).await;
     let prices = after[0]["prices"].as_array().unwrap();
     assert_eq!(prices.len(), 3);
@@ -102,13 +105,13 @@ async fn what_was_typed_in_by_hand_gives_way_to_the_file() {
     );
     let change = serde_json::json!({"description": "By hand", "freeGrant": null});
     server.admin().patch(&path, &change).await.expect(200);
-    let said = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
-    assert!(said.contains("~ product \"Images\""), "{said}");
+    let output = printed(&apply(&server, EXAMPLE.as_ref(), &[]));
+    assert!(output.contains("~ product \"Images\""), "{output}");
     assert_eq!(products(&server).await.1, made);
 }
 
 #[tokio::test]
-async fn what_the_server_refuses_is_said_in_one_sentence() {
+async fn a_refusal_of_the_server_is_one_sentence() {
     let server = Server::start().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("catalog.toml");
@@ -120,10 +123,10 @@ async fn what_the_server_refuses_is_said_in_one_sentence() {
     .unwrap();
     let output = apply(&server, &file, &[]);
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("the server refused (400): currency:"),
-        "{said}"
+        errors.contains("the server refused (400): currency:"),
+        "{errors}"
     );
 
     let output = apply(
@@ -132,9 +135,9 @@ async fn what_the_server_refuses_is_said_in_one_sentence() {
         &["--admin-token", "not-the-token"],
     );
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("does not know this administrator token"),
-        "{said}"
+        errors.contains("does not know this administrator token"),
+        "{errors}"
     );
 }

@@ -9,13 +9,13 @@ use std::{
 
 use kit::{Launch, Server};
 
-use crate::said;
+use crate::all_output;
 
 /// Runs a command on a data directory; returns whether it succeeded, and its output.
 fn run(verb: &str, data: &Path, words: &[&str]) -> (bool, String) {
     let mut command: Command = Launch::default().command(verb, data);
     let output = command.args(words).output().expect("the binary starts");
-    (output.status.success(), said(&output))
+    (output.status.success(), all_output(&output))
 }
 
 fn text(path: &Path) -> &str {
@@ -28,15 +28,15 @@ fn folder(server: &Server, name: &str) -> PathBuf {
 
 /// All files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut matches = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
+            true => matches.extend(files(&path)),
+            false => matches.push(path),
         }
     }
-    found
+    matches
 }
 
 #[tokio::test]
@@ -45,24 +45,30 @@ async fn where_no_server_runs_the_command_makes_the_backup_itself() {
     server.grant("ann", 7, "k").await;
     assert!(server.terminate().await.success());
     let (to, restored) = (folder(&server, "backups"), folder(&server, "restored"));
-    let (done, told) = run("backup", server.data_dir(), &["--to", text(&to)]);
-    assert!(done, "{told}");
-    assert!(told.contains("the server key is not included"), "{told}");
+    let (done, output) = run("backup", server.data_dir(), &["--to", text(&to)]);
+    assert!(done, "{output}");
+    assert!(
+        output.contains("the server key is not included"),
+        "{output}"
+    );
 
     let from = ["--from", text(&to)];
-    let (done, told) = run("restore", server.data_dir(), &from);
-    assert!(!done && told.contains("nothing is overwritten"), "{told}");
-    let (done, told) = run("restore", &restored, &from);
-    assert!(done, "{told}");
-    assert!(told.contains("the server key is missing"), "{told}");
+    let (done, output) = run("restore", server.data_dir(), &from);
+    assert!(
+        !done && output.contains("nothing is overwritten"),
+        "{output}"
+    );
+    let (done, output) = run("restore", &restored, &from);
+    assert!(done, "{output}");
+    assert!(output.contains("the server key is missing"), "{output}");
     // It says which key it needs, and the server does not start without it.
     let check = fs::read_to_string(restored.join("server.key.check")).unwrap();
-    assert!(told.contains(&check[..12]), "{told}");
+    assert!(output.contains(&check[..12]), "{output}");
     let refused = Launch::default().serve(&restored).output().unwrap();
     assert!(
-        said(&refused).contains("server.key is missing"),
+        all_output(&refused).contains("server.key is missing"),
         "{}",
-        said(&refused)
+        all_output(&refused)
     );
     fs::copy(
         server.data_dir().join("server.key"),
@@ -85,9 +91,9 @@ async fn what_lies_in_a_backup_is_its_owners_alone_and_no_key_is_in_it_unasked()
     for (to, more) in [(&to, None), (&with, Some("--with-server-key"))] {
         let mut words = vec!["--to", text(to), "--url", &base];
         words.extend(more);
-        let (done, told) = run("backup", server.data_dir(), &words);
-        assert!(done, "{told}");
-        assert_eq!(told.contains("can read recovery codes"), more.is_some());
+        let (done, output) = run("backup", server.data_dir(), &words);
+        assert!(done, "{output}");
+        assert_eq!(output.contains("can read recovery codes"), more.is_some());
         let found = files(to);
         assert!(found.len() > 3);
         for path in found {
@@ -96,8 +102,8 @@ async fn what_lies_in_a_backup_is_its_owners_alone_and_no_key_is_in_it_unasked()
             assert_eq!(mode(path.parent().unwrap()), 0o700);
         }
         let restored = folder(&server, if more.is_some() { "one" } else { "other" });
-        let (done, told) = run("restore", &restored, &["--from", text(to)]);
-        assert!(done, "{told}");
+        let (done, output) = run("restore", &restored, &["--from", text(to)]);
+        assert!(done, "{output}");
         let there = fs::read_to_string(restored.join("server.key")).ok();
         assert_eq!(there, more.map(|_| key.clone()));
     }

@@ -18,16 +18,16 @@ fn alone() -> tempfile::TempDir {
 fn bench_is_a_program_of_its_own() {
     let folder = alone();
     let scrip = folder.path().join("scrip");
-    // A shell stands in for `scrip-bench`: it prints its arguments and exits as told.
+    // A shell script replaces `scrip-bench`: it prints its arguments and exits with the given status.
     std::os::unix::fs::symlink("/bin/sh", folder.path().join("scrip-bench")).unwrap();
     let script = r#"echo "$SCRIP_BENCH_SERVER" "$@"; exit 7"#;
     let words = [
         "bench", "-c", script, "sh", "http", "--help", "-V", "--", "x",
     ];
     let output = Command::new(&scrip).args(words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let rest = said.strip_prefix(scrip.to_str().unwrap());
-    assert_eq!(rest.map(str::trim), Some("http --help -V -- x"), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let rest = text.strip_prefix(scrip.to_str().unwrap());
+    assert_eq!(rest.map(str::trim), Some("http --help -V -- x"), "{text}");
     // Its exit status is passed on.
     assert_eq!(output.status.code(), Some(7));
 }
@@ -39,9 +39,9 @@ fn bench_says_what_to_build_where_there_is_none() {
     command.args(["bench", "http"]).env("PATH", folder.path());
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = errors(&output);
+    let text = errors(&output);
     assert!(
-        said.contains("cargo build --release -p scrip-bench"),
-        "{said}"
+        text.contains("cargo build --release -p scrip-bench"),
+        "{text}"
     );
 }

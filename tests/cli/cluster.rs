@@ -6,8 +6,8 @@ use kit::{Instance, Launch, Server, deadline, launch::binary, tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The exit code of a process that is to be started anew, as a follower.
-const START_ANEW: i32 = 75;
+/// The exit code of a process that is to be restarted, as a follower.
+const EXIT_RESTART: i32 = 75;
 
 fn shared() -> (Launch, String) {
     let database = postgres_kit::shared();
@@ -55,7 +55,7 @@ async fn figures(base: &str, token: &str) -> (u16, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_log_is_handed_over_to_who_follows_and_the_figures_say_who_leads() {
+async fn the_log_is_handed_over_to_a_follower_and_metrics_show_the_leader() {
     let (launch, database) = shared();
     let mut first = Server::launch(launch.clone()).await;
     first.grant("ann", 10, "g").await;
@@ -99,7 +99,7 @@ async fn the_log_is_handed_over_to_who_follows_and_the_figures_say_who_leads() {
         .env("SCRIP_ADMIN_TOKEN", kit::launch::ADMIN_TOKEN);
     tool::run(&mut asked);
     let ended = first.instance_mut().wait().await;
-    assert_eq!(ended.code(), Some(START_ANEW), "{ended}");
+    assert_eq!(ended.code(), Some(EXIT_RESTART), "{ended}");
     let secret = first.secret().to_owned();
     let spend = json!({"externalUserId": "ann", "amount": 4, "idempotencyKey": "d"});
     let spent = second.client(&secret);
@@ -113,8 +113,8 @@ async fn the_log_is_handed_over_to_who_follows_and_the_figures_say_who_leads() {
     assert!(leaders.contains("scrip_cluster_leads 1\n"), "{leaders}");
     assert!(second.terminate().await.success());
     shows("nobody leads", &database, |seen| seen["leader"].is_null()).await;
-    let said = tool::run(&mut cluster(&database, &["status"]));
-    assert!(said.contains("PROBLEM: Nobody leads"), "{said}");
+    let text = tool::run(&mut cluster(&database, &["status"]));
+    assert!(text.contains("PROBLEM: Nobody leads"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -137,8 +137,8 @@ async fn a_log_that_was_taken_along_goes_on_in_the_directory_alone() {
     assert!(second.terminate().await.success());
 
     let membership = std::fs::read(first.data_dir().join("cluster.json")).unwrap();
-    let said = tool::run(&mut leave());
-    assert!(said.contains("remove storage.url"), "{said}");
+    let text = tool::run(&mut leave());
+    assert!(text.contains("remove storage.url"), "{text}");
     // As if it had been killed before the last step.
     std::fs::write(first.data_dir().join("cluster.json"), membership).unwrap();
     let mut alone = launch.serve(first.data_dir());
@@ -167,8 +167,8 @@ async fn the_format_is_raised_once_nobody_is_too_old_for_it() {
     let server = Server::launch(launch).await;
     shows("it is seen", &database, |seen| !seen["leader"].is_null()).await;
     let finalize = || cluster(&database, &["finalize"]);
-    let said = tool::run(&mut finalize());
-    assert!(said.contains("nothing to do"), "{said}");
+    let text = tool::run(&mut finalize());
+    assert!(text.contains("nothing to do"), "{text}");
     let older = |table: &str| {
         let sql = format!("UPDATE scrip.{table} SET format = 0");
         postgres_kit::shared().psql_in(&database, &sql);
@@ -179,7 +179,7 @@ async fn the_format_is_raised_once_nobody_is_too_old_for_it() {
     assert!(refused.contains("older version"), "{refused}");
     assert!(refused.contains(server.instance().base()), "{refused}");
     postgres_kit::shared().psql_in(&database, "UPDATE scrip.member SET format = 1");
-    let said = tool::run(&mut finalize());
-    assert!(said.contains("format 1 from now on"), "{said}");
+    let text = tool::run(&mut finalize());
+    assert!(text.contains("format 1 from now on"), "{text}");
     assert_eq!(status(&database)["format"], 1);
 }

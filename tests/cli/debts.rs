@@ -5,13 +5,13 @@ use std::{fs, path::Path};
 use kit::{Launch, Server};
 use serde_json::{Value, json};
 
-use crate::said;
+use crate::all_output;
 
 /// Runs a command that has to succeed; what it printed.
 fn done(verb: &str, data: &Path, words: &[&str]) -> String {
     let output = Launch::default().command(verb, data).args(words).output();
     let output = output.expect("the binary starts");
-    assert!(output.status.success(), "{verb}: {}", said(&output));
+    assert!(output.status.success(), "{verb}: {}", all_output(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -43,7 +43,7 @@ async fn debts_draws_and_holds_survive_a_crash_a_backup_and_a_restore_and_are_ex
         (&met["charged"], &met["owed"], &met["uncovered"]),
         (&json!(60), &json!(30), &json!(9))
     );
-    let stands = json!({ "productId": product, "balance": 0, "held": 25, "owed": 30 });
+    let position = json!({ "productId": product, "balance": 0, "held": 25, "owed": 30 });
 
     server.crash().await;
     let to = server.data_dir().with_file_name("backups");
@@ -63,7 +63,7 @@ async fn debts_draws_and_holds_survive_a_crash_a_backup_and_a_restore_and_are_ex
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        assert_eq!(lines[0]["balances"][0], stands);
+        assert_eq!(lines[0]["balances"][0], position);
         let deltas = lines[1..]
             .iter()
             .map(|entry| entry["delta"].as_i64().unwrap());

@@ -49,9 +49,9 @@ fn a_bad_configuration_is_the_first_thing_it_says() {
     let output = doctor(folder.path(), &["--config", file.to_str().unwrap()]).output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.starts_with("FAILURE  configuration"), "{said}");
-    assert!(said.contains("unknown key `journal.cache`"), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.starts_with("FAILURE  configuration"), "{text}");
+    assert!(text.contains("unknown key `journal.cache`"), "{text}");
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(errors.contains("1 of 1 checks failed"), "{errors}");
 }
@@ -131,9 +131,9 @@ fn a_certificate_that_has_ended_is_a_failure() {
     );
     let found = one(&output, "certificate");
     assert_eq!(found["status"], "failure", "{found}");
-    let said = found["message"].as_str().unwrap();
+    let message = found["message"].as_str().unwrap();
     assert_eq!(
-        said,
+        message,
         "the certificate in http.tls_cert expired on 2025-12-31"
     );
     assert!(!output.status.success());
@@ -212,24 +212,25 @@ fn examined(database: &postgres_kit::Postgres, name: &str, check: &str) -> (Valu
         .env("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:1")
         .env("SCRIP_STORAGE_URL", database.url(name));
     let found = one(&command.output().unwrap(), check);
-    let said = [&found["message"], &found["advice"]].map(|text| text.as_str().unwrap_or_default());
-    (found["status"].clone(), said.join(" "))
+    let message =
+        [&found["message"], &found["advice"]].map(|text| text.as_str().unwrap_or_default());
+    (found["status"].clone(), message.join(" "))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_could_lose_what_it_acknowledged_is_found() {
     let database = postgres_kit::Postgres::start();
     let name = database.create_database();
-    let (status, said) = examined(&database, &name, "database");
+    let (status, text) = examined(&database, &name, "database");
     assert_eq!(status, "ok");
-    assert!(said.contains("no TLS"), "{said}");
+    assert!(text.contains("no TLS"), "{text}");
     assert_eq!(examined(&database, &name, "database clock").0, "ok");
     assert_eq!(examined(&database, &name, "standby").0, "warning");
     assert!(examined(&database, &name, "cluster").1.contains("none yet"));
     let standby = database.add_standby(false);
-    let (status, said) = examined(&database, &name, "standby");
+    let (status, text) = examined(&database, &name, "standby");
     assert_eq!(status, "failure");
-    assert!(said.contains("lose acknowledged deductions"), "{said}");
+    assert!(text.contains("lose acknowledged deductions"), "{text}");
     drop(standby);
     let _standby = database.add_standby(true);
     assert_eq!(examined(&database, &name, "standby").0, "ok");
@@ -237,8 +238,8 @@ async fn a_database_that_could_lose_what_it_acknowledged_is_found() {
     let launch = Launch::default().env("SCRIP_STORAGE_URL", database.url(&name));
     let server = Server::launch(launch).await;
     kit::deadline::until("it leads", kit::deadline::SOON, || {
-        let (status, said) = examined(&database, &name, "cluster");
-        (status == "warning" && said.contains("only one process")).then_some(())
+        let (status, text) = examined(&database, &name, "cluster");
+        (status == "warning" && text.contains("only one process")).then_some(())
     })
     .await;
     kit::deadline::until("no snapshot is noticed", kit::deadline::SOON, || {
@@ -248,9 +249,9 @@ async fn a_database_that_could_lose_what_it_acknowledged_is_found() {
     .await;
     drop(server);
     database.set("full_page_writes", "off");
-    let (status, said) = examined(&database, &name, "database");
+    let (status, text) = examined(&database, &name, "database");
     assert_eq!(status, "failure");
-    assert!(said.contains("full_page_writes"), "{said}");
+    assert!(text.contains("full_page_writes"), "{text}");
     database.kill();
     assert_eq!(examined(&database, &name, "database").0, "failure");
 }
@@ -269,13 +270,13 @@ async fn a_wallet_that_pays_for_two_subscriptions_to_one_product_is_named() {
     let tier =
         json!({"amountCents": 900, "currency": "EUR", "interval": "month", "creditsGranted": 5});
     let price = admin.post(&prices, &tier).await.expect(201);
-    let mut begun = Vec::new();
+    let mut checkouts = Vec::new();
     for _ in 0..2 {
-        let asked = json!({"priceId": price["id"], "externalUserId": "ann"});
-        let opened = server.client().post("/api/v1/checkout", &asked).await;
-        begun.push(opened.expect(200)["url"].as_str().unwrap().to_owned());
+        let request = json!({"priceId": price["id"], "externalUserId": "ann"});
+        let opened = server.client().post("/api/v1/checkout", &request).await;
+        checkouts.push(opened.expect(200)["url"].as_str().unwrap().to_owned());
     }
-    for url in begun {
+    for url in checkouts {
         let paid = kit::client::plain_http().post(format!("{url}/pay"));
         assert!(paid.send().await.unwrap().status().is_success());
     }

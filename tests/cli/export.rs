@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Output};
 use kit::{Launch, Server};
 use serde_json::{Value, json};
 
-use crate::said;
+use crate::all_output;
 
 fn export(data: &Path, words: &[&str]) -> Output {
     let mut command = Launch::default().command("export", data);
@@ -31,11 +31,11 @@ async fn ledgers_are_exported_whole_exactly_and_harmlessly() {
     let to = server.data_dir().with_file_name("ledger.jsonl");
     assert!(server.terminate().await.success());
     let done = export(server.data_dir(), &[to.to_str().unwrap()]);
-    assert!(done.status.success(), "{}", said(&done));
+    assert!(done.status.success(), "{}", all_output(&done));
     assert!(
-        said(&done).contains("3 ledger entries of 2 wallets"),
+        all_output(&done).contains("3 ledger entries of 2 wallets"),
         "{}",
-        said(&done)
+        all_output(&done)
     );
     let text = fs::read_to_string(&to).unwrap();
     let lines: Vec<Value> = text
@@ -68,9 +68,9 @@ async fn ledgers_are_exported_whole_exactly_and_harmlessly() {
     assert_eq!(entries[0]["meta"], meta);
     let again = export(server.data_dir(), &[to.to_str().unwrap()]);
     assert!(
-        said(&again).contains("is not overwritten"),
+        all_output(&again).contains("is not overwritten"),
         "{}",
-        said(&again)
+        all_output(&again)
     );
     assert_eq!(fs::read_to_string(&to).unwrap(), text);
 
@@ -110,13 +110,17 @@ async fn what_a_running_server_has_is_exported_through_a_copy() {
     ] {
         let refused = export_by(token);
         assert!(!refused.status.success());
-        assert!(said(&refused).contains(why), "{}", said(&refused));
+        assert!(
+            all_output(&refused).contains(why),
+            "{}",
+            all_output(&refused)
+        );
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
     let done = export_by(Some(kit::launch::ADMIN_TOKEN));
-    assert!(done.status.success(), "{}", said(&done));
+    assert!(done.status.success(), "{}", all_output(&done));
     let counted = "2 ledger entries of 2 wallets";
-    assert!(said(&done).contains(counted), "{}", said(&done));
+    assert!(all_output(&done).contains(counted), "{}", all_output(&done));
     let live = fs::read_to_string(&to).unwrap();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     // The copy does not count as a backup.
@@ -131,6 +135,6 @@ async fn what_a_running_server_has_is_exported_through_a_copy() {
     assert!(server.terminate().await.success());
     let whole = folder.path().join("whole.jsonl");
     let done = export(server.data_dir(), &[whole.to_str().unwrap()]);
-    assert!(done.status.success(), "{}", said(&done));
+    assert!(done.status.success(), "{}", all_output(&done));
     assert_eq!(fs::read_to_string(&whole).unwrap(), live);
 }

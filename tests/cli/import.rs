@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Output};
 use kit::Server;
 use serde_json::json;
 
-use crate::said;
+use crate::all_output;
 
 /// Imports a file's text.
 fn import(server: &Server, file: &Path, more: &[&str]) -> Output {
@@ -26,11 +26,11 @@ async fn balances_are_imported_once_however_often() {
     fs::write(&file, &text).unwrap();
 
     let dry = import(&server, &file, &["--dry-run"]);
-    assert!(dry.status.success(), "{}", said(&dry));
+    assert!(dry.status.success(), "{}", all_output(&dry));
     assert!(
-        said(&dry).contains("1275 credits in 50 grants"),
+        all_output(&dry).contains("1275 credits in 50 grants"),
         "{}",
-        said(&dry)
+        all_output(&dry)
     );
     let path = "/api/v1/wallets/external?externalUserId=user-7";
     assert_eq!(server.client().get(path).await.status, 404);
@@ -41,22 +41,22 @@ async fn balances_are_imported_once_however_often() {
     let part = import(&server, &file, &[]);
     assert!(!part.status.success());
     assert!(
-        said(&part).contains("line 52: the server refused (404)"),
+        all_output(&part).contains("line 52: the server refused (404)"),
         "{}",
-        said(&part)
+        all_output(&part)
     );
     assert!(
-        said(&part).contains("50 granted, 0 already"),
+        all_output(&part).contains("50 granted, 0 already"),
         "{}",
-        said(&part)
+        all_output(&part)
     );
     fs::write(&file, &text).unwrap();
     let again = import(&server, &file, &[]);
-    assert!(again.status.success(), "{}", said(&again));
+    assert!(again.status.success(), "{}", all_output(&again));
     assert!(
-        said(&again).contains("0 granted, 50 already"),
+        all_output(&again).contains("0 granted, 50 already"),
         "{}",
-        said(&again)
+        all_output(&again)
     );
     for user in [0, 7, 49] {
         let balance = server.balance(&format!("user-{user}")).await.balance;
@@ -71,11 +71,15 @@ async fn balances_are_imported_once_however_often() {
     .unwrap();
     let bad = import(&server, &file, &[]);
     assert!(!bad.status.success());
-    assert!(said(&bad).contains("line 3: balance"), "{}", said(&bad));
+    assert!(
+        all_output(&bad).contains("line 3: balance"),
+        "{}",
+        all_output(&bad)
+    );
     // Every one of them, also a product that only the server does not know.
     let lines = format!("new,Imagse,5,a\nnew,{product},x,b\n");
     fs::write(&file, format!("{head}{lines}")).unwrap();
-    let bad = said(&import(&server, &file, &[]));
+    let bad = all_output(&import(&server, &file, &[]));
     for named in [
         "line 2: product: the project has no",
         "line 3: balance",
@@ -102,22 +106,22 @@ async fn a_credits_table_is_imported_as_a_database_writes_it() {
     let refused = import(&server, &file, &[]);
     assert!(!refused.status.success());
     assert!(
-        said(&refused).contains("line 6: product: the project has no active product"),
+        all_output(&refused).contains("line 6: product: the project has no active product"),
         "{}",
-        said(&refused)
+        all_output(&refused)
     );
     fs::write(&file, format!("{head}{rows}")).unwrap();
     for expected in ["2 granted, 0 already", "0 granted, 2 already"] {
         let done = import(&server, &file, &[]);
-        let said = said(&done);
-        assert!(done.status.success(), "{said}");
+        let output = all_output(&done);
+        assert!(done.status.success(), "{output}");
         for line in [
             expected,
             "42 credits in 2 grants",
             "1 skipped: a balance of 0",
             "1 skipped: expired",
         ] {
-            assert!(said.contains(line), "{line}: {said}");
+            assert!(output.contains(line), "{line}: {output}");
         }
     }
     let path = "/api/v1/wallets/external?externalUserId=ann";
@@ -132,12 +136,15 @@ async fn a_credits_table_is_imported_as_a_database_writes_it() {
     )
     .unwrap();
     let changed = import(&server, &file, &[]);
-    let said = said(&changed);
-    assert!(!changed.status.success(), "{said}");
-    assert!(said.contains("line 2: the server refused (409)"), "{said}");
+    let output = all_output(&changed);
+    assert!(!changed.status.success(), "{output}");
+    assert!(
+        output.contains("line 2: the server refused (409)"),
+        "{output}"
+    );
     let more = format!(
         "More: {}/docs/errors#idempotency_key_reused",
         server.instance().base()
     );
-    assert!(said.contains(&more), "{said}");
+    assert!(output.contains(&more), "{output}");
 }

@@ -88,9 +88,9 @@ impl Migration {
 
 /// The row of a subscription in the printed table.
 fn row(output: &Output, id: &str) -> String {
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let row = said.lines().find(|line| line.starts_with(id));
-    row.unwrap_or_else(|| panic!("no {id} in {said}"))
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let row = text.lines().find(|line| line.starts_with(id));
+    row.unwrap_or_else(|| panic!("no {id} in {text}"))
         .to_owned()
 }
 
@@ -112,8 +112,8 @@ async fn it_says_what_it_would_do_then_does_it_and_does_it_once() {
         let row = row(&dry, id);
         assert!(row.contains(word), "{row}");
     }
-    let said = String::from_utf8_lossy(&dry.stdout).into_owned();
-    assert!(said.contains("nothing was changed"), "{said}");
+    let output = String::from_utf8_lossy(&dry.stdout).into_owned();
+    assert!(output.contains("nothing was changed"), "{output}");
     assert_eq!(migration.written(), 0);
 
     for (word, last) in [
@@ -123,8 +123,8 @@ async fn it_says_what_it_would_do_then_does_it_and_does_it_once() {
         let done = migration.import(&[&by[..], &["--apply"]].concat()).await;
         assert!(done.status.success(), "{done:?}");
         assert!(row(&done, "sub_ann").ends_with(word), "{done:?}");
-        let said = String::from_utf8_lossy(&done.stdout).into_owned();
-        assert!(said.trim_end().ends_with(last), "{said}");
+        let output = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(output.trim_end().ends_with(last), "{output}");
         assert_eq!(migration.wallet("ann").await["balances"][0]["balance"], 100);
         assert_eq!(migration.wallet("cleo").await["code"], "wallet_not_found");
         assert_eq!(migration.written(), 1);
@@ -142,9 +142,9 @@ async fn it_says_what_it_needs_and_takes_users_from_a_file() {
     assert!(row(&by_file, "sub_ann").contains("skipped: its user is unknown"));
     let whose = migration.import(&[]).await;
     assert_eq!(whose.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&whose.stderr).into_owned();
-    assert!(said.contains("--users USERS.CSV"), "{said}");
-    let help = crate::said(&run(&["import", "--help"]));
+    let output = String::from_utf8_lossy(&whose.stderr).into_owned();
+    assert!(output.contains("--users USERS.CSV"), "{output}");
+    let help = crate::all_output(&run(&["import", "--help"]));
     let first = help.lines().take(3).collect::<Vec<_>>().join(" ");
     assert!(first.contains("Stripe") && first.contains("CSV"), "{help}");
 }

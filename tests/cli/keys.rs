@@ -3,14 +3,14 @@
 use kit::Server;
 use serde_json::{Value, json};
 
-use crate::{complains, says};
+use crate::{failure_of, stdout_of};
 
 #[tokio::test]
-async fn a_leaked_key_is_told_from_others_by_its_ends_and_revoked() {
+async fn a_leaked_key_is_recognized_by_its_ends_and_revoked() {
     let server = Server::start().await;
     let json = |words: &[&str]| -> Value {
-        let said = says(&server, &[&["keys"], words].concat());
-        serde_json::from_str(&said).expect("JSON")
+        let output = stdout_of(&server, &[&["keys"], words].concat());
+        serde_json::from_str(&output).expect("JSON")
     };
     let end = "2099-12-31T00:00:00.000Z";
     let made = json(&["create", "secret", "--name", "Worker", "--expires-at", end]);
@@ -19,7 +19,7 @@ async fn a_leaked_key_is_told_from_others_by_its_ends_and_revoked() {
     let leaked = server.instance().client(plain);
     leaked.get("/api/v1/me").await.expect(200);
 
-    let listed = says(&server, &["keys", "list"]);
+    let listed = stdout_of(&server, &["keys", "list"]);
     let row = listed.lines().find(|row| row.contains("Worker")).unwrap();
     assert!(row.contains(&format!("{}…{last}", &plain[..11])), "{row}");
     assert!(row.contains(end) && !listed.contains(plain), "{listed}");
@@ -29,8 +29,8 @@ async fn a_leaked_key_is_told_from_others_by_its_ends_and_revoked() {
         (&changed["name"], &changed["expiresAt"]),
         (&json!("Cron"), &Value::Null)
     );
-    says(&server, &["keys", "revoke", last]);
+    stdout_of(&server, &["keys", "revoke", last]);
     assert_eq!(leaked.get("/api/v1/me").await.status, 401);
-    let said = complains(&server, &["keys", "revoke", "Worker"]);
-    assert!(said.contains("no such key"), "{said}");
+    let output = failure_of(&server, &["keys", "revoke", "Worker"]);
+    assert!(output.contains("no such key"), "{output}");
 }

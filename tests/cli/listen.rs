@@ -38,8 +38,8 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
     let mut command = server.command(&words);
     command.env("SCRIP_WEBHOOK_SECRET", &secret);
     let mut process = Process::start(command, false);
-    let begun = |line: &str| line.starts_with("listening to").then_some(());
-    process.hears("that it listens", begun).await;
+    let listening = |line: &str| line.starts_with("listening to").then_some(());
+    process.hears("that it listens", listening).await;
     server.grant("ann", 100, "g1").await;
     let shown = process.hears("the event", |line| {
         line.contains("wallet.credited").then(|| line.to_owned())
@@ -61,9 +61,9 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
     let events = server.client().get(path).await.expect(200);
     let event = &events["events"][1];
     assert_eq!(header("webhook-id"), event["id"].as_str().unwrap());
-    let told: Value = serde_json::from_slice(&body).unwrap();
+    let event: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(
-        told,
+        event,
         json!({"type": event["type"], "timestamp": event["timestamp"],
             "recordedAt": event["recordedAt"], "data": event["data"]})
     );
@@ -72,12 +72,12 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
     mac.update(&body);
     let signature = BASE64.encode(&mac.finalize().into_bytes());
     assert_eq!(header("webhook-signature"), format!("v1,{signature}"));
-    let said = process.output().join("\n");
+    let log = process.output().join("\n");
     assert!(
-        !said.contains("early"),
-        "what was before is not shown: {said}"
+        !log.contains("early"),
+        "what was before is not shown: {log}"
     );
-    assert!(!said.contains(&secret), "{said}");
+    assert!(!log.contains(&secret), "{log}");
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn all_that_is_kept_is_shown_to_programs_and_a_server_that_goes_is_waited_
 }
 
 #[tokio::test]
-async fn what_it_cannot_work_with_is_said_at_once() {
+async fn unusable_arguments_fail_at_once() {
     let server = Server::start().await;
     for (words, why) in [
         (
@@ -126,8 +126,8 @@ async fn what_it_cannot_work_with_is_said_at_once() {
             .output()
             .unwrap();
         assert!(!output.status.success(), "{words:?}");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains(why), "{words:?}: {said}");
-        assert!(!said.contains("hush") && !said.contains("nobody"), "{said}");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains(why), "{words:?}: {text}");
+        assert!(!text.contains("hush") && !text.contains("nobody"), "{text}");
     }
 }

@@ -51,18 +51,18 @@ fn errors(output: &Output) -> String {
 }
 
 /// All that a command prints.
-fn said(output: &Output) -> String {
+fn all_output(output: &Output) -> String {
     let all = [output.stdout.as_slice(), &output.stderr].concat();
     String::from_utf8_lossy(&all).into_owned()
 }
 
 /// What a command against a server prints when all is well.
-fn says(server: &Server, words: &[&str]) -> String {
+fn stdout_of(server: &Server, words: &[&str]) -> String {
     tool::run(&mut server.command(words))
 }
 
 /// Why a command against a server fails.
-fn complains(server: &Server, words: &[&str]) -> String {
+fn failure_of(server: &Server, words: &[&str]) -> String {
     let output = server.command(words).output().expect("the binary starts");
     assert_eq!(output.status.code(), Some(1), "{words:?}");
     assert!(output.stdout.is_empty(), "{words:?}");

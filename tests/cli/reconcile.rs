@@ -21,18 +21,18 @@ async fn it_succeeds_only_where_every_cent_is_accounted_for() {
     let server = Server::launch(launch).await;
     server.set_provider(&stripe::provider()).await;
     let price = server.add_price(100).await;
-    let said = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
     let fine = reconcile(&server, &[]).await;
     assert!(fine.status.success(), "{fine:?}");
-    assert!(said(&fine).contains("it adds up"), "{fine:?}");
+    assert!(printed(&fine).contains("it adds up"), "{fine:?}");
 
-    let begun = json!({"priceId": price, "externalUserId": "ann"});
-    let begun = server
+    let body = json!({"priceId": price, "externalUserId": "ann"});
+    let body = server
         .client()
-        .post("/api/v1/checkout", &begun)
+        .post("/api/v1/checkout", &body)
         .await
         .expect(200);
-    let session = stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let session = stripe.pay(body["checkoutId"].as_str().unwrap());
     // Only half of the order's amount was charged.
     let charge = stripe.charged("pi_1", &session["metadata"], 250, 0);
     let now = std::time::SystemTime::UNIX_EPOCH
@@ -43,14 +43,14 @@ async fn it_succeeds_only_where_every_cent_is_accounted_for() {
     stripe.set(&path, json!({"created": now - 60}));
     let differs = reconcile(&server, &["--project", &server.project().id.to_string()]).await;
     assert_eq!(differs.status.code(), Some(1), "{differs:?}");
-    let said = said(&differs);
+    let printed = printed(&differs);
     for text in [
         "1 charges",
         "DIFFERS amount",
         charge["id"].as_str().unwrap(),
         "2.50 EUR",
     ] {
-        assert!(said.contains(text), "{text}: {said}");
+        assert!(printed.contains(text), "{text}: {printed}");
     }
     let errors = String::from_utf8_lossy(&differs.stderr).into_owned();
     assert!(errors.contains("1 difference"), "{errors}");

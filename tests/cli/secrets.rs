@@ -10,13 +10,16 @@ async fn bought(server: &Server) -> (String, String) {
     let price = server.add_price(5).await;
     server.set_provider(&json!({"kind": "sandbox"})).await;
     let buy = json!({"priceId": price});
-    let begun = server.client().post("/api/v1/checkout", &buy).await;
-    let begun = begun.expect(200);
-    let url = begun["url"].as_str().unwrap();
+    let checkout = server.client().post("/api/v1/checkout", &buy).await;
+    let checkout = checkout.expect(200);
+    let url = checkout["url"].as_str().unwrap();
     let pay = url.strip_prefix(server.instance().base()).unwrap();
     let paid = server.admin().post(&format!("{pay}/pay"), &json!({})).await;
     paid.expect(200);
-    let order = format!("/api/v1/orders/{}", begun["checkoutId"].as_str().unwrap());
+    let order = format!(
+        "/api/v1/orders/{}",
+        checkout["checkoutId"].as_str().unwrap()
+    );
     let client = server.client();
     let code = deadline::answered("the code", deadline::SOON, async || {
         let order = client.get(&order).await;
@@ -26,12 +29,15 @@ async fn bought(server: &Server) -> (String, String) {
 }
 
 #[tokio::test]
-async fn a_replaced_server_key_opens_what_there_was_and_ends_sessions() {
+async fn a_replaced_server_key_reads_older_secrets_and_ends_sessions() {
     let mut server = Server::start().await;
     let (code, order) = bought(&server).await;
-    let asked = json!({"externalUserId": "ann"});
-    let made = server.client().post("/api/v1/sessions", &asked).await;
-    let token = made.expect(200)["token"].as_str().unwrap().to_owned();
+    let body = json!({"externalUserId": "ann"});
+    let session_reply = server.client().post("/api/v1/sessions", &body).await;
+    let token = session_reply.expect(200)["token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let replace = |server: &Server| {
         let launch = server.launch_settings();
         let mut command = launch.command("server-key", server.data_dir());
@@ -48,8 +54,8 @@ async fn a_replaced_server_key_opens_what_there_was_and_ends_sessions() {
 
     let session = server.instance().client(&token).get("/api/v1/me").await;
     assert_eq!(session.code(), "invalid_api_key");
-    let shown = server.client().get(&order).await.expect(200);
-    assert_eq!(shown["code"], code.as_str());
+    let order_view = server.client().get(&order).await.expect(200);
+    assert_eq!(order_view["code"], code.as_str());
     let wallet = format!("/api/v1/wallets/{code}");
     server.browser().get(&wallet).await.expect(200);
     let (newer, _) = bought(&server).await;
@@ -61,8 +67,8 @@ async fn a_replaced_server_key_opens_what_there_was_and_ends_sessions() {
     fs::write(&key, former).unwrap();
     let mut serve = server.launch_settings().serve(server.data_dir());
     let output = serve.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("the server key was replaced"), "{said}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("the server key was replaced"), "{text}");
     fs::write(&key, both).unwrap();
     server.verify();
 }
@@ -90,8 +96,8 @@ async fn a_cluster_knows_that_its_server_key_was_replaced() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let output = launch(key).serve(&folder.path().join("data")).output();
-        let said = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
-        assert!(said.contains(why), "{said}");
+        let text = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
+        assert!(text.contains(why), "{text}");
     }
 }
 
@@ -117,6 +123,6 @@ async fn a_replaced_administrators_token_is_the_only_one_from_the_next_start_on(
     // One from the environment is replaced there.
     let mut command = Launch::default().command("admin-token", server.data_dir());
     let output = command.arg("replace").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("comes from SCRIP_ADMIN_TOKEN"), "{said}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("comes from SCRIP_ADMIN_TOKEN"), "{text}");
 }

@@ -3,16 +3,16 @@
 use kit::Server;
 use serde_json::{Value, json};
 
-use crate::{api::api, complains, says};
+use crate::{api::api, failure_of, stdout_of};
 
 #[tokio::test]
 async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else() {
     let server = Server::start().await;
-    let said = complains(&server, &["trigger", "order.paid"]);
-    assert!(said.contains("does not use the sandbox"), "{said}");
+    let output = failure_of(&server, &["trigger", "order.paid"]);
+    assert!(output.contains("does not use the sandbox"), "{output}");
     server.set_provider(&json!({"kind": "sandbox"})).await;
-    let said = complains(&server, &["trigger", "order.paid"]);
-    assert!(said.contains("sells nothing once"), "{said}");
+    let output = failure_of(&server, &["trigger", "order.paid"]);
+    assert!(output.contains("sells nothing once"), "{output}");
     server.add_price(10).await;
     for (event, status) in [
         ("order.paid", "paid"),
@@ -21,8 +21,11 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
         ("order.refunded", "refunded"),
         ("dispute", "refunded"),
     ] {
-        let said = says(&server, &["trigger", event, "--user", event]);
-        assert!(said.contains(&format!("is {status}")), "{event}: {said}");
+        let output = stdout_of(&server, &["trigger", event, "--user", event]);
+        assert!(
+            output.contains(&format!("is {status}")),
+            "{event}: {output}"
+        );
     }
     let orders = |fields: &[&str]| {
         let words = [&["GET", "/projects/{project}/orders"], fields].concat();
@@ -42,8 +45,8 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
     );
     assert_eq!(orders(&["status=pending"]), [Value::Null; 0]);
 
-    let said = complains(&server, &["trigger", "subscription.started"]);
-    assert!(said.contains("sells nothing by subscription"), "{said}");
+    let output = failure_of(&server, &["trigger", "subscription.started"]);
+    assert!(output.contains("sells nothing by subscription"), "{output}");
     let plan = json!({"name": "Plan", "type": "subscription", "creditUnit": "credits"});
     let path = format!("{}/products", server.project_path());
     let plan = server.admin().post(&path, &plan).await.expect(201);
@@ -55,17 +58,18 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
         "subscription.past_due",
         "subscription.canceled",
     ] {
-        let said = says(&server, &["trigger", event, "--user", event]);
-        assert!(said.contains("clock was advanced"), "{said}");
-        let told = server
+        let output = stdout_of(&server, &["trigger", event, "--user", event]);
+        assert!(output.contains("clock was advanced"), "{output}");
+        let events = server
             .client()
             .get(&format!("/api/v1/events?types={event}"))
             .await
             .expect(200);
-        let told = told["events"].as_array().unwrap();
+        let events = events["events"].as_array().unwrap();
         assert!(
-            told.iter()
-                .any(|told| told["data"]["externalUserId"] == event),
+            events
+                .iter()
+                .any(|events| events["data"]["externalUserId"] == event),
             "{event}"
         );
     }

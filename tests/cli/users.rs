@@ -2,26 +2,26 @@
 
 use kit::{Server, client::unled_http};
 
-use crate::{complains, says};
+use crate::{failure_of, stdout_of};
 
 #[tokio::test]
 async fn people_are_invited_changed_and_removed_by_their_address() {
     let server = Server::start().await;
-    assert!(says(&server, &["users", "list"]).contains("no users"));
+    assert!(stdout_of(&server, &["users", "list"]).contains("no users"));
     let invite = ["users", "invite", "Ann", "Ann@Example.com", "support"];
     let limited = [&invite[..], &["--grant-limit-per-day", "100"]].concat();
-    let link = says(&server, &limited);
+    let link = stdout_of(&server, &limited);
     assert!(link.contains("/dashboard/invitation#"), "{link}");
-    let listed = says(&server, &["users", "list"]);
+    let listed = stdout_of(&server, &["users", "list"]);
     for shown in ["usr_", "Ann", "ann@example.com", "support", "invited"] {
         assert!(listed.contains(shown), "{shown}: {listed}");
     }
-    let taken = complains(&server, &invite);
+    let output = failure_of(&server, &invite);
     assert!(
-        taken.contains("Another user has this e-mail address"),
-        "{taken}"
+        output.contains("Another user has this e-mail address"),
+        "{output}"
     );
-    let again = says(&server, &["users", "reset", "ann@example.com"]);
+    let again = stdout_of(&server, &["users", "reset", "ann@example.com"]);
     assert_ne!(again, link, "another link");
 
     let change = [
@@ -33,30 +33,30 @@ async fn people_are_invited_changed_and_removed_by_their_address() {
         "--disabled",
         "true",
     ];
-    let changed: serde_json::Value = serde_json::from_str(&says(&server, &change)).unwrap();
+    let changed: serde_json::Value = serde_json::from_str(&stdout_of(&server, &change)).unwrap();
     assert_eq!(
         (&changed["role"], &changed["status"]),
         (&"viewer".into(), &"disabled".into())
     );
     assert_eq!(changed["grantLimitPerDay"], 100, "what was not named stays");
     let id = changed["id"].as_str().unwrap();
-    let wrong = complains(&server, &["users", "change", id, "--role", "king"]);
+    let wrong = failure_of(&server, &["users", "change", id, "--role", "king"]);
     assert!(wrong.contains("role"), "{wrong}");
-    let nobody = complains(&server, &["users", "remove", "bob@example.com"]);
+    let nobody = failure_of(&server, &["users", "remove", "bob@example.com"]);
     assert!(
         nobody.contains("no user with this e-mail address"),
         "{nobody}"
     );
-    assert_eq!(says(&server, &["users", "remove", id]), "");
-    assert!(says(&server, &["users", "list"]).contains("no users"));
-    let gone = complains(&server, &["users", "reset", id]);
+    assert_eq!(stdout_of(&server, &["users", "remove", id]), "");
+    assert!(stdout_of(&server, &["users", "list"]).contains("no users"));
+    let gone = failure_of(&server, &["users", "reset", id]);
     assert!(gone.contains("No such user"), "{gone}");
 }
 
 #[tokio::test]
 async fn a_session_is_listed_and_ended() {
     let server = Server::start().await;
-    assert!(says(&server, &["users", "sessions"]).contains("no sessions"));
+    assert!(stdout_of(&server, &["users", "sessions"]).contains("no sessions"));
     let http = unled_http();
     let url = |path: &str| server.url(path);
     let form = format!("token={}", server.admin().key().replace(' ', "+"));
@@ -71,15 +71,15 @@ async fn a_session_is_listed_and_ended() {
     let cookie = signed.headers()["set-cookie"].to_str().unwrap();
     let cookie = cookie.split(';').next().unwrap().to_owned();
     let status = async || {
-        let asked = http.get(url("/dashboard")).header("cookie", &cookie);
-        asked.send().await.unwrap().status().as_u16()
+        let request = http.get(url("/dashboard")).header("cookie", &cookie);
+        request.send().await.unwrap().status().as_u16()
     };
     assert_eq!(status().await, 200);
-    let listed = says(&server, &["users", "sessions"]);
+    let listed = stdout_of(&server, &["users", "sessions"]);
     let session = listed
         .split_whitespace()
         .find(|word| word.starts_with("ses_"));
-    says(&server, &["users", "sessions", "--end", session.unwrap()]);
+    stdout_of(&server, &["users", "sessions", "--end", session.unwrap()]);
     assert_eq!(status().await, 303, "out at once");
-    assert!(says(&server, &["users", "sessions"]).contains("no sessions"));
+    assert!(stdout_of(&server, &["users", "sessions"]).contains("no sessions"));
 }

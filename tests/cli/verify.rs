@@ -31,17 +31,17 @@ fn verify(server: &Server) -> (Output, String) {
         .launch_settings()
         .command("verify", server.data_dir());
     let output = command.output().expect("the binary starts");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    (output, said)
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output, text)
 }
 
 async fn stopped() -> Server {
     let mut server = Server::start().await;
     server.grant("ann", 10, "k").await;
     assert!(server.terminate().await.success());
-    let (output, said) = verify(&server);
-    assert!(output.status.success(), "{said}");
-    assert!(said.contains("is clean"), "{said}");
+    let (output, text) = verify(&server);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("is clean"), "{text}");
     server
 }
 
@@ -77,9 +77,9 @@ async fn a_price_of_a_product_that_is_gone_is_named() {
             &LogEvent::Catalog(Document::Price(price)),
             fold,
         );
-        let (output, said) = verify(&server);
+        let (output, text) = verify(&server);
         assert_eq!(output.status.code(), Some(1));
-        assert!(said.contains(&format!("PROBLEM: {sentence}")), "{said}");
+        assert!(text.contains(&format!("PROBLEM: {sentence}")), "{text}");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(errors.contains("has 1 problems"), "{errors}");
     }
@@ -96,14 +96,14 @@ async fn a_note_that_says_nothing_is_named() {
             })
         };
         plant(server.data_dir(), &note(Some(&[9])), fold);
-        let (output, said) = verify(&server);
+        let (output, text) = verify(&server);
         assert_eq!(output.status.code(), Some(1));
-        assert!(said.contains("PROBLEM: the note 06"), "{said}");
-        assert!(said.contains("its version is 9"), "{said}");
+        assert!(text.contains("PROBLEM: the note 06"), "{text}");
+        assert!(text.contains("its version is 9"), "{text}");
 
         plant(server.data_dir(), &note(None), fold);
-        let (output, said) = verify(&server);
-        assert!(output.status.success(), "it is forgotten: {said}");
+        let (output, text) = verify(&server);
+        assert!(output.status.success(), "it is forgotten: {text}");
     }
 }
 

@@ -3,11 +3,11 @@
 use kit::Server;
 use serde_json::{Value, json};
 
-use crate::{complains, says};
+use crate::{failure_of, stdout_of};
 
 fn wallet(server: &Server, words: &[&str]) -> Value {
-    let said = says(server, &[&["wallet"], words].concat());
-    serde_json::from_str(&said).expect("JSON")
+    let output = stdout_of(server, &[&["wallet"], words].concat());
+    serde_json::from_str(&output).expect("JSON")
 }
 
 #[tokio::test]
@@ -23,15 +23,15 @@ async fn a_wallet_is_frozen_and_thawed_by_whatever_leads_to_it() {
     let id = done["walletId"].as_str().unwrap();
     assert_eq!(wallet(&server, &["thaw", id])["frozen"], false);
     server.client().post(deduct, &take).await.expect(200);
-    let nobody = complains(&server, &["wallet", "thaw", "bea"]);
+    let nobody = failure_of(&server, &["wallet", "thaw", "bea"]);
     assert!(nobody.contains("no such wallet"), "{nobody}");
 }
 
 #[tokio::test]
 async fn a_leaked_code_is_replaced_by_any_name_of_its_wallet() {
     let server = Server::start().await;
-    let made = server.browser().post("/api/v1/wallets", &Value::Null).await;
-    let code = made.expect(200)["code"].as_str().unwrap().to_owned();
+    let opened = server.browser().post("/api/v1/wallets", &Value::Null).await;
+    let code = opened.expect(200)["code"].as_str().unwrap().to_owned();
     let words = ["replace-code", &code, "--idempotency-key", "k"];
     let new = wallet(&server, &words)["code"].as_str().unwrap().to_owned();
     let open = |code: &str| format!("/api/v1/wallets/{code}");
@@ -42,8 +42,8 @@ async fn a_leaked_code_is_replaced_by_any_name_of_its_wallet() {
         new
     );
     server.grant("ann", 1, "g").await;
-    let said = complains(&server, &["wallet", "replace-code", "ann"]);
-    assert!(said.contains("it has no recovery code"), "{said}");
+    let output = failure_of(&server, &["wallet", "replace-code", "ann"]);
+    assert!(output.contains("it has no recovery code"), "{output}");
 }
 
 #[tokio::test]
@@ -62,9 +62,9 @@ async fn a_deduction_is_reversed_once() {
         let expected = json!({"balance": 80, "reversed": reversed, "amount": 10});
         assert_eq!(done, expected);
     }
-    let said = complains(
+    let output = failure_of(
         &server,
         &["wallet", "reverse", "led_1", "--idempotency-key", "k"],
     );
-    assert!(said.contains("No such deduction"), "{said}");
+    assert!(output.contains("No such deduction"), "{output}");
 }

@@ -49,10 +49,10 @@ pub(crate) async fn split(
             .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
         let began = Instant::now();
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
-            output.status.success() || said.contains("waits to become"),
-            "{said}"
+            output.status.success() || text.contains("waits to become"),
+            "{text}"
         );
         output.status.success().then_some(began)
     })
@@ -74,16 +74,16 @@ async fn a_cell_is_split_under_load_and_both_go_on_and_fail_over_by_themselves()
     waiting(&mut cluster, 1).await;
     let stays = Checker::start(&cluster).await;
     let goes = Checker::of(&cluster, &second).await;
-    let asked = split(&cluster, 1, 1, &[&second.id]).await;
-    let mut away = [stays.away(asked).await, goes.away(asked).await];
+    let reply = split(&cluster, 1, 1, &[&second.id]).await;
+    let mut away = [stays.away(reply).await, goes.away(reply).await];
     cluster.mend().await;
     stays.goes_on().await;
     goes.goes_on().await;
     print_times("split to the first answer", &mut away);
     println!(
         "longest silence: stays {:?}, goes {:?}",
-        stays.longest_silence(asked),
-        goes.longest_silence(asked)
+        stays.longest_silence(reply),
+        goes.longest_silence(reply)
     );
 
     for member in 0..cluster.members.len() {
@@ -92,22 +92,22 @@ async fn a_cell_is_split_under_load_and_both_go_on_and_fail_over_by_themselves()
         both.sort();
         assert_eq!(listed(&admin).await, both);
         for project in &both {
-            let shown = admin
+            let page = admin
                 .get(&format!("{PROJECTS}/{project}"))
                 .await
                 .expect(200);
-            assert_eq!(shown["id"], **project);
+            assert_eq!(page["id"], **project);
         }
         let stranger = cluster.client(member, "pay_sk_nobodyhasthiskeynobodyhasthiskey");
         let refused = stranger.get("/api/v1/me").await;
         assert_eq!((refused.status, refused.code()), (401, "invalid_api_key"));
         // A key that was made a moment ago by way of another process is known to all.
         let path = format!("{PROJECTS}/{}/keys", second.id);
-        let made = admin
+        let new_key = admin
             .post(&path, &json!({"kind": "secret"}))
             .await
             .expect(201);
-        let key = made["key"].as_str().unwrap();
+        let key = new_key["key"].as_str().unwrap();
         let other = (member + 1) % cluster.members.len();
         let me = cluster
             .client(other, key)
@@ -132,7 +132,7 @@ async fn a_cell_is_split_under_load_and_both_go_on_and_fail_over_by_themselves()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_not_split_is_said_and_the_state_of_each_cell_is_shown() {
+async fn projects_that_were_not_split_are_named_and_each_cells_state_is_shown() {
     let mut cluster = Cluster::start().await;
     let (first, second) = (cluster.project.id.clone(), {
         let admin = cluster.client(0, ADMIN_TOKEN);

@@ -1,5 +1,4 @@
-//! The load of a test, and the judge of it: whatever happens, each change that was acknowledged is there once and seen
-//! by everybody, and none is there twice.
+//! The load of a test, and its check: each acknowledged change is there exactly once, and every process shows it.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -9,16 +8,16 @@ use std::{
 use kit::{Background, Client, Project, deadline};
 
 use crate::{
+    client_sim::{Account, Call, ClientSim, Clients, End, audit},
     members::Cluster,
-    teller::{Account, Call, Clients, End, Teller, audit},
 };
 
 const CLIENTS: usize = 12;
 
 /// Clients at work.
 pub(crate) struct Checker {
-    desk: Arc<Clients>,
-    tellers: Vec<Background<Account>>,
+    clients_state: Arc<Clients>,
+    sims: Vec<Background<Account>>,
 }
 
 impl Checker {
@@ -29,7 +28,7 @@ impl Checker {
 
     /// Lets clients work on one of its projects.
     pub(crate) async fn of(cell: &Cluster, project: &Project) -> Self {
-        let desk = Arc::new(Clients {
+        let clients_state = Arc::new(Clients {
             bases: cell.bases(),
             secret: project.secret.clone(),
             product: project.product.clone(),
@@ -37,13 +36,13 @@ impl Checker {
             avoided: parking_lot::Mutex::default(),
             calls: parking_lot::Mutex::default(),
         });
-        let teller = |number| {
-            let teller = Teller::new(&desk, number);
-            Background::spawn(format!("client {number}"), teller.work())
+        let client_sim = |number| {
+            let client_sim = ClientSim::new(&clients_state, number);
+            Background::spawn(format!("client {number}"), client_sim.work())
         };
         let checker = Self {
-            tellers: (0..CLIENTS).map(teller).collect(),
-            desk,
+            sims: (0..CLIENTS).map(client_sim).collect(),
+            clients_state,
         };
         checker.goes_on().await;
         checker
@@ -54,7 +53,7 @@ impl Checker {
         let now = Instant::now();
         deadline::until("answers under load", deadline::SOON, || {
             self.look();
-            let calls = self.desk.calls.lock();
+            let calls = self.clients_state.calls.lock();
             let answers = calls.iter().rev().take_while(|call| call.ended >= now);
             let answers = answers.filter(|call| call.sent >= now && call.end == End::Acknowledged);
             (answers.count() >= CLIENTS * 4).then_some(())
@@ -62,22 +61,22 @@ impl Checker {
         .await;
     }
 
-    /// Panics where a client has: a failure is told at once.
+    /// Panics where a client has: a failure is reported at once.
     fn look(&self) {
-        let ended = self.tellers.iter().any(Background::has_ended);
+        let ended = self.sims.iter().any(Background::has_ended);
         assert!(!ended, "a client has failed: see above");
     }
 
     /// Clients keep away from these processes.
     pub(crate) fn avoid(&self, members: &[usize]) {
-        *self.desk.avoided.lock() = members.to_vec();
+        *self.clients_state.avoided.lock() = members.to_vec();
     }
 
     /// From an instant to the first answer to a request that was sent after it.
     pub(crate) async fn away(&self, since: Instant) -> Duration {
         deadline::until("an answer after trouble", deadline::SOON, || {
             self.look();
-            let calls = self.desk.calls.lock();
+            let calls = self.clients_state.calls.lock();
             let answers = calls.iter().rev().take_while(|call| call.ended >= since);
             let answers =
                 answers.filter(|call| call.sent >= since && call.end == End::Acknowledged);
@@ -88,7 +87,7 @@ impl Checker {
 
     /// All attempts so far that ended after an instant.
     pub(crate) fn calls(&self, since: Instant) -> Vec<Call> {
-        let calls = self.desk.calls.lock();
+        let calls = self.clients_state.calls.lock();
         calls
             .iter()
             .filter(|it| it.ended >= since)
@@ -116,21 +115,22 @@ impl Checker {
         cell.stop_and_verify().await;
     }
 
-    /// Ends the load and holds the books to what clients were told, as each process shows them.
+    /// Ends the load and compares the books, as each process shows them, with what clients were answered.
     pub(crate) async fn judge(mut self, cell: &mut Cluster) {
         cell.mend().await;
         self.goes_on().await;
-        self.desk.stop.store(true, Ordering::Release);
-        for (number, teller) in std::mem::take(&mut self.tellers).into_iter().enumerate() {
-            let account = teller.finish(deadline::SOON).await;
-            let client: Client = cell.client(number % cell.members.len(), &self.desk.secret);
-            audit(&account, &client, &self.desk.product).await;
+        self.clients_state.stop.store(true, Ordering::Release);
+        for (number, client_sim) in std::mem::take(&mut self.sims).into_iter().enumerate() {
+            let account = client_sim.finish(deadline::SOON).await;
+            let client: Client =
+                cell.client(number % cell.members.len(), &self.clients_state.secret);
+            audit(&account, &client, &self.clients_state.product).await;
         }
-        self.tell();
+        self.print_summary();
     }
 
-    fn tell(&self) {
-        let calls = self.desk.calls.lock();
+    fn print_summary(&self) {
+        let calls = self.clients_state.calls.lock();
         let count = |end| calls.iter().filter(|call| call.end == end).count();
         let mut shares = std::collections::BTreeMap::<usize, usize>::new();
         for call in calls.iter() {

@@ -1,4 +1,4 @@
-//! A recovery code that was replaced, told to all processes and across a fail-over: nothing of what it gave goes on.
+//! A recovery code that was replaced, as all processes see it and across a fail-over: nothing of what it gave goes on.
 
 use kit::{
     Client,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::members::Cluster;
 
 /// Sends to a process until a leader answers, and within the key's limit.
-async fn told(client: &Client, method: &Method, path: &str, body: &Value) -> (u16, Value) {
+async fn answer_to(client: &Client, method: &Method, path: &str, body: &Value) -> (u16, Value) {
     answered("an answer", SOON, async || {
         let request = client.request(method.clone(), path).json(body);
         let reply = Client::send(request).await.ok()?;
@@ -28,8 +28,8 @@ async fn a_replaced_code_ends_at_every_process_and_across_a_fail_over() {
     let project = cell.project.clone();
     let thief = cell.client(follower, &project.publishable);
     let server = cell.secret(follower);
-    let made = server.post("/api/v1/wallets", &json!({})).await.expect(200);
-    let code = made["code"].as_str().unwrap().to_owned();
+    let new_wallet = server.post("/api/v1/wallets", &json!({})).await.expect(200);
+    let code = new_wallet["code"].as_str().unwrap().to_owned();
     let grant = json!({
         "code": code, "productId": project.product, "amount": 10, "idempotencyKey": "g",
     });
@@ -56,9 +56,9 @@ async fn a_replaced_code_ends_at_every_process_and_across_a_fail_over() {
     let other = (0..3).find(|it| ![leader, follower].contains(it)).unwrap();
     let wallets = format!("/api/admin/v1/projects/{}/wallets", project.id);
     let admin = cell.client(other, ADMIN_TOKEN);
-    let found = admin.get(&format!("{wallets}?query={code}")).await;
-    let found = found.expect(200)["wallets"][0]["ref"].clone();
-    let replace = format!("{wallets}/{}/replace-code", found.as_str().unwrap());
+    let hits = admin.get(&format!("{wallets}?query={code}")).await;
+    let hits = hits.expect(200)["wallets"][0]["ref"].clone();
+    let replace = format!("{wallets}/{}/replace-code", hits.as_str().unwrap());
     let once = json!({"idempotencyKey": "a leak"});
     let twice = tokio::join!(admin.post(&replace, &once), admin.post(&replace, &once));
     let (new, again) = (twice.0.expect(200), twice.1.expect(200));
@@ -72,19 +72,19 @@ async fn a_replaced_code_ends_at_every_process_and_across_a_fail_over() {
         for member in (0..3).filter(|at| cell.members[*at].is_running()) {
             let thief = cell.client(member, &project.publishable);
             let read = format!("/api/v1/wallets/{code}");
-            let gone = told(&thief, &Method::GET, &read, &Value::Null).await;
-            assert_eq!(gone.0, 404, "{member}: {}", gone.1);
+            let reply = answer_to(&thief, &Method::GET, &read, &Value::Null).await;
+            assert_eq!(reply.0, 404, "{member}: {}", reply.1);
             for hold in &holds {
                 let settle = format!("/api/v1/holds/{hold}/settle");
                 let drain = json!({"amount": 300, "onShortfall": "drain"});
-                let late = told(&thief, &Method::POST, &settle, &drain).await;
+                let late = answer_to(&thief, &Method::POST, &settle, &drain).await;
                 assert_eq!(late.1["code"], "hold_closed", "{member}: {}", late.1);
             }
             let holder = cell.client(member, &session);
-            let gone = told(&holder, &Method::GET, "/api/v1/orders", &Value::Null).await;
-            assert_eq!(gone.0, 401, "{member}: {}", gone.1);
+            let reply = answer_to(&holder, &Method::GET, "/api/v1/orders", &Value::Null).await;
+            assert_eq!(reply.0, 401, "{member}: {}", reply.1);
             let read = format!("/api/v1/wallets/{new}");
-            let wallet = told(&thief, &Method::GET, &read, &Value::Null).await;
+            let wallet = answer_to(&thief, &Method::GET, &read, &Value::Null).await;
             assert_eq!(
                 wallet.1["balances"][0]["balance"], 10,
                 "{member}: {}",

@@ -23,7 +23,7 @@ async fn stream(base: &str, project: &Project, client: u8) -> Option<Events> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn readers_of_one_project_and_strangers_who_send_slowly_keep_nobody_out() {
+async fn readers_of_one_project_and_slow_senders_shut_out_no_others() {
     let cell = Cluster::with(|launch| {
         let launch = launch.env("SCRIP_TRUSTED_PROXIES", "127.0.0.0/8");
         launch.env("SCRIP_HTTP_MAX_CONNECTIONS_PER_CLIENT", CONNECTIONS)

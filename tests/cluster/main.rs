@@ -1,5 +1,5 @@
 //! Several processes over one log in PostgreSQL, and what can happen to them: each test drives the real binary over
-//! HTTP, breaks a process, the database or the network under load, and judges by what its own clients were told.
+//! HTTP, breaks a process, the database or the network under load, and compares the outcome with what its clients were answered.
 //! Figures are printed (`--nocapture`). `scripts/test-cluster` runs the long forms.
 #![allow(
     clippy::unwrap_used,
@@ -15,6 +15,7 @@
 
 mod cells;
 mod checker;
+mod client_sim;
 mod codes;
 mod crowds;
 mod database;
@@ -24,5 +25,4 @@ mod network;
 mod people;
 mod processes;
 mod restarts;
-mod teller;
 mod webhooks;

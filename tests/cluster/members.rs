@@ -24,8 +24,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) const SERVER_KEY: &str =
     "5c415e5c415e5c415e5c415e5c415e5c415e5c415e5c415e5c415e5c415e5c41";
 
-/// The exit status of a process that is to be started anew.
-pub(crate) const START_ANEW: i32 = 75;
+/// The exit status of a process that is to be restarted.
+pub(crate) const EXIT_RESTART: i32 = 75;
 
 /// Some clusters at once: they wait more than they compute. Where times are to be measured, one.
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
@@ -139,7 +139,7 @@ impl Member {
     pub(crate) fn reap(&mut self) {
         if let Some(status) = self.running.as_mut().and_then(Instance::ended) {
             let output = self.process().output().join("\n");
-            assert_eq!(status.code(), Some(START_ANEW), "{status}: {output}");
+            assert_eq!(status.code(), Some(EXIT_RESTART), "{status}: {output}");
             self.running = None;
         }
     }

@@ -42,7 +42,7 @@ async fn a_copy_of_a_data_directory_is_one_more_process_and_nothing_is_doubled()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_with_another_server_key_is_refused_and_disturbs_nobody() {
+async fn a_process_with_another_server_key_is_refused_and_disturbs_no_other() {
     let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let leader = cell.leader().await;

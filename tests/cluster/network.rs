@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     checker::Checker,
-    members::{Cluster, START_ANEW, is_long},
+    members::{Cluster, EXIT_RESTART, is_long},
 };
 
 /// For a fail-over, from the loss to the first answer.
@@ -47,14 +47,14 @@ async fn a_leader_that_loses_the_database_is_replaced_and_shows_nothing_old() {
             "the leader without a database (refuses: {refuses}) to the next: {:?}",
             lost.elapsed()
         );
-        // Not all of them: who asks the former leader is told only after some seconds that nobody knows.
+        // Not all of them: the former leader answers its clients "unknown" only after some seconds.
         let away = checker.away(lost).await;
         assert!(away < BACK_WITHIN, "no answer for {away:?}");
         former_tells_no_old_news(&cell, former, next).await;
         cell.members[former].database.blackhole(false);
         cell.members[former].database.refuse(false);
         let status = cell.members[former].ends().await;
-        assert_eq!(status.code(), Some(START_ANEW), "{status}");
+        assert_eq!(status.code(), Some(EXIT_RESTART), "{status}");
         checker.judge(&mut cell).await;
     }
     cell.stop_and_verify().await;
@@ -85,8 +85,8 @@ async fn former_tells_no_old_news(cell: &Cluster, former: usize, next: usize) {
         .await;
     project.expect(201);
     let ask = async |client: Client, path: &str| {
-        let asked = client.request(Method::GET, path).timeout(ASKED_FOR);
-        Client::send(asked)
+        let call = client.request(Method::GET, path).timeout(ASKED_FOR);
+        Client::send(call)
             .await
             .ok()
             .map(|reply| (reply.status, reply.body))

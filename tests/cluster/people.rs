@@ -1,5 +1,5 @@
-//! People in a cluster of several cells: whoever is signed in at the first is judged in every cell by what they may do at
-//! that moment, and counted wherever their requests come in.
+//! People in a cluster of several cells: every cell applies the role and limits that a person who is signed in at the first has at
+//! that moment, wherever a request comes in.
 
 use std::time::{Instant, SystemTime};
 
@@ -116,7 +116,7 @@ impl Stage {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_asks_is_judged_in_every_cell_by_what_they_may_do_then() {
+async fn every_cell_applies_the_role_that_a_person_has_now() {
     let stage = stage().await;
     let cluster = &stage.cluster;
     let admin = cluster.client(0, ADMIN_TOKEN);
@@ -127,8 +127,8 @@ async fn who_asks_is_judged_in_every_cell_by_what_they_may_do_then() {
     let mut owner = Browser::new(&browser.base);
     owner.sign_in(&[("token", ADMIN_TOKEN)]).await;
     let token = browser.token().await;
-    let asked = stage.grant(&browser, &token, "5000", "k0").await;
-    assert!(asked.location().ends_with("/approvals?done=asked"));
+    let reply = stage.grant(&browser, &token, "5000", "k0").await;
+    assert!(reply.location().ends_with("/approvals?done=asked"));
     let given = stage.grant(&browser, &token, "1", "k1").await;
     assert_eq!(given.status, 303, "{}", given.html);
     assert_eq!(stage.balance().await, 1);
@@ -136,26 +136,26 @@ async fn who_asks_is_judged_in_every_cell_by_what_they_may_do_then() {
     let id = waiting.between("/approvals/", "/").to_owned();
     let approve = format!("{}/approvals/{id}/approve", stage.base);
     let role = |role| json!({"role": role, "grantLimitPerDay": null});
-    for (change, said) in [
+    for (change, refusal) in [
         (role("viewer"), "may not do it any more"),
         (
             json!({"role": "support", "grantLimitPerDay": 0}),
             "0 is left",
         ),
     ] {
-        // Read there a moment ago: what was said of her then counts for reading alone.
+        // Read there a moment ago: her role of then counts for reading alone.
         assert_eq!(browser.get(&stage.base).await.status, 200);
         stage.change(&sue, change).await;
         let refused = stage.grant(&browser, &token, "1", "k2").await;
-        assert_eq!(refused.status, 403, "{said}: {}", refused.html);
+        assert_eq!(refused.status, 403, "{refusal}: {}", refused.html);
         let refused = owner.post(&approve, &[]).await;
-        assert_eq!(refused.status, 403, "{said}");
-        refused.shows(said);
+        assert_eq!(refused.status, 403, "{refusal}");
+        refused.shows(refusal);
     }
     stage.change(&sue, role("support")).await;
     assert_eq!(browser.get(&stage.base).await.status, 200);
-    let gone = admin.request(Method::DELETE, &format!("{USERS}/{sue}"));
-    assert_eq!(Client::send(gone).await.unwrap().status, 204);
+    let answer = admin.request(Method::DELETE, &format!("{USERS}/{sue}"));
+    assert_eq!(Client::send(answer).await.unwrap().status, 204);
     let refused = stage.grant(&browser, &token, "1", "k3").await;
     assert_eq!(refused.location(), "/dashboard/sign-in");
     let refused = owner.post(&approve, &[]).await;
@@ -165,7 +165,7 @@ async fn who_asks_is_judged_in_every_cell_by_what_they_may_do_then() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_somebody_sends_through_all_processes_counts_as_if_through_one() {
+async fn a_persons_requests_through_all_processes_count_together() {
     let stage = stage().await;
     let (_, browser) = signed_in(&stage.cluster, "sue", "support").await;
     let host = browser.base.trim_start_matches("http://").to_owned();

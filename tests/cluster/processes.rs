@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     checker::{Checker, print_times},
-    members::{Cluster, START_ANEW, is_long},
+    members::{Cluster, EXIT_RESTART, is_long},
 };
 
 /// For a fail-over, from the kill to the first answer.
@@ -34,7 +34,7 @@ async fn a_leader_that_is_killed_is_replaced_within_seconds_and_nothing_is_lost(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_leader_that_was_frozen_tells_nobody_what_is_no_longer_so() {
+async fn a_leader_that_was_frozen_shows_nothing_stale() {
     let mut cell = Cluster::start().await;
     let checker = Checker::start(&cell).await;
     let former = cell.leader().await;
@@ -54,7 +54,7 @@ async fn a_leader_that_was_frozen_tells_nobody_what_is_no_longer_so() {
     .await;
     cell.members[former].signal(Signal::CONT);
     let status = cell.members[former].ends().await;
-    assert_eq!(status.code(), Some(START_ANEW), "{status}");
+    assert_eq!(status.code(), Some(EXIT_RESTART), "{status}");
     checker.goes_on().await;
     checker.finish(&mut cell).await;
 }
@@ -82,7 +82,7 @@ async fn a_leader_whose_disk_is_full_hands_over_to_one_with_room() {
     let other = (full + 1) % 3;
     cell.members[other].start().await;
     let ended = cell.members[full].ends().await;
-    assert_eq!(ended.code(), Some(START_ANEW), "{ended}");
+    assert_eq!(ended.code(), Some(EXIT_RESTART), "{ended}");
     assert_eq!(cell.leader().await, other);
     cell.client(other, ADMIN_TOKEN)
         .get("/readyz")

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::{
     checker::{Checker, print_times},
+    client_sim::End,
     members::{Cluster, is_long},
-    teller::End,
 };
 
 /// Without service while the leader hands over: generous, since a busy machine is slow; the figure is printed.
@@ -25,25 +25,25 @@ async fn processes_are_restarted_in_turn_and_no_request_fails_for_good() {
         }
         for member in order {
             let led = cell.leader().await == member;
-            // As a load balancer does that is told of it: it is stopped once nothing is under way to it. What still is
+            // As a load balancer does after a notice: it is stopped once nothing is under way to it. What still is
             // there is to be finished.
             checker.avoid(&[member]);
             checker.goes_on().await;
-            let asked = Instant::now();
+            let started = Instant::now();
             let status = cell.members[member].terminate().await;
             assert!(status.success(), "{status}");
-            let ended = asked.elapsed();
+            let ended = started.elapsed();
             if led {
-                away.push(checker.away(asked).await);
+                away.push(checker.away(started).await);
                 println!("the leader's end took {ended:?}");
             }
             checker.goes_on().await;
             println!(
                 "longest time without an answer (led: {led}): {:?}",
-                checker.longest_silence(asked)
+                checker.longest_silence(started)
             );
             let failed: Vec<_> = checker
-                .calls(asked)
+                .calls(started)
                 .into_iter()
                 .filter(|call| matches!(call.end, End::Broken | End::Refused))
                 .collect();

@@ -47,7 +47,7 @@ async fn webhooks_of_a_wallet_arrive_in_order_and_all_of_them_across_fail_overs(
         for number in 0..20 {
             let through = cell.secret(cell.other_than(leader));
             let grant = json!({
-                "externalUserId": format!("told-{}", number % 4), "productId": cell.project.product, "amount": 1,
+                "externalUserId": format!("user-{}", number % 4), "productId": cell.project.product, "amount": 1,
                 "idempotencyKey": format!("{round}-{number}"),
             });
             through.post("/api/v1/credit", &grant).await.expect(200);
@@ -71,10 +71,10 @@ async fn webhooks_of_a_wallet_arrive_in_order_and_all_of_them_across_fail_overs(
     };
     let received = receiver.until("each event at least once", all).await;
     // In order per wallet, counting each event's first arrival.
-    let mut seen = HashSet::new();
+    let mut ids = HashSet::new();
     let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for one in &received {
-        if seen.insert(one.header("webhook-id")) {
+        if ids.insert(one.header("webhook-id")) {
             let wallet = one.body["data"]["walletId"].as_str().unwrap();
             of.entry(wallet).or_default().push(one.header("webhook-id"));
         }
@@ -87,7 +87,7 @@ async fn webhooks_of_a_wallet_arrive_in_order_and_all_of_them_across_fail_overs(
     println!(
         "{} webhooks, {} of them again",
         received.len(),
-        received.len() - seen.len()
+        received.len() - ids.len()
     );
     cell.stop_and_verify().await;
 }

@@ -68,7 +68,7 @@ impl Stage {
     }
 
     async fn stands(&self) -> i64 {
-        self.service.stands("ann").await[0]
+        self.service.position("ann").await[0]
     }
 }
 

@@ -30,8 +30,8 @@ try {
     // Through the debugger, which the page's policy does not bind.
     await page.evaluate((await import('node:fs')).readFileSync(axe, 'utf8'));
     const { violations } = await page.evaluate(() => globalThis.axe.run());
-    const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-    assert.deepEqual(told, [], name);
+    const listed = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    assert.deepEqual(listed, [], name);
     // What the documentation shows is no longer than a screen or two.
     if (PICTURES && !phone) await page.screenshot({ path: `${PICTURES}/dashboard-${name}.png`, fullPage: true, caret: 'initial', clip: { x: 0, y: 0, width: 1200, height: { overview: 1400, order: 1400, delivery: 1700 }[name] ?? 1130 } });
     if (PICTURES) await page.screenshot({ path: `${PICTURES}/whole-${name}${phone ? '-phone' : ''}.png`, fullPage: true, caret: 'initial' });
@@ -92,10 +92,10 @@ try {
   await go('Catalog');
   await judge('catalog');
 
-  // What it is told of is sent to it again.
-  const told = [];
+  // It is sent the same events again.
+  const deliveries = [];
   const receiver = createServer((request, response) => {
-    told.push(request.headers['webhook-id']);
+    deliveries.push(request.headers['webhook-id']);
     request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json', server: 'Pixel shop' }).end('{"received": true}'));
   });
   await new Promise((done) => receiver.listen(0, '127.0.0.1', done));
@@ -127,10 +127,10 @@ try {
   await follow(page.getByRole('region', { name: 'Endpoints' }).getByRole('link'));
   await page.waitForFunction(() => (document.querySelector('tbody tr') ? true : (location.reload(), false)), null, { polling: 300 });
   await judge('deliveries');
-  const before = told.length;
+  const before = deliveries.length;
   await follow(page.getByRole('region', { name: 'Deliveries' }).getByRole('button', { name: 'Send again' }).first());
   await page.getByText('It will be sent again.').waitFor();
-  for (const end = Date.now() + 20_000; told.length <= before; await new Promise((next) => setTimeout(next, 50))) {
+  for (const end = Date.now() + 20_000; deliveries.length <= before; await new Promise((next) => setTimeout(next, 50))) {
     assert.ok(Date.now() < end, 'nothing was sent again');
   }
   await follow(page.getByRole('region', { name: 'Deliveries' }).getByRole('link', { name: 'order.paid' }).first());

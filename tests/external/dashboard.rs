@@ -4,7 +4,7 @@ use kit::Demo;
 
 use crate::node::run_tool;
 
-/// Runs a script in a browser against a demo shop; returns what it said.
+/// Runs a script in a browser against a demo shop; returns its output.
 async fn use_dashboard(script: &'static str, phone: &'static str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join(".scrip");
@@ -15,7 +15,7 @@ async fn use_dashboard(script: &'static str, phone: &'static str) -> String {
         .expect("the dashboard's address");
     let base = base.to_owned();
     let token = demo.value("Admin token");
-    let said = tokio::task::spawn_blocking(move || {
+    let lines = tokio::task::spawn_blocking(move || {
         let pictures = std::env::var("SCRIP_TEST_PICTURES").unwrap_or_default();
         let environment = [
             ("BASE", base.as_str()),
@@ -27,14 +27,14 @@ async fn use_dashboard(script: &'static str, phone: &'static str) -> String {
         ];
         run_tool("node", &[script], &environment)
     });
-    let said = said.await.unwrap();
+    let lines = lines.await.unwrap();
     demo.terminate().await;
-    said
+    lines
 }
 
 async fn operate(phone: &'static str) {
-    let said = use_dashboard("dashboard.mjs", phone).await;
-    assert_eq!(said.trim(), "the operator is content");
+    let text = use_dashboard("dashboard.mjs", phone).await;
+    assert_eq!(text.trim(), "the operator is content");
 }
 
 async fn answer_customers(phone: &'static str) {

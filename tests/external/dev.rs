@@ -23,8 +23,8 @@ async fn the_printed_request_deducts_and_the_keys_are_remembered() {
     assert_eq!(paste(), r#"{"balance":995,"deducted":true}"#);
     assert_eq!(paste(), r#"{"balance":995,"deducted":false}"#);
     // The printed checkout leads to a page on which a script can pay, too.
-    let begun = shell(&first.request("/checkout"));
-    let (_, url) = begun.split_once("\"url\":\"").expect("an address");
+    let checkout = shell(&first.request("/checkout"));
+    let (_, url) = checkout.split_once("\"url\":\"").expect("an address");
     let (url, _) = url.split_once('"').expect("an address");
     let pay = ["-sS", "-X", "POST", &format!("{url}/pay")];
     let paid = tool::run(Command::new("curl").args(pay));
@@ -87,8 +87,8 @@ async fn a_stripe_key_is_all_the_set_up_that_real_payments_need() {
         ("pk_test_1", "publishable"),
     ] {
         let ended = with(key).output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-        assert!(!ended.status.success() && said.contains(words), "{said}");
-        assert!(!said.contains(key), "{said}");
+        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!ended.status.success() && text.contains(words), "{text}");
+        assert!(!text.contains(key), "{text}");
     }
 }

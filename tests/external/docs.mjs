@@ -1,4 +1,4 @@
-// A reader with a browser, at a desk or on a phone: axe-core judges the pages, nothing is wider than the
+// A reader with a browser, on a desktop or a phone: axe-core judges the pages, nothing is wider than the
 // screen, nothing is loaded from elsewhere, and a link from an error leads to its entry.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -33,8 +33,8 @@ try {
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => globalThis.axe.run());
     const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    const told = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html).join(' ')}`);
-    assert.deepEqual(told, [], path);
+    const listed = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html).join(' ')}`);
+    assert.deepEqual(listed, [], path);
   }
   const refused = await page.request.get(`${BASE}/api/v1/me`);
   await page.goto(`${BASE}${(await refused.json()).docs}`);

@@ -8,14 +8,14 @@ async fn read(phone: &'static str) {
     let folder = tempfile::tempdir().unwrap();
     let demo = Demo::start(&folder.path().join(".scrip")).await;
     let base = demo.base().to_owned();
-    let said = tokio::task::spawn_blocking(move || {
+    let lines = tokio::task::spawn_blocking(move || {
         run_tool(
             "node",
             &["docs.mjs"],
             &[("BASE", base.as_str()), ("PHONE", phone)],
         )
     });
-    assert_eq!(said.await.unwrap().trim(), "the reader is content");
+    assert_eq!(lines.await.unwrap().trim(), "the reader is content");
     demo.terminate().await;
 }
 

@@ -133,8 +133,8 @@ async fn buy(server: &Server, stripe: &Stripe) {
         .await;
     }
     checkout(json!({"priceId": once, "discountCode": "SUMMER"})).await;
-    let begun = checkout(json!({"priceId": once, "externalUserId": "ann"})).await;
-    let session = stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let checkout_page = checkout(json!({"priceId": once, "externalUserId": "ann"})).await;
+    let session = stripe.pay(checkout_page["checkoutId"].as_str().unwrap());
     let now = std::time::SystemTime::UNIX_EPOCH
         .elapsed()
         .unwrap()

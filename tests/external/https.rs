@@ -24,12 +24,12 @@ async fn over_tls_a_browser_keeps_a_cookie_of_this_host_alone() {
         })
         .await;
     let base = format!("https://localhost:{port}");
-    let said = tokio::task::spawn_blocking(move || {
+    let lines = tokio::task::spawn_blocking(move || {
         let environment = [("BASE", base.as_str()), ("TOKEN", ADMIN_TOKEN)];
         run_tool("node", &["https.mjs"], &environment)
     });
     assert_eq!(
-        said.await.unwrap().trim(),
+        lines.await.unwrap().trim(),
         "the cookie is this host's alone"
     );
     process.terminate();

@@ -1,4 +1,4 @@
-// A real OpenID Connect provider, oidc-provider with its pages for development: whoever types a name is that person, with
+// A real OpenID Connect provider, oidc-provider with its pages for development: any name that is typed signs in as that person, with
 // an address at example.com. `eve` has an address that is not verified. Says on standard error where it is.
 import http from 'node:http';
 import Provider from 'oidc-provider';

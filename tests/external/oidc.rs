@@ -42,11 +42,11 @@ async fn who_was_invited_signs_in_by_a_real_identity_provider() {
         "{issuer} answers; it must send browsers back to {base}/dashboard/sign-in/oidc/callback"
     );
     assert!(doctor.contains(&callback), "{doctor}");
-    let said = tokio::task::spawn_blocking(move || {
+    let lines = tokio::task::spawn_blocking(move || {
         let environment = [("BASE", base.as_str()), ("TOKEN", ADMIN_TOKEN)];
         run_tool("node", &["oidc.mjs"], &environment)
     });
-    assert_eq!(said.await.unwrap().trim(), "who was invited came in");
+    assert_eq!(lines.await.unwrap().trim(), "who was invited came in");
     server.terminate();
     assert!(server.wait(deadline::SOON).await.success());
     provider.kill();

@@ -29,13 +29,13 @@ async fn followed(text: &str) -> String {
     let commands = commands.replace("127.0.0.1:8787", address);
     let mut shell = Command::new("sh");
     shell.args(["-euc", &commands]).current_dir(folder.path());
-    let said = tool::run(&mut shell);
+    let output = tool::run(&mut shell);
     demo.terminate().await;
-    said
+    output
 }
 
 /// Asserts that each line shown as an answer, if it is the same each time, was answered, in this order.
-fn answers_as_shown(text: &str, said: &str) {
+fn answers_as_shown(text: &str, output: &str) {
     let shown = blocks(text, "json");
     // Identifiers, keys, instants and abbreviated parts differ.
     let differs = |line: &&str| {
@@ -43,12 +43,12 @@ fn answers_as_shown(text: &str, said: &str) {
             .iter()
             .any(|part| line.contains(part))
     };
-    let mut rest = said;
+    let mut rest = output;
     let mut compared = 0;
     for line in shown.lines().filter(differs) {
         let (_, after) = rest
             .split_once(line)
-            .unwrap_or_else(|| panic!("not answered: {line}\n{said}"));
+            .unwrap_or_else(|| panic!("not answered: {line}\n{output}"));
         rest = after;
         compared += 1;
     }
@@ -63,13 +63,13 @@ fn read(page: &str) -> String {
 async fn the_first_minutes_of_the_readme_are_as_they_say() {
     let page = read("README.md");
     let text = part(&page, "## Five minutes");
-    let said = followed(text).await;
-    answers_as_shown(text, &said);
+    let output = followed(text).await;
+    answers_as_shown(text, &output);
     assert!(
-        said.contains("\"docs\":\"/docs/errors#insufficient_credits\""),
-        "{said}"
+        output.contains("\"docs\":\"/docs/errors#insufficient_credits\""),
+        "{output}"
     );
-    assert!(said.contains("\"shortfall\":503"), "{said}");
+    assert!(output.contains("\"shortfall\":503"), "{output}");
 }
 
 #[tokio::test]
@@ -82,18 +82,18 @@ async fn the_quick_start_spends_a_credit() {
 #[tokio::test]
 async fn the_tour_goes_through_all_that_it_names() {
     let page = read("docs/tour.md");
-    let said = followed(&page).await;
-    answers_as_shown(&page, &said);
+    let text = followed(&page).await;
+    answers_as_shown(&page, &text);
     for seen in [
         "\"holdId\":\"hold_",
         "\"reason\":\"expiry\"",
         "\"refundedCents\":100",
         "\"cancelAtPeriodEnd\":true",
     ] {
-        assert!(said.contains(seen), "{seen}: {said}");
+        assert!(text.contains(seen), "{seen}: {text}");
     }
     // Only the one refusal that the tour shows.
-    assert_eq!(said.matches("\"requestId\":").count(), 1, "{said}");
+    assert_eq!(text.matches("\"requestId\":").count(), 1, "{text}");
 }
 
 /// A reader goes on in the folder that they began in: each page has users and keys of its own.

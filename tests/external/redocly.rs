@@ -17,7 +17,7 @@ fn both_documents_are_in_order() {
             "json",
             &path,
         ];
-        let said = run_tool("node", &words, &offline);
-        assert!(said.contains("\"errors\": 0"), "{document}: {said}");
+        let output = run_tool("node", &words, &offline);
+        assert!(output.contains("\"errors\": 0"), "{document}: {output}");
     }
 }

@@ -34,19 +34,19 @@ async fn stripes_own_library_is_content_with_the_sandbox() {
         ("WEBHOOK_SECRET", text(&sandbox, "webhookSecret")),
         ("WEBHOOK_URL", text(&settings["provider"], "webhookUrl")),
     ];
-    let said = tokio::task::spawn_blocking(move || {
+    let lines = tokio::task::spawn_blocking(move || {
         let environment = environment
             .each_ref()
             .map(|(name, value)| (*name, value.as_str()));
         run_tool("node", &["sdk.mjs"], &environment)
     });
-    assert_eq!(said.await.unwrap().trim(), "the library is content");
+    assert_eq!(lines.await.unwrap().trim(), "the library is content");
 }
 
 /// Pays on a checkout page in a browser; returns what was seen at the end.
 async fn browse(url: String, phone: bool) -> Value {
     let phone = if phone { "1" } else { "0" };
-    let said = tokio::task::spawn_blocking(move || {
+    let lines = tokio::task::spawn_blocking(move || {
         let pictures = std::env::var("SCRIP_TEST_PICTURES").unwrap_or_default();
         let environment = [
             ("CHECKOUT_URL", url.as_str()),
@@ -55,7 +55,7 @@ async fn browse(url: String, phone: bool) -> Value {
         ];
         run_tool("node", &["browser.mjs"], &environment)
     });
-    serde_json::from_str(&said.await.unwrap()).unwrap()
+    serde_json::from_str(&lines.await.unwrap()).unwrap()
 }
 
 /// From the shop's checkout through the sandbox's page to credits in the wallet.
@@ -78,14 +78,14 @@ async fn a_person_buys(phone: bool) {
         landing = landing.replace("127.0.0.1", "localhost");
         checkout["successUrl"] = json!(landing);
     }
-    let begun = server
+    let checkout_page = server
         .browser()
         .post("/api/v1/checkout", &checkout)
         .await
         .expect(200);
-    let said = browse(text(&begun, "url"), phone).await;
-    assert!(text(&said, "landed").starts_with(&landing), "{said}");
-    let path = format!("/api/v1/orders/{}", text(&begun, "orderId"));
+    let output = browse(text(&checkout_page, "url"), phone).await;
+    assert!(text(&output, "landed").starts_with(&landing), "{output}");
+    let path = format!("/api/v1/orders/{}", text(&checkout_page, "orderId"));
     let order = deadline::answered("the payment", deadline::SOON, async || {
         let order = server.browser().get(&path).await.expect(200);
         (order["status"] == "paid").then_some(order)
@@ -116,8 +116,8 @@ async fn a_person_buys_in_the_demo_shop() {
     let price = demo.value("Price");
     let (price, _) = price.split_once(',').expect("a price, and what it is of");
     let checkout = json!({"externalUserId": "user_demo", "priceId": price});
-    let begun = client.post("/api/v1/checkout", &checkout).await.expect(200);
-    browse(text(&begun, "url"), false).await;
+    let checkout_page = client.post("/api/v1/checkout", &checkout).await.expect(200);
+    browse(text(&checkout_page, "url"), false).await;
     // A button's effect is reported before the page continues.
     let wallet = "/api/v1/wallets/external?externalUserId=user_demo";
     let wallet = client.get(wallet).await.expect(200);

@@ -118,7 +118,7 @@ const refused = async (promise, kind, param) => {
   assert.equal((await stripe.subscriptions.cancel(subscription.id)).status, 'canceled');
 }
 
-// What a bank does, said by scripts: the library reads what comes of it.
+// What a bank does, by scripts: the library reads the outcome.
 {
   const script = async (path, form = {}) => {
     const headers = { authorization: `Bearer ${SECRET_KEY}` };
@@ -142,8 +142,8 @@ const refused = async (promise, kind, param) => {
   await script(`disputes/${dispute.id}/escalate`);
   const lost = await stripe.disputes.close(dispute.id);
   assert.deepEqual([lost.status, lost.balance_transactions[0].amount], ['lost', -400]);
-  const told = await stripe.events.list({ types: ['refund.failed', 'charge.dispute.closed'], created: { gte: session.created } });
-  assert.equal(told.data.length, 2);
+  const reversals = await stripe.events.list({ types: ['refund.failed', 'charge.dispute.closed'], created: { gte: session.created } });
+  assert.equal(reversals.data.length, 2);
   await script('faults', { kind: 'rate_limit', path: 'account', retry_after: '1' });
   await refused(stripe.accounts.retrieveCurrent(), Stripe.errors.StripeRateLimitError);
   assert.equal((await stripe.accounts.retrieveCurrent()).object, 'account');

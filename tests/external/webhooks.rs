@@ -38,24 +38,24 @@ fn verified_in_rust(delivery: &Received, secret: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_standards_own_libraries_verify_what_is_sent() {
+async fn the_standards_own_libraries_verify_deliveries() {
     let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
     let server = Server::launch(launch).await;
     let receiver = Receiver::start().await;
     let path = format!("{}/webhooks", server.project_path());
-    let made = server
+    let endpoint = server
         .admin()
         .post(&path, &json!({"url": receiver.url}))
         .await;
-    let made = made.expect(201);
-    let id = made["id"].as_str().unwrap();
+    let endpoint = endpoint.expect(201);
+    let id = endpoint["id"].as_str().unwrap();
     server.grant("Zoë 😀 \"Ω\"", 5, "a").await;
     receiver.wait_for(2).await;
     let rotate = format!("{path}/{id}/rotate-secret");
     let rotated = server.admin().post(&rotate, &Value::Null).await.expect(200);
     server.grant("ann", 7, "b").await;
     let received = receiver.wait_for(4).await;
-    let old = made["secret"].as_str().unwrap();
+    let old = endpoint["secret"].as_str().unwrap();
     let new = rotated["secret"].as_str().unwrap();
     let place = tempfile::tempdir().unwrap();
     let python = folder().join("venv/bin/python");
@@ -78,15 +78,15 @@ async fn the_standards_own_libraries_verify_what_is_sent() {
         std::fs::write(&file, written(part, secrets).to_string()).unwrap();
         let file = file.to_str().unwrap().to_owned();
         let python = python.to_str().unwrap().to_owned();
-        let said = tokio::task::spawn_blocking(move || {
+        let lines = tokio::task::spawn_blocking(move || {
             [
                 run_tool("node", &["webhooks.mjs", &file], &[]),
                 run_tool(&python, &["webhooks.py", &file], &[]),
             ]
         });
         let expected = format!("{} verified", part.len() * secrets.len());
-        for said in said.await.unwrap() {
-            assert_eq!(said.trim(), expected);
+        for lines in lines.await.unwrap() {
+            assert_eq!(lines.trim(), expected);
         }
     }
 }

@@ -60,8 +60,8 @@ async fn signed_in(server: &Server) -> Browser {
 /// The one wallet that a text leads to, and its path in the admin API.
 async fn wallet(server: &Server, text: &str) -> (Value, String) {
     let wallets = format!("{}/wallets", server.project_path());
-    let found = server.admin().get(&format!("{wallets}?query={text}")).await;
-    let wallet = found.expect(200)["wallets"][0].clone();
+    let hits = server.admin().get(&format!("{wallets}?query={text}")).await;
+    let wallet = hits.expect(200)["wallets"][0].clone();
     let path = format!("{wallets}/{}", wallet["ref"].as_str().expect("a wallet"));
     (wallet, path)
 }
@@ -84,10 +84,10 @@ async fn a_frozen_wallet_tells_that_it_was_frozen() {
 }
 
 #[tokio::test]
-async fn a_repeat_under_one_key_tells_what_became_of_the_first_try() {
+async fn a_repeat_under_one_key_answers_the_outcome_of_the_first_try() {
     let mut server = Server::launch(kit::Launch::default()).await;
-    let made = server.browser().post("/api/v1/wallets", &json!({})).await;
-    let code = made.expect(200)["code"].as_str().unwrap().to_owned();
+    let new_wallet = server.browser().post("/api/v1/wallets", &json!({})).await;
+    let code = new_wallet.expect(200)["code"].as_str().unwrap().to_owned();
     let (found, path) = wallet(&server, &code).await;
     let id = found["walletId"].as_str().unwrap();
     let body =
@@ -107,11 +107,11 @@ async fn a_repeat_under_one_key_tells_what_became_of_the_first_try() {
         &format!("Replace the recovery code of {id}"),
     )
     .await;
-    let gone = server
+    let reply = server
         .client()
         .get(&format!("/api/v1/wallets/{code}"))
         .await;
-    assert_eq!(gone.status, 404, "the former code");
+    assert_eq!(reply.status, 404, "the former code");
     let again = server.admin().post(&replace, &body).await.expect(200);
     is_known(&server, "recovery%20code%20of", 2).await;
     let code = again["code"].as_str().unwrap();

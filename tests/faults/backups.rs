@@ -124,15 +124,15 @@ async fn finished(mut command: Command) -> Output {
     output.await.unwrap().expect("the binary starts")
 }
 
-fn said(output: &Output) -> String {
+fn all_output(output: &Output) -> String {
     let all = [output.stdout.as_slice(), &output.stderr].concat();
     String::from_utf8_lossy(&all).into_owned()
 }
 
 async fn succeeds(command: Command) -> String {
     let output = finished(command).await;
-    assert!(output.status.success(), "{}", said(&output));
-    said(&output)
+    assert!(output.status.success(), "{}", all_output(&output));
+    all_output(&output)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -149,9 +149,9 @@ async fn a_backup_under_load_brings_back_all_that_was_answered_before_it() {
     shop.server.crash().await;
     load.wait().await;
     let key = shop.lose_the_disk();
-    let told = succeeds(shop.restore()).await;
-    assert!(told.contains("the server key is missing"), "{told}");
-    assert!(told.contains("has no problems"), "{told}");
+    let output = succeeds(shop.restore()).await;
+    assert!(output.contains("the server key is missing"), "{output}");
+    assert!(output.contains("has no problems"), "{output}");
     shop.has(&answered, &key, "after the disk was lost").await;
     // The restored server goes on, and is backed up to the same directory.
     let load = shop.load();
@@ -200,7 +200,11 @@ async fn kills_in_the_middle_leave_a_backup_that_is_whole() {
         if data.join("restoring").exists() {
             let output = finished(serve(&shop.server, data)).await;
             assert!(!output.status.success(), "half a restore was served");
-            assert!(said(&output).contains("scrip restore"), "{}", said(&output));
+            assert!(
+                all_output(&output).contains("scrip restore"),
+                "{}",
+                all_output(&output)
+            );
         } else if data.join("sled").exists() {
             break;
         }
@@ -211,13 +215,13 @@ async fn kills_in_the_middle_leave_a_backup_that_is_whole() {
     }
     shop.has(&first, &key, "after all the kills").await;
     let again = finished(shop.restore()).await;
-    assert!(said(&again).contains("in use") || said(&again).contains("another Scrip"));
+    assert!(all_output(&again).contains("in use") || all_output(&again).contains("another Scrip"));
     assert!(shop.server.terminate().await.success());
     let again = finished(shop.restore()).await;
     assert!(
-        said(&again).contains("nothing is overwritten"),
+        all_output(&again).contains("nothing is overwritten"),
         "{}",
-        said(&again)
+        all_output(&again)
     );
 }
 
@@ -242,9 +246,9 @@ async fn a_full_disk_ends_the_backup_and_not_the_service() {
     let refused = finished(make()).await;
     assert!(!refused.status.success());
     assert!(
-        said(&refused).contains("No space left"),
+        all_output(&refused).contains("No space left"),
         "{}",
-        said(&refused)
+        all_output(&refused)
     );
     server.grant("ann", 5, "second").await;
     disk.remove("filler");

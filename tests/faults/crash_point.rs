@@ -1,4 +1,4 @@
-//! A server that is told to crash at some place of its code, between two steps.
+//! A server that crashes at some place of its code, between two steps.
 
 use kit::Server;
 

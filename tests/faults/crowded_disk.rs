@@ -54,7 +54,7 @@ const WORKERS: usize = 4;
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_under_the_defaults_holds_what_a_crowd_of_wallets_folds() {
+async fn a_full_disk_under_the_defaults_has_room_to_checkpoint_many_wallets() {
     let wallets = std::env::var(VARIABLE).map_or(WALLETS, |text| {
         text.parse()
             .unwrap_or_else(|error| panic!("{VARIABLE}={text}: {error}"))
@@ -68,7 +68,7 @@ async fn a_full_disk_under_the_defaults_holds_what_a_crowd_of_wallets_folds() {
     crowd.open(&server).await;
     crowd.audit(&server, "after the opening", true).await;
     for end in crowd.fill(&server, usize::MAX).await {
-        assert_eq!(end, Some("unavailable".into()), "how a full disk is told");
+        assert_eq!(end, Some("unavailable".into()), "the code of a full disk");
     }
     assert!(
         crowd.batches() > wallets / ITEMS,

@@ -61,17 +61,17 @@ async fn send_pending(server: &Server, deliveries: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_server_owes_nobody_an_event() {
+async fn a_killed_server_sends_every_event_after_its_restart() {
     let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
     let mut server = Server::launch(launch).await;
     let receiver = Receiver::start().await;
     let path = format!("{}/webhooks", server.project_path());
-    let made = server
+    let endpoint = server
         .admin()
         .post(&path, &json!({"url": receiver.url}))
         .await;
-    let made = made.expect(201);
-    let deliveries = format!("{path}/{}/deliveries", made["id"].as_str().unwrap());
+    let endpoint = endpoint.expect(201);
+    let deliveries = format!("{path}/{}/deliveries", endpoint["id"].as_str().unwrap());
     // One wallet waits for a retry across all kills.
     receiver.of("parked", Some(Say::Status(500)));
     server.grant("parked", 1, "first").await;
@@ -98,10 +98,10 @@ async fn a_killed_server_owes_nobody_an_event() {
     };
     let received = receiver.until("each event at least once", all).await;
     // In order per wallet, counting each event's first arrival.
-    let mut seen = HashSet::new();
+    let mut ids = HashSet::new();
     let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for one in &received {
-        if seen.insert(one.header("webhook-id")) {
+        if ids.insert(one.header("webhook-id")) {
             let wallet = one.body["data"]["walletId"].as_str().unwrap();
             of.entry(wallet).or_default().push(one.header("webhook-id"));
         }
@@ -116,7 +116,7 @@ async fn a_killed_server_owes_nobody_an_event() {
         .filter(|one| one.summary().1 == "parked")
         .count();
     let others = received.len() - of_parked;
-    let others_once = seen.len() - (KILLS as usize + 2);
+    let others_once = ids.len() - (KILLS as usize + 2);
     let twice = others - others_once;
     assert!(twice <= TWICE * KILLS as usize, "{twice} came twice");
     let status = server.terminate().await;
@@ -126,14 +126,14 @@ async fn a_killed_server_owes_nobody_an_event() {
 
 /// A wallet's events wait behind one that was refused; that is accepted at last, the next hangs, and the server dies.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_killed_after_a_late_acceptance_owes_what_waited_behind_it() {
+async fn events_behind_a_late_acceptance_are_sent_after_a_kill() {
     let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
     let mut server = Server::launch(launch).await;
     let receiver = Receiver::start().await;
     let path = format!("{}/webhooks", server.project_path());
     let endpoint = json!({"url": receiver.url, "events": ["wallet.credited"]});
-    let made = server.admin().post(&path, &endpoint).await.expect(201);
-    let deliveries = format!("{path}/{}/deliveries", made["id"].as_str().unwrap());
+    let hook = server.admin().post(&path, &endpoint).await.expect(201);
+    let deliveries = format!("{path}/{}/deliveries", hook["id"].as_str().unwrap());
     receiver.of("ann", Some(Say::Status(500)));
     for number in 0..11 {
         server.grant("ann", 1, &format!("{number}")).await;
@@ -197,7 +197,7 @@ async fn an_end_does_not_wait_for_receivers_that_hang() {
     let ended = tokio::time::timeout(TIMEOUT, server.terminate()).await;
     assert!(ended.expect("an end in time").success());
     server.verify();
-    // Interrupted deliveries are sent again, and whatever came after them.
+    // Interrupted deliveries are sent again, and all events after them.
     receiver.always(None);
     server.start_again().await;
     server.grant("ann", 1, "second").await;

@@ -38,7 +38,7 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
     let mut full = FullDiskServer::open(RESERVE_BYTES).await;
     let load = full.start_load(&mut rng);
     for end in until_refused(load).await {
-        assert_eq!(end, "503 unavailable", "how a full disk is told");
+        assert_eq!(end, "503 unavailable", "the code of a full disk");
     }
     full.audit("while the disk is full", false).await;
     assert!(
@@ -53,7 +53,7 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_disk_filled_by_somebody_else_loses_nothing() {
+async fn a_disk_filled_by_another_program_loses_nothing() {
     let mut rng = seed::rng();
     // With hardly any reserve, so that writes fail because the disk is full.
     let mut full = FullDiskServer::open(MIB).await;
@@ -80,7 +80,7 @@ async fn a_disk_filled_by_somebody_else_loses_nothing() {
 }
 
 /// Waits until the disk accepts no more batches; returns the refusals of the workers. Small writes might go on
-/// with space that is freed meanwhile, so they are stopped.
+/// with space that is freed in between, so they are stopped.
 async fn until_refused(load: Load) -> Vec<String> {
     deadline::until("refused writes", FULL_WITHIN, || {
         (load.running() <= 1).then_some(())

@@ -20,11 +20,11 @@ impl StripeServer {
 
     /// Ann buys for 5.00 and pays; returns the order.
     pub(crate) async fn sell(&self) -> String {
-        let begun = self.checkout("ann").await.expect("a checkout");
+        let checkout = self.checkout("ann").await.expect("a checkout");
         let session = self.paid_session().expect("a session");
         self.stripe.charged("pi_1", &session["metadata"], 500, 0);
         assert_eq!(self.report(&session).await, Some(200));
-        begun["orderId"].as_str().unwrap().to_owned()
+        checkout["orderId"].as_str().unwrap().to_owned()
     }
 
     /// Number of refund requests to the provider.
@@ -96,8 +96,8 @@ async fn dying_within_a_refund_gives_the_money_back_once() {
         crash_point::survive(&mut shop.server).await;
         // Another refund finds the first one counted, whether the payment shows it or not.
         let (status, refused) = shop.refund(order, "other").await.expect("it lives on");
-        let told = (status, &refused["refundableCents"]);
-        assert_eq!(told, (409, &serde_json::json!(200)), "{place}");
+        let refusal = (status, &refused["refundableCents"]);
+        assert_eq!(refusal, (409, &serde_json::json!(200)), "{place}");
         for _ in 0..2 {
             let (status, refunded) = shop.refund(order, "k").await.expect("it lives on");
             assert_eq!(status, 200, "{place}: {refunded}");
@@ -124,12 +124,14 @@ async fn dying_within_a_cancellation_ends_it_all_the_same() {
         crash_point::survive(&mut shop.server).await;
         let (status, ended) = shop.cancel(&product).await.expect("it lives on");
         assert_eq!(status, 200, "{place}: {ended}");
-        let told = &shop.stripe.calls("/v1/subscriptions/sub_1");
-        let told = told.iter().filter(|call| call.method == Method::DELETE);
+        let deletions = &shop.stripe.calls("/v1/subscriptions/sub_1");
+        let deletions = deletions
+            .iter()
+            .filter(|call| call.method == Method::DELETE);
         match place {
             // It was refused a second time, as it had ended.
-            "subscription.told" => assert_eq!(told.count(), 2, "{place}"),
-            _ => assert_eq!(told.count(), 1, "{place}"),
+            "subscription.told" => assert_eq!(deletions.count(), 2, "{place}"),
+            _ => assert_eq!(deletions.count(), 1, "{place}"),
         }
         assert_eq!(ended["status"], "canceled", "{place}");
         crash_point::close(shop.server).await;

@@ -1,4 +1,4 @@
-//! Fault tests: what was acknowledged is there exactly once, whatever happens to the process, the disk or the
+//! Fault tests: what was acknowledged is there exactly once, when anything happens to the process, the disk or the
 //! power. Each test drives the real binary from outside and judges by its own diary of what was sent and
 //! answered, never by the product's.
 #![allow(

@@ -26,8 +26,8 @@ async fn provider(server: &Server) -> Value {
 /// Pays a tier's checkout and reports that.
 async fn subscribe(server: &Server, stripe: &Stripe, tier: &str) {
     let body = json!({"priceId": tier, "externalUserId": "ann"});
-    let begun = server.client().post("/api/v1/checkout", &body).await;
-    let begun = begun.expect(200);
+    let checkout_page = server.client().post("/api/v1/checkout", &body).await;
+    let checkout_page = checkout_page.expect(200);
     let form = stripe.calls("/v1/checkout/sessions").pop().unwrap().form;
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     let now = i64::try_from(now.as_secs()).unwrap();
@@ -36,7 +36,7 @@ async fn subscribe(server: &Server, stripe: &Stripe, tier: &str) {
         json!({
             "id": "sub_1", "object": "subscription", "customer": "cus_1", "status": "active",
             "metadata": {
-                "scrip_project_id": server.project().id, "scrip_order_id": begun["orderId"],
+                "scrip_project_id": server.project().id, "scrip_order_id": checkout_page["orderId"],
             },
             "items": {"object": "list", "data": [{
                 "price": {"id": form["line_items[0][price]"], "product": "prod_x", "metadata": {
@@ -46,7 +46,7 @@ async fn subscribe(server: &Server, stripe: &Stripe, tier: &str) {
             }]},
         }),
     );
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     stripe.pay(checkout);
     let session = stripe.set(
         &format!("/v1/checkout/sessions/{checkout}"),

@@ -14,8 +14,8 @@ use std::{
 impl StripeServer {
     /// Opens a checkout and pays it; only the provider's list has the event.
     async fn pays_unheard(&self, user: &str, event: &str) -> Value {
-        let begun = self.checkout(user).await.expect("it lives");
-        let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
+        let checkout = self.checkout(user).await.expect("it lives");
+        let session = self.stripe.pay(checkout["checkoutId"].as_str().unwrap());
         self.stripe.list(event, COMPLETED, &session, seconds());
         session
     }
@@ -27,8 +27,8 @@ impl StripeServer {
         let mut command = self.server.launch_settings().command("backup", data);
         command.arg("--url").arg(self.server.instance().base());
         command.arg("--with-server-key").arg("--to").arg(&to);
-        let made = tokio::task::spawn_blocking(move || tool::run(&mut command));
-        made.await.unwrap();
+        let output = tokio::task::spawn_blocking(move || tool::run(&mut command));
+        output.await.unwrap();
         to
     }
 
@@ -60,7 +60,7 @@ impl StripeServer {
 }
 
 #[tokio::test]
-async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
+async fn purchases_after_a_backup_are_there_when_it_is_restored() {
     let mut shop = StripeServer::open().await;
     let first = shop.pays_unheard("ann", "evt_1").await;
     shop.has_paid(1).await;
@@ -74,7 +74,7 @@ async fn what_was_bought_after_a_backup_is_there_when_it_is_put_back() {
 
     shop.put_back(&backup).await;
     shop.has_paid(3).await;
-    assert_eq!(shop.report(&first).await, Some(200), "told again");
+    assert_eq!(shop.report(&first).await, Some(200), "reported again");
     for (user, balance) in [("ann", 200), ("bea", 100)] {
         assert_eq!(shop.server.balance(user).await.balance, balance, "{user}");
         let path = format!("/api/v1/wallets/external/ledger?externalUserId={user}");

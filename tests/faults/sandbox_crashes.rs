@@ -47,8 +47,8 @@ impl SandboxServer {
         };
         let body = json!({"priceId": price, "externalUserId": "ann"});
         let client = self.server.client();
-        let begun = client.post("/api/v1/checkout", &body).await.expect(200);
-        let paid = self.press(begun["url"].as_str().unwrap(), "pay", json!({}));
+        let checkout = client.post("/api/v1/checkout", &body).await.expect(200);
+        let paid = self.press(checkout["url"].as_str().unwrap(), "pay", json!({}));
         assert!(paid.await, "it lives");
         assert_eq!(self.ledger().await, [100]);
     }
@@ -166,8 +166,8 @@ async fn dying_while_a_dispute_is_won_gives_its_credits_back_once() {
         let portal = stand.portal().await;
         assert!(stand.press(&portal, "dispute", json!({})).await);
         // Reported before the next start, which would crash at the same place.
-        let told = async || (stand.ledger().await == [100, -100]).then_some(());
-        deadline::answered("the dispute", deadline::SOON, told).await;
+        let reversed = async || (stand.ledger().await == [100, -100]).then_some(());
+        deadline::answered("the dispute", deadline::SOON, reversed).await;
         crash_point::start(&mut stand.server, place).await;
         let won = stand.press(&portal, "dispute_won", json!({})).await;
         assert!(!won, "{place}");

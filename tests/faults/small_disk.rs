@@ -121,8 +121,8 @@ fn hold(way: &Way, mount_point: &Path, bytes: u64) -> Result<Child, String> {
         .spawn()
         .map_err(|error| error.to_string())?;
     let mut line = String::new();
-    let said = BufReader::new(holder.stdout.take().expect("it is piped")).read_line(&mut line);
-    if said.is_ok() && line.trim() == "mounted" {
+    let text = BufReader::new(holder.stdout.take().expect("it is piped")).read_line(&mut line);
+    if text.is_ok() && line.trim() == "mounted" {
         return Ok(holder);
     }
     drop(holder.stdin.take());

@@ -29,7 +29,7 @@ const DEDUCTION_EVERY: Duration = Duration::from_millis(20);
 const MAX_KIB_EACH: u64 = 128;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn stalled_connections_are_cut_off_and_hold_nobody_up() {
+async fn stalled_connections_are_cut_off_and_delay_no_others() {
     allow_many_files();
     let server = Server::start().await;
     // With a provider, so that a webhook is not refused for want of one.
@@ -39,14 +39,14 @@ async fn stalled_connections_are_cut_off_and_hold_nobody_up() {
     let alone = load(&server, tokio::time::sleep(Duration::from_secs(3))).await;
     let before = resident_kib(&server);
     let mut most = before;
-    let (begun, mut took) = (Instant::now(), Duration::ZERO);
+    let (started, mut took) = (Instant::now(), Duration::ZERO);
     let cut_off = async {
         let mut stalled = stall(&server).await;
         while let Some(ended) = stalled.join_next().await {
             ended.unwrap();
             most = most.max(resident_kib(&server));
         }
-        took = begun.elapsed();
+        took = started.elapsed();
     };
     let beside = load(&server, cut_off).await;
 
@@ -82,13 +82,13 @@ async fn load(server: &Server, until: impl Future) -> Latencies {
     let loaders = (0..LOADERS).map(|loader| {
         let client = server.client();
         let (product, stopping) = (server.product().to_owned(), stopping.clone());
-        let begun = Instant::now();
+        let started = Instant::now();
         Background::spawn("deductions", async move {
             let mut pace = interval(DEDUCTION_EVERY);
             let mut latencies = Vec::new();
             while !*stopping.borrow() {
                 pace.tick().await;
-                let key = format!("{begun:?} {loader} {}", latencies.len());
+                let key = format!("{started:?} {loader} {}", latencies.len());
                 let body = json!({
                     "externalUserId": "ann", "productId": product, "amount": 1,
                     "idempotencyKey": key,

@@ -101,8 +101,8 @@ impl Subscribers {
         let stripe = &self.shop.stripe;
         let body = json!({"priceId": self.tier, "externalUserId": "ann"});
         let client = self.shop.server.client();
-        let begun = client.post("/api/v1/checkout", &body).await.expect(200);
-        let checkout = begun["checkoutId"].as_str().unwrap();
+        let checkout_page = client.post("/api/v1/checkout", &body).await.expect(200);
+        let checkout = checkout_page["checkoutId"].as_str().unwrap();
         let paid = stripe.pay(checkout);
         let end = seconds();
         let subscription = json!({
@@ -204,8 +204,8 @@ async fn dying_between_two_parts_of_a_refund_gives_each_back_once() {
         let mut all = Subscribers::open().await;
         let subscription = all.bought().await;
         let bill = all.billed_in_parts(&subscription);
-        let told = all.shop.tell("evt_bill", "invoice.paid", &bill).await;
-        assert_eq!(told, Some(200), "{place}");
+        let reply = all.shop.tell("evt_bill", "invoice.paid", &bill).await;
+        assert_eq!(reply, Some(200), "{place}");
         let order = all.shop.orders().await[0].clone();
         assert_eq!(order["amountCents"], 900);
         let path = format!(
@@ -255,15 +255,15 @@ async fn dying_between_the_two_orders_of_a_bill_makes_both_once() {
         let subscription = all.bought().await;
         let bill = all.billed(&subscription);
         crash_point::start(&mut all.shop.server, place).await;
-        let told = all.shop.tell("evt_bill", "invoice.paid", &bill).await;
-        assert_eq!(told, None, "{place}: it dies before it answers");
+        let reply = all.shop.tell("evt_bill", "invoice.paid", &bill).await;
+        assert_eq!(reply, None, "{place}: it dies before it answers");
         crash_point::survive(&mut all.shop.server).await;
         deadline::answered("both orders", deadline::SOON, async || {
             (all.shop.orders().await.len() == 3).then_some(())
         })
         .await;
-        let told = all.shop.tell("evt_again", "invoice.paid", &bill).await;
-        assert_eq!(told, Some(200), "{place}");
+        let reply = all.shop.tell("evt_again", "invoice.paid", &bill).await;
+        assert_eq!(reply, Some(200), "{place}");
         // Half a month of 200 credits more.
         let mut granted = all.ledger().await;
         granted.sort_unstable();

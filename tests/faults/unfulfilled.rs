@@ -10,7 +10,7 @@ use crate::{crash_point, purchases::StripeServer};
 
 impl StripeServer {
     /// A payment of 9.00 for an order and a price that do not exist here.
-    async fn pays_for_what_is_lost(&self) {
+    async fn pays_unknown_order(&self) {
         let order = OrderId {
             serial: OrderSerial(7),
             wallet: WalletKey([9; 16]),
@@ -70,7 +70,7 @@ impl StripeServer {
 async fn dying_within_an_assignment_makes_one_order_of_it() {
     for place in ["unfulfilled.assigning", "unfulfilled.assigned"] {
         let mut shop = StripeServer::open().await;
-        shop.pays_for_what_is_lost().await;
+        shop.pays_unknown_order().await;
         let to = json!({"priceId": shop.price, "externalUserId": "ann"});
         crash_point::start(&mut shop.server, place).await;
         assert_eq!(shop.decide("assign", &to).await, None, "{place}: it dies");
@@ -98,9 +98,9 @@ async fn dying_within_an_assignment_makes_one_order_of_it() {
 }
 
 #[tokio::test]
-async fn dying_within_a_refund_of_what_leads_nowhere_gives_it_back_once() {
+async fn a_crash_within_the_refund_of_an_unfulfilled_payment_refunds_it_once() {
     let mut shop = StripeServer::open().await;
-    shop.pays_for_what_is_lost().await;
+    shop.pays_unknown_order().await;
     crash_point::start(&mut shop.server, "unfulfilled.refunded").await;
     assert_eq!(shop.decide("refund", &json!({})).await, None, "it dies");
     // What the provider does not say is unknown, however often the log is read.

@@ -7,7 +7,7 @@ use crate::{
     fault_settings,
     powercut::recorder::Recorder,
     seed,
-    strace::tells_why,
+    strace::names_the_cause,
 };
 use kit::{Instance, Project};
 use rand::rngs::StdRng;
@@ -23,20 +23,20 @@ const UNTIL: usize = 20_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_error_that_a_background_flush_hears_first_is_never_answered_as_durable() {
-    heard_first_by("log flusher").await;
+    reported_first_to("log flusher").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_error_that_a_checkpoint_hears_first_is_never_answered_as_durable() {
-    heard_first_by("checkpoint").await;
+    reported_first_to("checkpoint").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_error_that_a_writer_hears_is_never_answered_as_durable() {
-    heard_first_by("sled-io").await;
+    reported_first_to("sled-io").await;
 }
 
-async fn heard_first_by(thread: &str) {
+async fn reported_first_to(thread: &str) {
     let mut rng = seed::rng();
     let recorded = RecordedServer::open(&mut rng).await;
     recorded.recorder.fail_sync(1, thread);
@@ -47,9 +47,9 @@ async fn heard_first_by(thread: &str) {
         };
         let failed = recorded.recorder.sync_failed();
         match load::perform(&recorded.diary_client(), work, &mut rng).await {
-            Outcome::Done => assert!(!failed, "answered after an error that `{thread}` heard"),
+            Outcome::Done => assert!(!failed, "answered after an error that `{thread}` got"),
             Outcome::Refused(code) => {
-                assert_eq!(code, "unavailable", "how a failed log is told");
+                assert_eq!(code, "unavailable", "the code of a failed log");
                 break;
             }
             Outcome::Lost(_) => break,
@@ -59,7 +59,7 @@ async fn heard_first_by(thread: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_error_after_the_last_checkpoint_stops_the_process_although_nobody_writes() {
+async fn an_error_after_the_last_checkpoint_stops_an_idle_process() {
     let recorded = RecordedServer::open(&mut seed::rng()).await;
     // The first sync is the checkpoint's, which runs when nobody writes; its removals from the log are written
     // later, and nobody waits for them.
@@ -105,11 +105,11 @@ impl RecordedServer {
             !status.success(),
             "a process that cannot sync exits with {status}"
         );
-        let said = self.server.output();
+        let log = self.server.output();
         assert!(
-            tells_why(&said),
+            names_the_cause(&log),
             "no plain message in:\n{}",
-            said.join("\n")
+            log.join("\n")
         );
         assert!(self.recorder.sync_failed(), "no sync was made to fail");
         self.recorder.crash(self.server).await;

@@ -48,9 +48,9 @@ async fn is_there_and_nowhere_else(main: &str, admin: &str) {
     // What a proxy claims changes nothing.
     for header in ["scrip-forwarded", "x-forwarded-for"] {
         let client = Client::new(main, ADMIN_TOKEN);
-        let asked = client.request(reqwest::Method::GET, "/api/admin/v1/projects");
-        let asked = asked.header(header, "127.0.0.1").send().await.unwrap();
-        assert_eq!(asked.status(), 404, "{header}");
+        let call = client.request(reqwest::Method::GET, "/api/admin/v1/projects");
+        let call = call.header(header, "127.0.0.1").send().await.unwrap();
+        assert_eq!(call.status(), 404, "{header}");
     }
     for (path, expected) in [("/healthz", 200), ("/api/v1/me", 401), ("/docs", 200)] {
         assert_eq!(status(main, path, "*/*").await, expected, "{path}");

@@ -13,13 +13,13 @@ async fn the_schedule_makes_them_and_keeps_as_many_as_it_says() {
         .env("SCRIP_BACKUP_EVERY", "1s")
         .env("SCRIP_BACKUP_KEEP", "2");
     let server = Server::launch(launch).await;
-    let mut seen = std::collections::BTreeSet::new();
+    let mut ids = std::collections::BTreeSet::new();
     deadline::until("four backups by the schedule", deadline::SOON, || {
         let names = fs::read_dir(to.join("backups")).ok()?;
         let names: Vec<_> = names.map(|it| it.unwrap().file_name()).collect();
         assert!(names.len() <= 3, "{names:?}");
-        seen.extend(names);
-        (seen.len() >= 4).then_some(())
+        ids.extend(names);
+        (ids.len() >= 4).then_some(())
     })
     .await;
     let figures = server.figures().await;
@@ -27,10 +27,10 @@ async fn the_schedule_makes_them_and_keeps_as_many_as_it_says() {
         .lines()
         .find_map(|line| line.strip_prefix("scrip_backup_age_seconds "));
     assert!(age.unwrap().parse::<u64>().unwrap() < 60, "{figures}");
-    let told = server
+    let backups = server
         .admin()
         .get("/api/admin/v1/backups")
         .await
         .expect(200);
-    assert!(told["lastSuccessAt"].is_string(), "{told}");
+    assert!(backups["lastSuccessAt"].is_string(), "{backups}");
 }

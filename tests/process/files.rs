@@ -23,15 +23,15 @@ async fn the_soft_limit_of_open_files_is_raised() {
         .find(|line| line.starts_with("Max open files"));
     let figures: Vec<_> = line.unwrap().split_whitespace().collect();
     assert_eq!(figures[3], figures[4], "{figures:?}");
-    let said = server.instance().output().join("\n");
-    assert!(!said.contains("open files"), "{said}");
+    let log = server.instance().output().join("\n");
+    assert!(!log.contains("open files"), "{log}");
 }
 
 #[tokio::test]
 async fn connections_are_fewer_where_files_are_few() {
     let server = Server::launch(limited("ulimit -n 700")).await;
-    let said = server.instance().output().join("\n");
-    assert!(said.contains("at most 188 connections"), "{said}");
+    let log = server.instance().output().join("\n");
+    assert!(log.contains("at most 188 connections"), "{log}");
     server.admin().get("/healthz").await.expect(200);
 }
 
@@ -40,10 +40,10 @@ async fn too_few_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = limited("ulimit -n 200").serve(folder.path());
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("ulimit"),
-        "{said}"
+        !output.status.success() && text.contains("ulimit"),
+        "{text}"
     );
 }
 
@@ -81,12 +81,12 @@ async fn the_data_directory_is_its_owners_alone() {
     );
     server.restart().await;
     assert_eq!(open_to_others(server.data_dir()), []);
-    let said = server.instance().output().join("\n");
-    assert!(!said.contains("other users"), "{said}");
+    let log = server.instance().output().join("\n");
+    assert!(!log.contains("other users"), "{log}");
 }
 
 #[tokio::test]
-async fn a_data_directory_that_others_can_read_is_closed_and_that_is_said() {
+async fn a_data_directory_that_others_can_read_is_closed_with_a_warning() {
     let mut server = Server::start().await;
     server.terminate().await;
     let data = server.data_dir().to_owned();
@@ -98,7 +98,7 @@ async fn a_data_directory_that_others_can_read_is_closed_and_that_is_said() {
     }
     server.start_again().await;
     assert_eq!(open_to_others(&data), []);
-    let said = server.instance().output().join("\n");
-    assert!(said.contains("could be read by other users"), "{said}");
-    assert!(!said.contains('\u{1b}'), "no colours in a file: {said}");
+    let log = server.instance().output().join("\n");
+    assert!(log.contains("could be read by other users"), "{log}");
+    assert!(!log.contains('\u{1b}'), "no colours in a file: {log}");
 }

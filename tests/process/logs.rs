@@ -21,9 +21,9 @@ async fn shop(launch: Launch) -> (Server, String) {
 async fn line(server: &Server, parts: &[&str]) -> String {
     let instance = server.instance();
     deadline::until(&format!("a line with {parts:?}"), deadline::SOON, || {
-        let said = instance.output();
+        let log = instance.output();
         let has_all = |line: &&String| parts.iter().all(|part| line.contains(part));
-        said.iter().find(has_all).cloned()
+        log.iter().find(has_all).cloned()
     })
     .await
 }
@@ -39,11 +39,11 @@ async fn every_line_of_a_request_has_its_name() {
         let reply = server.client().post("/api/v1/checkout", &buy).await;
         assert_eq!(reply.code(), "provider_error");
         let id = reply.headers["x-request-id"].to_str().unwrap();
-        let said = line(&server, &["provider", "failed", id]).await;
-        assert!(said.contains("/api/v1/checkout"), "{said}");
+        let text = line(&server, &["provider", "failed", id]).await;
+        assert!(text.contains("/api/v1/checkout"), "{text}");
         if format == "json" {
-            let said: Value = serde_json::from_str(&said).unwrap();
-            assert_eq!(said["span"]["id"], id, "{said}");
+            let text: Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(text["span"]["id"], id, "{text}");
         }
     }
 }
@@ -57,11 +57,11 @@ async fn what_is_administrated_is_logged() {
         .await;
     let id = reply.headers["x-request-id"].to_str().unwrap().to_owned();
     reply.expect(201);
-    let said = line(&server, &["administrative", &id]).await;
+    let text = line(&server, &["administrative", &id]).await;
     for part in ["POST", "/api/admin/v1/projects", "201", "127.0.0.1"] {
-        assert!(said.contains(part), "{part} in {said}");
+        assert!(text.contains(part), "{part} in {text}");
     }
-    assert!(!said.contains("Second"), "{said}");
+    assert!(!text.contains("Second"), "{text}");
 }
 
 #[tokio::test]
@@ -81,29 +81,29 @@ async fn strangers_leave_so_many_lines_however_often_they_ask() {
     let reply = server.admin().get(projects).await;
     let id = reply.headers["x-request-id"].to_str().unwrap().to_owned();
     line(&server, &["administrative", &id]).await;
-    let said = server.instance().output().split_off(before);
-    assert!(said.len() <= 25, "{} lines: {said:?}", said.len());
+    let log = server.instance().output().split_off(before);
+    assert!(log.len() <= 25, "{} lines: {log:?}", log.len());
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_switched_off_is_told_of() {
+async fn a_disabled_endpoint_is_logged() {
     let launch = Launch::default().env("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true");
     let server = Server::launch(launch).await;
     let receiver = Receiver::start().await;
     let path = format!("{}/webhooks", server.project_path());
     let url = format!("{}?token=a-secret", receiver.url);
-    let made = server.admin().post(&path, &json!({"url": url})).await;
-    let made = made.expect(201);
+    let endpoint = server.admin().post(&path, &json!({"url": url})).await;
+    let endpoint = endpoint.expect(201);
     receiver.next(Say::Status(410));
     server.grant("ann", 1, "g1").await;
-    let id = made["id"].as_str().unwrap();
-    let said = line(&server, &["WARN", "was disabled", id]).await;
-    assert!(said.contains(&server.project().id), "{said}");
-    assert!(!said.contains("a-secret"), "{said}");
+    let id = endpoint["id"].as_str().unwrap();
+    let text = line(&server, &["WARN", "was disabled", id]).await;
+    assert!(text.contains(&server.project().id), "{text}");
+    assert!(!text.contains("a-secret"), "{text}");
 }
 
 #[tokio::test]
-async fn a_server_whose_lines_nobody_reads_any_more_serves_and_ends_all_the_same() {
+async fn a_server_whose_log_is_no_longer_read_serves_and_ends() {
     use std::io::{BufRead, BufReader};
     let folder = tempfile::tempdir().unwrap();
     let mut command = Launch::default()
@@ -112,10 +112,10 @@ async fn a_server_whose_lines_nobody_reads_any_more_serves_and_ends_all_the_same
     command.stdout(std::process::Stdio::piped());
     command.stderr(std::process::Stdio::piped());
     let mut child = command.spawn().unwrap();
-    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-    let base = said.find_map(|line| kit::process::listening(&line.unwrap()));
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let base = output.find_map(|line| kit::process::listening(&line.unwrap()));
     let base = base.unwrap();
-    drop((said, child.stderr.take()));
+    drop((output, child.stderr.take()));
     // It logs that the provider refused, and that it stops.
     let admin = Client::new(&base, kit::launch::ADMIN_TOKEN);
     let project = Project::create(&admin).await;

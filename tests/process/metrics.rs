@@ -44,11 +44,11 @@ async fn prometheus_own_tool_finds_nothing_wrong() {
     into.write_all(text.as_bytes()).unwrap();
     drop(into);
     let judged = tool.wait_with_output().unwrap();
-    let said = [judged.stderr, judged.stdout].concat();
-    let said = String::from_utf8(said).unwrap();
+    let output = [judged.stderr, judged.stdout].concat();
+    let output = String::from_utf8(output).unwrap();
     // The tool reads the older format, in which a counter's help uses its whole name. In OpenMetrics, as here,
     // the name comes without its suffix.
-    let wrong: Vec<&str> = said
+    let wrong: Vec<&str> = output
         .lines()
         .filter(|line| {
             let counter = line.strip_suffix("_total no help text");
@@ -59,12 +59,12 @@ async fn prometheus_own_tool_finds_nothing_wrong() {
     // 3: there are remarks.
     assert!(
         matches!(judged.status.code(), Some(0 | 3)),
-        "{said}\n{text}"
+        "{output}\n{text}"
     );
 }
 
 #[tokio::test]
-async fn dashboard_and_rules_ask_for_what_there_is() {
+async fn the_grafana_dashboard_and_the_rules_use_metrics_that_exist() {
     // One of a cluster has all figures, with a snapshot to tell the age of.
     let database = postgres_kit::shared();
     let name = database.create_database();
@@ -129,17 +129,17 @@ fn prometheus_own_tool_finds_the_rules_right_and_they_wake_somebody_when_they_sh
                 return;
             }
         };
-        let said = [output.stdout, output.stderr].concat();
+        let text = [output.stdout, output.stderr].concat();
         assert!(
             output.status.success(),
             "{}",
-            String::from_utf8_lossy(&said)
+            String::from_utf8_lossy(&text)
         );
     }
 }
 
 #[tokio::test]
-async fn the_age_of_a_backup_survives_a_restart_whoever_made_it() {
+async fn the_age_of_any_backup_survives_a_restart() {
     let mut server = Server::start().await;
     let line = |text: &str, name: &str| -> Option<i64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

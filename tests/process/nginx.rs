@@ -67,7 +67,7 @@ fn start(folder: &Path, server: &str) -> Option<Nginx> {
 }
 
 /// What the server says of a proxy that nobody named, after wrong tokens and the right one were sent through nginx.
-async fn said_behind_nginx(launch: Launch) -> Option<Vec<String>> {
+async fn warnings_behind_nginx(launch: Launch) -> Option<Vec<String>> {
     let server = Server::launch(launch).await;
     let folder = tempfile::tempdir().unwrap();
     let own = server.instance().base().trim_start_matches("http://");
@@ -90,20 +90,20 @@ async fn said_behind_nginx(launch: Launch) -> Option<Vec<String>> {
     let buyer = Client::new(&nginx.base, server.publishable());
     assert_eq!(buyer.get("/api/v1/me").await.status, 200);
     assert_eq!(buyer.get("/metrics").await.status, 404, "not for the world");
-    let said = server.instance().output().into_iter();
+    let log = server.instance().output().into_iter();
     Some(
-        said.filter(|line| line.contains("trusted_proxies"))
+        log.filter(|line| line.contains("trusted_proxies"))
             .collect(),
     )
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_right_token_is_let_in_behind_it_and_the_log_says_once_that_it_is_not_named() {
-    if let Some(said) = said_behind_nginx(Launch::default()).await {
-        assert_eq!(said.len(), 1, "{said:?}");
+async fn a_right_token_passes_behind_an_unnamed_proxy_which_is_logged_once() {
+    if let Some(warnings) = warnings_behind_nginx(Launch::default()).await {
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
     }
     let named = Launch::default().env("SCRIP_TRUSTED_PROXIES", "127.0.0.1");
-    if let Some(said) = said_behind_nginx(named).await {
-        assert!(said.is_empty(), "{said:?}");
+    if let Some(warnings) = warnings_behind_nginx(named).await {
+        assert!(warnings.is_empty(), "{warnings:?}");
     }
 }

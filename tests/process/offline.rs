@@ -13,8 +13,8 @@ async fn a_drill_reads_and_spends_and_reaches_nobody_else() {
     let mut server = Server::launch(usual.clone()).await;
     let hooks = format!("{}/webhooks", server.project_path());
     let endpoint = json!({"url": receiver.url});
-    let made = server.admin().post(&hooks, &endpoint).await;
-    made.expect(201);
+    let hook = server.admin().post(&hooks, &endpoint).await;
+    hook.expect(201);
     server.set_provider(&json!({"kind": "sandbox"})).await;
     let price = server.add_price(5).await;
     receiver.always(Some(Say::Status(500)));
@@ -24,8 +24,8 @@ async fn a_drill_reads_and_spends_and_reaches_nobody_else() {
     let before = receiver.received().len();
 
     server.start_as(&usual.clone().flag("--offline")).await;
-    let said = server.instance().output().join("\n");
-    assert!(said.contains("this server runs offline"), "{said}");
+    let log = server.instance().output().join("\n");
+    assert!(log.contains("this server runs offline"), "{log}");
     let ready = server.client().get("/readyz").await.expect(200);
     assert_eq!(ready["offline"], true);
     // Its event would be sent at once.
@@ -62,6 +62,6 @@ fn a_process_that_would_join_others_is_no_drill() {
         .output();
     let output = output.unwrap();
     assert!(!output.status.success());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("leave it out"), "{said}");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("leave it out"), "{text}");
 }

@@ -53,25 +53,26 @@ async fn what_is_for_this_machine_goes_through_no_proxy() {
 }
 
 #[tokio::test]
-async fn a_proxy_that_nobody_named_is_named_in_the_log_once() {
+async fn an_unnamed_proxy_is_logged_once() {
     let server = Server::start().await;
     for client in ["203.0.113.1", "203.0.113.2", "203.0.113.3"] {
-        let asked = server.client().request(Method::GET, "/api/v1/me");
-        let asked = asked.header("X-Forwarded-For", client);
-        Client::send(asked).await.unwrap().expect(200);
+        let call = server.client().request(Method::GET, "/api/v1/me");
+        let call = call.header("X-Forwarded-For", client);
+        Client::send(call).await.unwrap().expect(200);
     }
     server.admin().get("/metrics").await;
-    let said = || {
-        let said = server.instance().output().into_iter();
-        said.filter(|line| line.contains("trusted_proxies"))
+    let warnings = || {
+        let lines = server.instance().output().into_iter();
+        lines
+            .filter(|line| line.contains("trusted_proxies"))
             .collect::<Vec<_>>()
     };
     // The line may be logged after the response.
     let lines = deadline::until("the log to say so", deadline::SOON, || {
-        Some(said()).filter(|lines| !lines.is_empty())
+        Some(warnings()).filter(|lines| !lines.is_empty())
     });
     let lines = lines.await;
     assert!(lines[0].contains("127.0.0.1"), "{lines:?}");
     assert!(!lines[0].contains("203.0.113"), "{lines:?}");
-    assert_eq!(said().len(), 1);
+    assert_eq!(warnings().len(), 1);
 }

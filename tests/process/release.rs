@@ -67,8 +67,8 @@ fn unpacked(archive: &Path) -> TempDir {
 
 /// Asserts that an installed program is the one that was packed.
 fn is_this_version(mut program: Command) {
-    let said = run(program.arg("--version"));
-    assert_eq!(said, concat!("scrip ", env!("CARGO_PKG_VERSION"), "\n"));
+    let output = run(program.arg("--version"));
+    assert_eq!(output, concat!("scrip ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 /// Starts `dev` with an installed program, deducts with the key that it prints, and ends it by SIGTERM.
@@ -214,9 +214,9 @@ async fn the_npm_packages_serve() {
     fs::remove_dir_all(&platform).unwrap();
     let without = program(&scrip, folder.path()).output().unwrap();
     assert_eq!(without.status.code(), Some(1), "{without:?}");
-    let said = String::from_utf8(without.stderr).unwrap();
+    let text = String::from_utf8(without.stderr).unwrap();
     let missing = platform.file_name().unwrap().to_string_lossy();
-    assert!(said.contains(&format!("@scrip/{missing}, ")), "{said}");
+    assert!(text.contains(&format!("@scrip/{missing}, ")), "{text}");
 }
 
 /// Compares a wheel's files with the hashes and sizes in its RECORD, which pip itself does not.

@@ -24,8 +24,8 @@ async fn every_acknowledged_change_is_there_after_a_crash() {
         .await
         .unwrap();
     let price = json!({"amountCents": 50, "currency": "EUR", "interval": "one_time"});
-    let made = admin.post(&format!("{product}/prices"), &price).await;
-    made.expect(201);
+    let new_price = admin.post(&format!("{product}/prices"), &price).await;
+    new_price.expect(201);
     let renamed = admin.patch(&product, &json!({"name": "Renamed"})).await;
     renamed.expect(200);
     let before = admin.get(&product).await.expect(200);
@@ -51,9 +51,9 @@ async fn a_clean_end_does_not_wait_for_streams() {
     let mut stream = Events::open(&server.client(), path).await.ok().unwrap();
     stream.balance(10).await;
     // Without the streams' end it takes the half minute that requests in flight have.
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     assert!(server.terminate().await.success());
-    assert!(begun.elapsed().as_secs() < 25);
+    assert!(started.elapsed().as_secs() < 25);
     assert_eq!(stream.event().await, None);
     server.verify();
 }
@@ -91,9 +91,9 @@ async fn a_note_that_cannot_be_read_is_named_and_never_skipped() {
         for _ in 0..2 {
             let mut process = Instance::begin(server.launch_settings(), server.data_dir());
             let status = process.wait(kit::deadline::SOON).await;
-            let said = process.output().join("\n");
-            assert!(!status.success(), "{said}");
-            assert!(said.contains("the note") && said.contains(says), "{said}");
+            let log = process.output().join("\n");
+            assert!(!status.success(), "{log}");
+            assert!(log.contains("the note") && log.contains(says), "{log}");
         }
     }
 }

@@ -29,7 +29,7 @@ fn assert_hushed(what: &str) {
     }
 }
 
-/// A provider that refuses everything, with a message that repeats the whole request. Once told to accept the
+/// A provider that refuses everything, with a message that repeats the whole request. Once set to accept the
 /// key, it does, and refuses only the requests made with it.
 async fn gossip(takes_the_key: Arc<AtomicBool>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -63,7 +63,7 @@ async fn gossip(takes_the_key: Arc<AtomicBool>) -> String {
 }
 
 #[tokio::test]
-async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
+async fn a_providers_and_a_mail_servers_secrets_are_shown_nowhere() {
     let catcher = MailServer::start(&[Behaviour::Refuse("535 5.7.8 No")]).await;
     let smtp = catcher
         .url()
@@ -83,17 +83,17 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
     // A purchase, so that there is a mail to be sent.
     server.set_provider(&json!({"kind": "sandbox"})).await;
     let buy = json!({"priceId": price, "customerEmail": "ann@mail.example"});
-    let begun = server.client().post("/api/v1/checkout", &buy).await;
-    let url = begun.expect(200)["url"].as_str().unwrap().to_owned();
+    let checkout = server.client().post("/api/v1/checkout", &buy).await;
+    let url = checkout.expect(200)["url"].as_str().unwrap().to_owned();
     let pay = url.strip_prefix(server.instance().base()).unwrap();
     let paid = admin.post(&format!("{pay}/pay"), &json!({})).await;
     paid.expect(200);
     let email = json!({"email": "ann@mail.example"});
-    let asked = server
+    let response = server
         .client()
         .post("/api/v1/wallets/recover", &email)
         .await;
-    assert_eq!(asked.status, 202);
+    assert_eq!(response.status, 202);
     deadline::until("an attempt to send a mail", deadline::SOON, || {
         (catcher.connections() > 0).then_some(())
     })
@@ -119,20 +119,20 @@ async fn a_providers_and_a_mail_servers_secrets_are_said_nowhere() {
     let reply = server.client().post("/api/v1/checkout", &buy).await;
     assert!(reply.status >= 400, "{}", reply.body);
     assert_hushed(&format!("{:?} {}", reply.headers, reply.body));
-    let shown = admin.get(&server.project_path()).await.expect(200);
-    assert_hushed(&shown.to_string());
-    let said = server.instance().output();
-    assert!(said.iter().any(|line| line.contains("DEBUG")), "{said:?}");
-    assert_hushed(&said.join("\n"));
+    let page = admin.get(&server.project_path()).await.expect(200);
+    assert_hushed(&page.to_string());
+    let log = server.instance().output();
+    assert!(log.iter().any(|line| line.contains("DEBUG")), "{log:?}");
+    assert_hushed(&log.join("\n"));
 }
 
 #[tokio::test]
-async fn a_sessions_token_is_said_to_whoever_asked_for_it_alone() {
+async fn a_sessions_token_is_shown_to_its_caller_alone() {
     let server = Server::launch(Launch::default().env("SCRIP_LOG", "trace")).await;
-    let asked = json!({"externalUserId": "ann"});
-    let made = server.client().post("/api/v1/sessions", &asked).await;
-    let made = made.expect(200);
-    let token = made["token"].as_str().unwrap();
+    let request = json!({"externalUserId": "ann"});
+    let session_reply = server.client().post("/api/v1/sessions", &request).await;
+    let session_reply = session_reply.expect(200);
+    let token = session_reply["token"].as_str().unwrap();
     let session = server.instance().client(token);
     for (path, status) in [
         ("/api/v1/me", 200),
@@ -143,8 +143,8 @@ async fn a_sessions_token_is_said_to_whoever_asked_for_it_alone() {
     ] {
         let reply = session.get(path).await;
         assert_eq!(reply.status, status, "{path}: {}", reply.body);
-        let said = format!("{:?} {}", reply.headers, reply.body);
-        assert!(!said.contains(token), "{said}");
+        let text = format!("{:?} {}", reply.headers, reply.body);
+        assert!(!text.contains(token), "{text}");
     }
     // Nor where somebody puts it where it does not belong.
     for path in [
@@ -170,7 +170,7 @@ async fn a_sessions_token_is_said_to_whoever_asked_for_it_alone() {
     assert_eq!(reply.status, 401);
     let revoked = server
         .client()
-        .post("/api/v1/sessions/revoke", &asked)
+        .post("/api/v1/sessions/revoke", &request)
         .await;
     revoked.expect(200);
     assert_eq!(session.get("/api/v1/me").await.status, 401);
@@ -179,11 +179,11 @@ async fn a_sessions_token_is_said_to_whoever_asked_for_it_alone() {
         output.iter().any(|line| line.contains("DEBUG")),
         "{output:?}"
     );
-    let said = output.join("\n");
+    let text = output.join("\n");
     // Not a part of it either.
     let body = token.strip_prefix("pay_ws_").unwrap();
     for part in [&body[..24], &body[body.len() - 24..], "pay_ws_"] {
-        assert!(!said.contains(part), "{part} in {said}");
+        assert!(!text.contains(part), "{part} in {text}");
     }
 }
 
@@ -221,11 +221,11 @@ async fn a_server_and_its_commands_take_secrets_from_files() {
         .env("SCRIP_ADMIN_TOKEN_FILE", &token)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&both.stderr).into_owned();
+    let printed = String::from_utf8_lossy(&both.stderr).into_owned();
     assert!(!both.status.success());
     assert!(
-        said.contains("SCRIP_ADMIN_TOKEN and SCRIP_ADMIN_TOKEN_FILE"),
-        "{said}"
+        printed.contains("SCRIP_ADMIN_TOKEN and SCRIP_ADMIN_TOKEN_FILE"),
+        "{printed}"
     );
 }
 
@@ -252,11 +252,11 @@ fn a_configuration_that_is_refused_is_not_shown() {
         format!("[mail]\nsmtp_url = \"{url}\" trailing"),
     ] {
         let output = refused(&config);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!said.is_empty());
-        assert_hushed(&said);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(!text.is_empty());
+        assert_hushed(&text);
     }
-    let said = refused(&format!("[http]\nworkers = 1\n[mail]\nsmtp_url = \"{url}"));
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(said.contains("line 4"), "{said}");
+    let text = refused(&format!("[http]\nworkers = 1\n[mail]\nsmtp_url = \"{url}"));
+    let text = String::from_utf8_lossy(&text.stderr).into_owned();
+    assert!(text.contains("line 4"), "{text}");
 }

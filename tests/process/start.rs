@@ -17,9 +17,9 @@ async fn a_second_server_on_the_same_data_is_refused_in_plain_words() {
     let mut second = Launch::default().serve(server.data_dir());
     let output = second.output().expect("the binary starts");
     assert!(!output.status.success());
-    let said = errors(&output);
-    assert!(said.contains("another Scrip is using"), "{said}");
-    assert!(!said.contains("panicked"), "{said}");
+    let text = errors(&output);
+    assert!(text.contains("another Scrip is using"), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
     assert_eq!(server.client().get("/api/v1/me").await.status, 200);
 }
 
@@ -50,8 +50,8 @@ fn a_bad_configuration_is_refused_by_its_key() {
     let mut command = Launch::default().command("serve", folder.path());
     let output = command.arg("--config").arg(&file).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = errors(&output);
-    assert!(said.contains("unknown key `journal.cache`"), "{said}");
+    let text = errors(&output);
+    assert!(text.contains("unknown key `journal.cache`"), "{text}");
 }
 
 #[tokio::test]
@@ -64,8 +64,8 @@ async fn a_token_is_made_once_and_put_into_a_file_instead_of_the_log() {
         .await;
     assert_eq!(reply.status, 200);
     let mut first = base.0;
-    let said = first.output().join("\n");
-    assert!(!said.contains(&token) && !said.contains("link="), "{said}");
+    let log = first.output().join("\n");
+    assert!(!log.contains(&token) && !log.contains("link="), "{log}");
     first.terminate();
     assert!(first.wait(kit::deadline::SOON).await.success());
     let key = std::fs::metadata(data.join("server.key")).unwrap();
@@ -98,15 +98,15 @@ async fn a_start_that_waits_for_its_database_says_so_and_ends_at_once() {
 }
 
 #[tokio::test]
-async fn a_supervisor_is_told_when_it_answers() {
+async fn a_supervisor_is_notified_when_it_answers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notify");
     let socket = tokio::net::UnixDatagram::bind(&path).unwrap();
     let launch = Launch::default().env("NOTIFY_SOCKET", &path);
     let instance = Instance::start(&launch, &folder.path().join("data")).await;
-    let mut told = [0; 64];
-    let length = socket.recv(&mut told).await.unwrap();
-    assert_eq!(&told[..length], b"READY=1\n");
+    let mut message = [0; 64];
+    let length = socket.recv(&mut message).await.unwrap();
+    assert_eq!(&message[..length], b"READY=1\n");
     assert_eq!(instance.admin().get("/readyz").await.status, 200);
 }
 

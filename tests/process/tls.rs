@@ -122,8 +122,8 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
     let plain = reqwest::Client::builder().no_proxy();
     let plain = plain.tls_backend_preconfigured(no_trust()).build().unwrap();
     let port = base.rsplit_once(':').unwrap().1;
-    let asked = plain.get(format!("http://127.0.0.1:{port}/readyz")).send();
-    assert!(asked.await.is_err());
+    let request = plain.get(format!("http://127.0.0.1:{port}/readyz")).send();
+    assert!(request.await.is_err());
     process.terminate();
     assert!(process.wait(deadline::SOON).await.success());
 }
@@ -168,8 +168,8 @@ async fn the_sandbox_is_reached_though_the_certificate_is_for_another_name() {
     let price = send("POST", &prices, admin, price).await;
     let key = project["secretKey"].as_str().unwrap();
     let buy = json!({"priceId": price["id"], "externalUserId": "ann"});
-    let begun = send("POST", "/api/v1/checkout", key, buy).await;
-    let url = begun["url"].as_str().unwrap();
+    let checkout = send("POST", "/api/v1/checkout", key, buy).await;
+    let url = checkout["url"].as_str().unwrap();
     assert!(url.starts_with("https://127.0.0.1:"), "{url}");
 }
 
@@ -200,12 +200,12 @@ async fn files_that_do_not_work_refuse_the_start() {
     ] {
         let data = folder.path().join("data");
         let output = launch.serve(&data).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let text = String::from_utf8_lossy(&output.stderr);
         assert!(
-            !output.status.success() && said.contains(expected),
-            "{said}"
+            !output.status.success() && text.contains(expected),
+            "{text}"
         );
-        assert!(!said.contains(key.lines().nth(1).unwrap()));
+        assert!(!text.contains(key.lines().nth(1).unwrap()));
         assert!(!data.exists());
     }
 }

@@ -27,10 +27,10 @@ fn holder<'a>(world: &'a World, holder: &Holder) -> &'a Visitor {
 
 /// The form of a page that is sent to this path, with these fields.
 async fn fill(walk: &Walk, visitor: &Visitor, page: &str, action: &str, fields: &[(&str, &str)]) {
-    let shown = walk
+    let reply = walk
         .ask(visitor, "GET a linked page", Method::GET, page, None)
         .await;
-    let forms = PageForm::all(&shown.text);
+    let forms = PageForm::all(&reply.text);
     let form = forms.into_iter().find(|form| form.action == action);
     let form = form.unwrap_or_else(|| panic!("{} has no form to {action} on {page}", visitor.name));
     let mut sent = form.filled(|name, value| {
@@ -63,10 +63,10 @@ pub(crate) async fn ask(walk: &Walk, world: &World) {
         shop.admin_path(),
         shop.values["code"][1]
     );
-    let found = admin.get(&query).await.expect(200);
+    let hits = admin.get(&query).await.expect(200);
     let wallet = format!(
         "{base}/wallets/{}",
-        found["wallets"][0]["ref"].as_str().unwrap()
+        hits["wallets"][0]["ref"].as_str().unwrap()
     );
     let product = format!("{base}/catalog/{}", shop.project.product);
     let all = [
@@ -104,7 +104,7 @@ pub(crate) async fn ask(walk: &Walk, world: &World) {
     }
 }
 
-/// Everybody tries to answer everything, by whoever may least first; then whoever asked for the key comes for it.
+/// Every visitor tries every decision, those who may least first; then the asker of the key fetches it.
 pub(crate) async fn answer(walk: &Walk, world: &World) {
     let shop = &world.shops[0];
     let path = format!("/dashboard/projects/{}/approvals", shop.project.id);
@@ -134,16 +134,16 @@ pub(crate) async fn answer(walk: &Walk, world: &World) {
         .filter(|it| matches!(it.holder, Holder::Viewer(_) | Holder::Support(_)));
     for visitor in others {
         let token = token(walk, visitor).await;
-        for (id, deed) in ids
+        for (id, action) in ids
             .iter()
-            .flat_map(|id| ["make", "approve"].map(|deed| (id, deed)))
+            .flat_map(|id| ["make", "approve"].map(|action| (id, action)))
         {
             let fields = [("formToken".to_owned(), token.clone())];
             let page = press(
                 walk,
                 visitor,
                 route,
-                &format!("{path}/{id}/{deed}"),
+                &format!("{path}/{id}/{action}"),
                 &fields,
             )
             .await;
@@ -155,26 +155,26 @@ pub(crate) async fn answer(walk: &Walk, world: &World) {
             );
         }
     }
-    for (visitor, deed, wants) in [
+    for (visitor, action, wants) in [
         (operator, "make", 403),
         (owner, "approve", 200),
         (operator, "make", 200),
     ] {
         let token = token(walk, visitor).await;
-        let mut made = 0;
+        let mut created = 0;
         for id in &ids {
             let fields = [("formToken".to_owned(), token.clone())];
             let page = press(
                 walk,
                 visitor,
                 route,
-                &format!("{path}/{id}/{deed}"),
+                &format!("{path}/{id}/{action}"),
                 &fields,
             )
             .await;
-            made += usize::from(page.status == wants);
+            created += usize::from(page.status == wants);
         }
-        assert!(made > 0, "{} may not {deed}", visitor.name);
+        assert!(created > 0, "{} may not {action}", visitor.name);
     }
     // Nobody sees the key again, nor who asked.
     for visitor in [support, operator, owner] {

@@ -87,27 +87,27 @@ pub(crate) fn read_the_data(walk: &Walk, data: &Path) {
 }
 
 fn run(walk: &Walk, world: &World, words: &[&str]) {
-    hear(walk, &mut world.server.command(words), words);
+    search_text(walk, &mut world.server.command(words), words);
 }
 
 /// Runs a command on a data directory; returns whether all was well.
 fn on_the_data(walk: &Walk, (verb, data): (&str, &Path), words: &[&str]) -> bool {
     let launch = Launch::default();
-    hear(
+    search_text(
         walk,
         launch.command(verb, data).args(words),
         &[&[verb], words].concat(),
     )
 }
 
-fn hear(walk: &Walk, command: &mut Command, words: &[&str]) -> bool {
+fn search_text(walk: &Walk, command: &mut Command, words: &[&str]) -> bool {
     let output = command.env(LOUD.0, LOUD.1).output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said).into_owned();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
     let words = words.join(" ");
-    assert!(!said.contains("panicked"), "{words}: {said}");
-    assert_ne!(output.status.code(), Some(2), "{words}: {said}");
-    walk.hear_asked(&Holder::Terminal, &format!("scrip {words}"), &said, &words);
+    assert!(!text.contains("panicked"), "{words}: {text}");
+    assert_ne!(output.status.code(), Some(2), "{words}: {text}");
+    walk.search_answer(&Holder::Terminal, &format!("scrip {words}"), &text, &words);
     output.status.success()
 }
 
@@ -116,8 +116,8 @@ async fn listens(walk: &Walk, world: &World, key: &str) {
     let mut command = world.server.command(&["listen", "--from-start"]);
     command.env("SCRIP_SECRET_KEY", key).env(LOUD.0, LOUD.1);
     let mut process = Process::start(command, false);
-    let heard = |line: &str| line.contains("order.paid").then_some(());
-    process.hears("an order", heard).await;
+    let is_newest = |line: &str| line.contains("order.paid").then_some(());
+    process.hears("an order", is_newest).await;
     let client = world.server.instance().client(key);
     let newest = deadline::answered("all events", deadline::SOON, async || {
         let mut after = String::new();
@@ -138,8 +138,8 @@ async fn listens(walk: &Walk, world: &World, key: &str) {
         }
     });
     let newest = newest.await;
-    let heard = |line: &str| line.contains(&newest).then_some(());
-    process.hears("the newest event", heard).await;
-    let said = process.output().join("\n");
-    walk.hear_asked(&Holder::Terminal, "scrip listen", &said, "");
+    let is_newest = |line: &str| line.contains(&newest).then_some(());
+    process.hears("the newest event", is_newest).await;
+    let log = process.output().join("\n");
+    walk.search_answer(&Holder::Terminal, "scrip listen", &log, "");
 }

@@ -1,5 +1,5 @@
 //! The forms of the dashboard as the pages have them: everybody who is signed in presses every button that they are
-//! shown, with what stands in the fields, with more than they may give, and with what is no value at all.
+//! shown, with the values that the fields have, with more than they may give, and with what is no value at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use crate::{
     world::World,
 };
 
-/// Forms that would end the walk of whoever sends them.
+/// Forms that would end the walk of the visitor that sends them.
 const ENDS: [&str; 3] = [
     "/dashboard/sign-out",
     "/dashboard/account",

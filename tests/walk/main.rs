@@ -1,7 +1,7 @@
 //! No credential is answered with a greater one. Every route of both descriptions and every page of the dashboard is
 //! asked with every credential that there is, in a world where something is of everything; every answer, event, export,
-//! mail, line of the log and figure is searched for codes, keys and addresses that whoever sees it should not see. Who
-//! may see what stands in [`secrets`], as `SECURITY.md` has it.
+//! mail, line of the log and figure is searched for codes, keys and addresses that its reader should not see. [`secrets`] has
+//! who may see what, as `SECURITY.md` does.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -54,19 +54,19 @@ async fn no_credential_is_answered_with_a_greater_one() {
     forms::press_everything(&walk, &world).await;
     for shop in 0..world.shops.len() {
         for event in world.shops[shop].receiver.received() {
-            let said = String::from_utf8_lossy(&event.raw).into_owned();
+            let text = String::from_utf8_lossy(&event.raw).into_owned();
             let what = format!("a delivery of {}", event.body["type"]);
-            walk.hear(&Holder::Receiver(shop), &what, &said);
+            walk.search_text(&Holder::Receiver(shop), &what, &text);
         }
     }
-    let said = world.server.instance().output().join("\n");
+    let text = world.server.instance().output().join("\n");
     assert!(
-        said.contains("DEBUG"),
+        text.contains("DEBUG"),
         "the log is no longer that of every request"
     );
-    walk.hear(&Holder::Stranger, "the log", &said);
+    walk.search_text(&Holder::Stranger, "the log", &text);
     let figures = world.server.figures().await;
-    walk.hear(&Holder::Stranger, "the figures", &figures);
+    walk.search_text(&Holder::Stranger, "the figures", &figures);
     assert!(world.server.terminate().await.success());
     commands::read_the_data(&walk, world.server.data_dir());
     walk.ends(&world);
@@ -160,7 +160,7 @@ async fn mails(walk: &Walk, world: &mut World) {
             .iter()
             .filter(|secret| secret.buyer.as_deref() == Some(&*to));
         let own: Vec<_> = own.map(|secret| secret.text.clone()).collect();
-        walk.hear_mail(&to, &mail.body(), &own);
+        walk.search_mail(&to, &mail.body(), &own);
         came.extend(mail.to);
     }
 }

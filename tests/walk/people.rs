@@ -20,8 +20,8 @@ pub(crate) async fn person(
     let email = format!("{name}@people.example");
     let projects: Value = projects.map_or(Value::Null, |id| json!([id]));
     let new = json!({"name": name, "email": email, "role": role, "projects": projects});
-    let made = admin.post("/api/admin/v1/users", &new).await.expect(201);
-    let link = made["invitationUrl"].as_str().unwrap();
+    let created = admin.post("/api/admin/v1/users", &new).await.expect(201);
+    let link = created["invitationUrl"].as_str().unwrap();
     let invitation = link.split_once('#').unwrap().1;
     let mut browser = Browser::new(base);
     let path = "/dashboard/invitation";
@@ -57,11 +57,11 @@ pub(crate) async fn person(
         once("a recovery code", &recovery),
         once("the session", session),
     ];
-    let id = made["id"].as_str().unwrap().to_owned();
+    let id = created["id"].as_str().unwrap().to_owned();
     (id, Visitor::with_cookie(name, holder, &cookie), secrets)
 }
 
-/// A browser of whoever has the administrator's token.
+/// A browser of the holder of the administrator's token.
 pub(crate) async fn administrator(base: &str) -> Visitor {
     let mut browser = Browser::new(base);
     let page = browser.sign_in(&[("token", ADMIN_TOKEN)]).await;

@@ -172,7 +172,7 @@ async fn read(
             let answer = walk
                 .ask(visitor, &operation.route(), Method::GET, &path, None)
                 .await;
-            // Whose key is none here is told so whatever they ask about.
+            // An unknown key is refused as such on every route.
             if answer.status == 401 {
                 return;
             }
@@ -180,7 +180,7 @@ async fn read(
     }
 }
 
-/// New things of a shop for whoever may change or end them.
+/// New things of a shop for visitors that may change or end them.
 struct Fresh<'a> {
     world: &'a World,
     shop: usize,
@@ -229,7 +229,7 @@ impl Fresh<'_> {
         let shop = &self.world.shops[self.shop];
         let admin = self.world.server.admin();
         let secret = self.world.server.instance().client(&shop.project.secret);
-        let made = async |path: &str, body: Value, field: &str| {
+        let created = async |path: &str, body: Value, field: &str| {
             let reply = admin
                 .post(&format!("{}{path}", shop.admin_path()), &body)
                 .await;
@@ -261,8 +261,8 @@ impl Fresh<'_> {
                 let code = Box::pin(self.value(walk, "code")).await;
                 shop.hold(&secret, &code).await
             }
-            "keyId" => made("/keys", json!({"kind": "publishable"}), "id").await,
-            "webhookId" => made("/webhooks", json!({"url": shop.receiver.url}), "id").await,
+            "keyId" => created("/keys", json!({"kind": "publishable"}), "id").await,
+            "webhookId" => created("/webhooks", json!({"url": shop.receiver.url}), "id").await,
             "walletRef" => {
                 let code = Box::pin(self.value(walk, "code")).await;
                 let path = format!("{}/wallets?query={code}", shop.admin_path());
@@ -298,7 +298,7 @@ impl Fresh<'_> {
     }
 }
 
-/// Sends every change with a body that is in order, by whoever may least first, each time to something new.
+/// Sends every change with a body that is in order, by those who may least first, each time to something new.
 pub(crate) async fn send_everything(walk: &Walk, world: &World) {
     let (made, payments) = (Cell::new(0), Cell::new(0));
     for (document, operations) in descriptions(world).await {

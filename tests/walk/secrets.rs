@@ -13,7 +13,7 @@ pub(crate) enum SecretKind {
     FormerCode,
     /// A publishable key: public, but of its project.
     PublishableKey,
-    /// A key or token that is shown once, a password, a second factor, a name of a repeatable deed.
+    /// A key or token that is shown once, a password, a second factor, the key of an idempotent change.
     ShownOnce,
     /// What the project's sandbox is asked and signs with.
     SandboxKey,
@@ -93,7 +93,7 @@ impl Secret {
             // A buyer's page at the provider is theirs who have its address.
             Kind::Address if route == "a page for buyers" => true,
             Kind::Address | Kind::OfProvider => is_server || sees_pages,
-            // What was told stays as it was told.
+            // What was sent stays as it was sent.
             Kind::ErasedAddress => {
                 let tells = route.contains("/events")
                     || route.contains("/deliveries")

@@ -87,26 +87,26 @@ impl Shop {
 
     /// Opens a checkout and pays it in the sandbox.
     pub(crate) async fn buys(&mut self, client: &Client, asked: Value, buyer: &str) -> Value {
-        let begun = client.post("/api/v1/checkout", &asked).await.expect(200);
-        let url = text(&begun, "url");
+        let checkout = client.post("/api/v1/checkout", &asked).await.expect(200);
+        let url = text(&checkout, "url");
         let pay = kit::client::plain_http().post(format!("{url}/pay"));
         let paid = pay.json(&json!({"email": buyer})).send().await.unwrap();
         assert!(paid.status().is_success(), "{}", paid.text().await.unwrap());
         let path = url.find("/sandbox/").map(|at| url[at..].to_owned());
         self.pages.extend(path);
-        begun
+        checkout
     }
 
     /// The order of a checkout, once it is paid.
-    pub(crate) async fn paid(&mut self, server: &Server, begun: &Value) -> Value {
+    pub(crate) async fn paid(&mut self, server: &Server, checkout: &Value) -> Value {
         let client = server.instance().client(&self.project.secret);
-        let path = format!("/api/v1/orders/{}", text(begun, "orderId"));
+        let path = format!("/api/v1/orders/{}", text(checkout, "orderId"));
         let order = deadline::answered("a paid order", deadline::SOON, async || {
             let order = client.get(&path).await.expect(200);
             (order["status"] == "paid").then_some(order)
         });
         let order = order.await;
-        for id in [text(begun, "orderId"), text(begun, "checkoutId")] {
+        for id in [text(checkout, "orderId"), text(checkout, "checkoutId")] {
             if !self
                 .values
                 .get("orderIdOrCheckoutId")

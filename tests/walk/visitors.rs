@@ -5,7 +5,7 @@ use reqwest::RequestBuilder;
 /// What a visitor's credential is, as far as it decides what they may see. Shops are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Holder {
-    /// Nobody, or whoever has what is over.
+    /// Nobody, or the holder of an ended credential.
     Stranger,
     Publishable(usize),
     Secret(usize),
@@ -43,7 +43,7 @@ pub(crate) struct Visitor {
     pub(crate) holder: Holder,
     bearer: Option<String>,
     cookie: Option<String>,
-    /// The recovery code in the header that stands in for it in paths.
+    /// The recovery code in the header that replaces it in paths.
     pub(crate) code: Option<String>,
 }
 

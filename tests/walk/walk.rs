@@ -17,7 +17,7 @@ use crate::{
 
 /// Before the route of a form: the page that its answer leads to.
 pub(crate) const BEHIND_A_FORM: &str = "the page behind ";
-/// Routes that make a code, a key or a token, which whoever asked is shown, once.
+/// Routes that make a code, a key or a token, which is shown once to the caller.
 const MAKES: [&str; 13] = [
     "POST /wallets",
     "POST /wallets/{code}/rotate",
@@ -129,7 +129,7 @@ impl Walk {
         self.notes.borrow_mut().secrets.push(secret);
     }
 
-    /// The same for something that was shown to whoever made it, and to nobody again.
+    /// The same for something that was shown once to its creator.
     pub(crate) fn learn_once(&self, what: &str, text: &str) {
         let is_known = self.notes.borrow().secrets.iter().any(|it| it.text == text);
         if !is_known {
@@ -168,8 +168,8 @@ impl Walk {
             .finish();
         let request = self.http.post(format!("{}{path}", self.base));
         let request = request.header("content-type", "application/x-www-form-urlencoded");
-        let said = format!("{path}\n{form:?}");
-        self.send(visitor, route, request.body(sent), &said).await
+        let text = format!("{path}\n{form:?}");
+        self.send(visitor, route, request.body(sent), &text).await
     }
 
     async fn send(
@@ -177,10 +177,10 @@ impl Walk {
         visitor: &Visitor,
         route: &str,
         request: RequestBuilder,
-        said: &str,
+        sent: &str,
     ) -> Answer {
         self.asked.set(self.asked.get() + 1);
-        // Each comes from an address of its own, so that nobody is told to come later.
+        // Each comes from an address of its own, so that no limit is reached.
         let [_, a, b, c] = self.asked.get().to_be_bytes();
         let request = request.header("x-forwarded-for", format!("10.{a}.{b}.{c}"));
         let response = visitor.sign(request).send().await;
@@ -206,8 +206,8 @@ impl Walk {
             .routes
             .entry(route.to_owned())
             .or_default() |= is_answered;
-        let known = format!("{said}\n{}", visitor.code.as_deref().unwrap_or_default());
-        let place = said.lines().next().unwrap_or_default();
+        let known = format!("{sent}\n{}", visitor.code.as_deref().unwrap_or_default());
+        let place = sent.lines().next().unwrap_or_default();
         let who = format!("{}: {route} ({place}, {status})", visitor.name);
         self.search(
             &visitor.holder,
@@ -232,22 +232,22 @@ impl Walk {
         }
     }
 
-    /// Searches what somebody hears without asking.
-    pub(crate) fn hear(&self, holder: &Holder, what: &str, said: &str) {
-        self.hear_asked(holder, what, said, "");
+    /// Searches what a holder gets without a request.
+    pub(crate) fn search_text(&self, holder: &Holder, what: &str, text: &str) {
+        self.search_answer(holder, what, text, "");
     }
 
-    /// The same, where whoever hears it has said something.
-    pub(crate) fn hear_asked(&self, holder: &Holder, what: &str, said: &str, asked: &str) {
-        self.search(holder, what, what, said, asked);
-        self.search_unknown(holder, what, what, said, asked);
+    /// Searches an answer to what the holder sent.
+    pub(crate) fn search_answer(&self, holder: &Holder, what: &str, text: &str, sent: &str) {
+        self.search(holder, what, what, text, sent);
+        self.search_unknown(holder, what, what, text, sent);
     }
 
-    /// Searches a mail, in which only what is its reader's own may stand.
-    pub(crate) fn hear_mail(&self, to: &str, said: &str, own: &[String]) {
+    /// Searches a mail, which may hold only what is its reader's own.
+    pub(crate) fn search_mail(&self, to: &str, text: &str, own: &[String]) {
         let what = format!("a mail to {to}");
         let notes = &mut *self.notes.borrow_mut();
-        for secret in notes.secrets.iter().filter(|it| has(said, &it.text)) {
+        for secret in notes.secrets.iter().filter(|it| has(text, &it.text)) {
             match own.contains(&secret.text) {
                 true => drop(
                     notes
@@ -261,10 +261,10 @@ impl Walk {
         }
     }
 
-    fn search(&self, holder: &Holder, route: &str, who: &str, text: &str, said: &str) {
+    fn search(&self, holder: &Holder, route: &str, who: &str, text: &str, sent: &str) {
         let notes = &mut *self.notes.borrow_mut();
         for secret in &notes.secrets {
-            if !has(text, &secret.text) || has(said, &secret.text) {
+            if !has(text, &secret.text) || has(sent, &secret.text) {
                 continue;
             }
             match secret.is_for(holder, route) {
@@ -281,10 +281,10 @@ impl Walk {
     }
 
     /// Looks for codes and keys that nobody knew before.
-    fn search_unknown(&self, holder: &Holder, route: &str, who: &str, text: &str, said: &str) {
+    fn search_unknown(&self, holder: &Holder, route: &str, who: &str, text: &str, sent: &str) {
         let notes = &mut *self.notes.borrow_mut();
         let known =
-            |word: &&str| said.contains(*word) || notes.secrets.iter().any(|it| it.text == *word);
+            |word: &&str| sent.contains(*word) || notes.secrets.iter().any(|it| it.text == *word);
         let has_code = !codes(text).iter().all(known);
         let has_key = !keys(text).iter().all(known);
         let sees_codes = matches!(holder, Holder::Secret(_) | Holder::Receiver(_))

@@ -126,12 +126,12 @@ impl World {
         ] {
             let query = format!("{name}-query-of-{shop}");
             let url = format!("{}?token={query}", receiver.url);
-            let made = admin.post(&path, &json!({"url": url})).await.expect(201);
+            let endpoint = admin.post(&path, &json!({"url": url})).await.expect(201);
             self.hides(
                 SecretKind::ShownOnce,
                 "a signing secret",
                 shop,
-                &text(&made, "secret"),
+                &text(&endpoint, "secret"),
             );
             self.hides(
                 SecretKind::OfReceiver,
@@ -144,8 +144,8 @@ impl World {
     }
 
     /// Keeps what an order leads to.
-    async fn hides_order(&mut self, shop: usize, begun: &Value, wallet: &str, buyer: &str) {
-        let order = self.shops[shop].paid(&self.server, begun).await;
+    async fn hides_order(&mut self, shop: usize, checkout: &Value, wallet: &str, buyer: &str) {
+        let order = self.shops[shop].paid(&self.server, checkout).await;
         let id = text(&order, "id");
         let secret = Secret::new(
             SecretKind::Order,
@@ -220,10 +220,10 @@ impl World {
             ("frozen", &secret),
         ] {
             let buyer = format!("{wallet}@buyers.example");
-            let asked = json!({"priceId": pack, "customerEmail": buyer});
-            let begun = self.shops[0].buys(client, asked, &buyer).await;
-            self.hides_order(0, &begun, wallet, &buyer).await;
-            let order = self.shops[0].paid(&self.server, &begun).await;
+            let body = json!({"priceId": pack, "customerEmail": buyer});
+            let checkout = self.shops[0].buys(client, body, &buyer).await;
+            self.hides_order(0, &checkout, wallet, &buyer).await;
+            let order = self.shops[0].paid(&self.server, &checkout).await;
             let code = text(&order, "code");
             let kind = SecretKind::CodeOfOrder;
             match wallet {
@@ -245,9 +245,9 @@ impl World {
         let tier = self.shops[0].tier(&self.server, tier).await;
         for (user, price) in [("ann", &tier), ("erin", &pack), ("paul", &pack)] {
             let buyer = format!("{user}.buys@buyers.example");
-            let asked = json!({"priceId": price, "externalUserId": user, "customerEmail": buyer});
-            let begun = self.shops[0].buys(&secret, asked, &buyer).await;
-            self.hides_order(0, &begun, user, &buyer).await;
+            let body = json!({"priceId": price, "externalUserId": user, "customerEmail": buyer});
+            let checkout = self.shops[0].buys(&secret, body, &buyer).await;
+            self.hides_order(0, &checkout, user, &buyer).await;
             self.shops[0].users.push(user.to_owned());
         }
         self.erases("erin").await;
@@ -265,28 +265,28 @@ impl World {
     async fn names_and_sessions(&mut self, pack: &str, publishable: &Client, secret: &Client) {
         for wallet in ["named", "by.session"] {
             let buyer = format!("{wallet}@buyers.example");
-            let made = secret
+            let new_wallet = secret
                 .post("/api/v1/wallets", &Value::Null)
                 .await
                 .expect(200);
-            let code = text(&made, "code");
+            let code = text(&new_wallet, "code");
             let session = secret
                 .post("/api/v1/sessions", &json!({"code": code}))
                 .await
                 .expect(200);
             let token = text(&session, "token");
-            let begun = match wallet {
+            let checkout = match wallet {
                 "named" => {
-                    let asked = json!({"priceId": pack, "customerEmail": buyer, "code": code});
-                    self.shops[0].buys(publishable, asked, &buyer).await
+                    let body = json!({"priceId": pack, "customerEmail": buyer, "code": code});
+                    self.shops[0].buys(publishable, body, &buyer).await
                 }
                 _ => {
                     let session = self.server.instance().client(&token);
-                    let asked = json!({"priceId": pack, "customerEmail": buyer});
-                    self.shops[0].buys(&session, asked, &buyer).await
+                    let body = json!({"priceId": pack, "customerEmail": buyer});
+                    self.shops[0].buys(&session, body, &buyer).await
                 }
             };
-            self.hides_order(0, &begun, wallet, &buyer).await;
+            self.hides_order(0, &checkout, wallet, &buyer).await;
             match wallet {
                 "named" => {
                     self.hides_code(SecretKind::CodeOfOrder, 0, (wallet, &code), Some(&buyer))
@@ -382,17 +382,17 @@ impl World {
             )
             .await;
         let buyer = "elsewhere@buyers.example";
-        let asked = json!({"priceId": pack});
-        let begun = publishable
-            .post("/api/v1/checkout", &asked)
+        let body = json!({"priceId": pack});
+        let checkout = publishable
+            .post("/api/v1/checkout", &body)
             .await
             .expect(200);
-        let session = self.stripe.pay_as(&text(&begun, "checkoutId"), buyer);
+        let session = self.stripe.pay_as(&text(&checkout, "checkoutId"), buyer);
         self.shops[1]
             .reports(&self.server, &session, "evt_paid")
             .await;
-        self.hides_order(1, &begun, "elsewhere", buyer).await;
-        let order = self.shops[1].paid(&self.server, &begun).await;
+        self.hides_order(1, &checkout, "elsewhere", buyer).await;
+        let order = self.shops[1].paid(&self.server, &checkout).await;
         self.hides_code(
             SecretKind::CodeOfOrder,
             1,
@@ -566,27 +566,27 @@ impl World {
             jiff::Timestamp::from_millisecond(i64::try_from(soon.as_millis()).unwrap()).unwrap();
         let mut ended = Vec::new();
         for kind in ["publishable", "secret"] {
-            let made = admin.post(&keys, &json!({"kind": kind})).await.expect(201);
-            let path = format!("{keys}/{}", text(&made, "id"));
+            let new_key = admin.post(&keys, &json!({"kind": kind})).await.expect(201);
+            let path = format!("{keys}/{}", text(&new_key, "id"));
             Client::send(admin.request(Method::DELETE, &path))
                 .await
                 .unwrap()
                 .expect(204);
-            ended.push((format!("a revoked {kind} key"), text(&made, "key")));
+            ended.push((format!("a revoked {kind} key"), text(&new_key, "key")));
             let expires = json!({"kind": kind, "expiresAt": format!("{soon:.3}")});
-            let made = admin.post(&keys, &expires).await.expect(201);
-            ended.push((format!("a {kind} key past its end"), text(&made, "key")));
+            let new_key = admin.post(&keys, &expires).await.expect(201);
+            ended.push((format!("a {kind} key past its end"), text(&new_key, "key")));
         }
-        let asked = json!({"externalUserId": "paul"});
-        let made = secret.post("/api/v1/sessions", &asked).await.expect(200);
-        ended.push(("a revoked session".into(), text(&made, "token")));
+        let body = json!({"externalUserId": "paul"});
+        let new_key = secret.post("/api/v1/sessions", &body).await.expect(200);
+        ended.push(("a revoked session".into(), text(&new_key, "token")));
         secret
-            .post("/api/v1/sessions/revoke", &asked)
+            .post("/api/v1/sessions/revoke", &body)
             .await
             .expect(200);
-        let made = json!({"externalUserId": "ann", "expiresInSeconds": 1});
-        let made = secret.post("/api/v1/sessions", &made).await.expect(200);
-        ended.push(("a session past its end".into(), text(&made, "token")));
+        let new_key = json!({"externalUserId": "ann", "expiresInSeconds": 1});
+        let new_key = secret.post("/api/v1/sessions", &new_key).await.expect(200);
+        ended.push(("a session past its end".into(), text(&new_key, "token")));
         for (name, key) in ended {
             let client = self.server.instance().client(&key);
             let over = async || (client.get("/api/v1/me").await.status == 401).then_some(());

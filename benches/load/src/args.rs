@@ -64,7 +64,7 @@ pub(crate) enum Suite {
     Million,
     /// Disk in use after ten million operations.
     Disk,
-    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. Unless told
+    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. Unless set
     /// otherwise it takes 5 rounds of 10 seconds.
     Purchases {
         /// Fulfilments a second: a checkout, and the payment's report by a signed webhook.
@@ -74,7 +74,7 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
         deductions: Option<f64>,
     },
-    /// A start after an outage: ten thousand events in the provider's list that no webhook told of.
+    /// A start after an outage: ten thousand events in the provider's list that no webhook reported.
     CatchUp {
         /// Number of events, each about another checkout.
         #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(100..=100_000))]

@@ -1,4 +1,4 @@
-//! Catching up after an outage: the provider's list has thousands of events that no webhook told of, each about
+//! Catching up after an outage: the provider's list has thousands of events that no webhook reported, each about
 //! another checkout, which is the worst case. The clock runs from the start of the server's process until all
 //! of them are fulfilled.
 

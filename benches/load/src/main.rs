@@ -1,6 +1,6 @@
 //! `scrip-bench`, also as `scrip bench`: how fast the real server is, how much memory and disk it takes, and
 //! how soon it restarts, each figure with its target. It starts the server's binary, loads it over loopback,
-//! and removes everything it created. It is never part of a test: a figure is only printed, whatever it is.
+//! and removes everything it created. It is never part of a test: a figure is only printed, never judged.
 
 // Figures are counts or quotients of counts far below 2^53, and a wrong one would be noticed; nothing here
 // affects real data.

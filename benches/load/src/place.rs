@@ -59,7 +59,7 @@ pub(crate) fn disk_use(folder: &Path) -> Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder).context(folder.display())? {
         let entry = entry?;
-        // The server is running and may remove a file meanwhile.
+        // The server is running and may remove a file at any time.
         let Ok(metadata) = entry.metadata() else {
             continue;
         };

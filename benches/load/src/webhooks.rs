@@ -28,7 +28,7 @@ const WALLETS: u64 = 10_000;
 /// Connections of the deductions, and of the grants whose events are delivered.
 const DEDUCTING: usize = 64;
 const GRANTING: usize = 16;
-/// Endpoints, one of which hangs, and grants per second meanwhile, each of which is delivered to all.
+/// Endpoints, one of which hangs, and grants per second during that, each of which is delivered to all.
 const ENDPOINTS: usize = 10;
 const GRANTS_BESIDE_HANGING: f64 = 50.0;
 /// How long the deliveries left after a round may take.
@@ -253,7 +253,7 @@ impl Setup {
     }
 
     /// Deductions as fast as possible beside grants at this rate: returns the deductions, and deliveries per
-    /// second that arrived meanwhile.
+    /// second that arrived in it.
     fn load(&self, per_second: f64, receiver: &Receiver) -> Result<(Outcome, f64)> {
         let template = self.project.deduct();
         let deductions = Load {

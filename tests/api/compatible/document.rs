@@ -8,7 +8,7 @@ use super::shape::{At, Way, breaks};
 
 /// What was removed, and what is newly required; empty if the new document is compatible.
 pub(super) fn broken(old: &Value, new: &Value) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut matches = Vec::new();
     for (path, item) in object(old, "/paths") {
         for (method, operation) in item.as_object().into_iter().flatten() {
             let place = format!("{} {path}", method.to_uppercase());
@@ -16,8 +16,8 @@ pub(super) fn broken(old: &Value, new: &Value) -> Vec<String> {
                 .get(path)
                 .and_then(|item| item.get(method));
             match now {
-                None => found.push(format!("{place} is gone")),
-                Some(now) => Operation { old, new, place }.compare(operation, now, &mut found),
+                None => matches.push(format!("{place} is gone")),
+                Some(now) => Operation { old, new, place }.compare(operation, now, &mut matches),
             }
         }
     }
@@ -25,8 +25,8 @@ pub(super) fn broken(old: &Value, new: &Value) -> Vec<String> {
     let gone = self::codes(old)
         .into_iter()
         .filter(|code| !codes.contains(code));
-    found.extend(gone.map(|code| format!("code {code} is gone")));
-    found
+    matches.extend(gone.map(|code| format!("code {code} is gone")));
+    matches
 }
 
 struct Operation<'a> {

@@ -135,31 +135,31 @@ fn compare(old: At<'_>, new: At<'_>, way: Way, place: &str, seen: &mut Seen) -> 
         return Vec::new();
     }
     let (old, new) = (old.shape(), new.shape());
-    let mut found = Vec::new();
-    values(&old, &new, way, place, &mut found);
+    let mut matches = Vec::new();
+    values(&old, &new, way, place, &mut matches);
     for (name, field) in &old.fields {
         let place = format!("{place}.{name}");
         match new.fields.get(name) {
-            None => found.push(format!("{place} is gone")),
+            None => matches.push(format!("{place} is gone")),
             Some(now) => {
                 let (before, after) = (old.required.contains(name), new.required.contains(name));
                 if way == Way::Out && before && !after {
-                    found.push(format!("{place} may be left out now"));
+                    matches.push(format!("{place} may be left out now"));
                 }
-                found.extend(compare(*field, *now, way, &place, seen));
+                matches.extend(compare(*field, *now, way, &place, seen));
             }
         }
     }
     if way == Way::In {
         let newly = new.required.difference(&old.required);
-        found.extend(newly.map(|name| format!("{place}.{name} is required now")));
+        matches.extend(newly.map(|name| format!("{place}.{name} is required now")));
     }
     for (before, after, kind) in [
         (old.items, new.items, "[]"),
         (old.entries, new.entries, "{}"),
     ] {
         if let (Some(before), Some(after)) = (before, after) {
-            found.extend(compare(before, after, way, &format!("{place}{kind}"), seen));
+            matches.extend(compare(before, after, way, &format!("{place}{kind}"), seen));
         }
     }
     // A choice is no choice if what was asked for anyway is one of its alternatives.
@@ -168,20 +168,20 @@ fn compare(old: At<'_>, new: At<'_>, way: Way, place: &str, seen: &mut Seen) -> 
     let before: Vec<_> = old.choices.iter().filter(is_open).collect();
     let after: Vec<_> = new.choices.iter().filter(is_open).collect();
     if way == Way::In && after.len() > before.len() {
-        found.push(format!("{place} has a choice to make now"));
+        matches.push(format!("{place} has a choice to make now"));
     }
     for (before, after) in before.iter().zip(&after) {
         for (number, choice) in before.iter().enumerate() {
             let place = format!("{place}|{number}");
             let against = |now: &At<'_>| compare(*choice, *now, way, &place, &mut seen.clone());
             let nearest = after.iter().map(against).min_by_key(Vec::len);
-            found.extend(nearest.unwrap_or_default());
+            matches.extend(nearest.unwrap_or_default());
         }
     }
     if before.len() > after.len() {
-        found.push(format!("{place} has no choice any more"));
+        matches.push(format!("{place} has no choice any more"));
     }
-    found
+    matches
 }
 
 /// Compares types, values and bounds.

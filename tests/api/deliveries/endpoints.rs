@@ -14,13 +14,13 @@ use crate::{
 async fn an_endpoint_is_made_shown_changed_and_deleted() {
     let hooked = ServiceWithEndpoint::start().await;
     let body = json!({"url": "https://Shop.Example/hooks", "events": ["order.paid", "order.failed", "order.paid"]});
-    let made = hooked.ask(Method::POST, "", Some(body)).await.expect(201);
-    let id = made["id"].as_str().unwrap();
-    assert!(id.starts_with("wh_"), "{made}");
-    assert_eq!(made["url"], "https://shop.example/hooks");
-    assert!(made["secret"].as_str().unwrap().starts_with("whsec_"));
+    let endpoint = hooked.ask(Method::POST, "", Some(body)).await.expect(201);
+    let id = endpoint["id"].as_str().unwrap();
+    assert!(id.starts_with("wh_"), "{endpoint}");
+    assert_eq!(endpoint["url"], "https://shop.example/hooks");
+    assert!(endpoint["secret"].as_str().unwrap().starts_with("whsec_"));
     let path = format!("/{id}");
-    let shown = hooked.ask(Method::GET, &path, None).await.expect(200);
+    let page = hooked.ask(Method::GET, &path, None).await.expect(200);
     let expected = json!({
         "id": id, "url": "https://shop.example/hooks", "events": ["order.failed", "order.paid"],
         "active": true, "disabledReason": null, "createdAt": "2026-11-18T11:06:40.000Z",
@@ -29,7 +29,7 @@ async fn an_endpoint_is_made_shown_changed_and_deleted() {
             "lastFailure": null, "lastSuccessAt": null,
         },
     });
-    assert_eq!(shown, expected, "the secret is not shown again");
+    assert_eq!(page, expected, "the secret is not shown again");
     let list = hooked.ask(Method::GET, "", None).await.expect(200);
     let ids: Vec<_> = list["webhooks"]
         .as_array()
@@ -147,7 +147,7 @@ async fn only_the_administrator_has_anything_to_do_with_them() {
 }
 
 #[tokio::test]
-async fn an_endpoint_hears_of_what_happens_after_it_was_made_and_of_what_it_wants() {
+async fn an_endpoint_gets_events_from_its_creation_on_and_of_its_types() {
     let service = Service::with(near).await;
     service.grant("before", 1).await;
     let hooked = ServiceWithEndpoint::of(service).await;
@@ -172,7 +172,7 @@ async fn an_endpoint_hears_of_what_happens_after_it_was_made_and_of_what_it_want
 }
 
 #[tokio::test]
-async fn a_changed_address_gets_what_was_not_accepted_at_the_old_one() {
+async fn a_changed_address_gets_deliveries_that_the_old_one_did_not_accept() {
     let hooked = ServiceWithEndpoint::start().await;
     let other = Receiver::start().await;
     hooked.change(json!({"active": false})).await.expect(200);

@@ -1,5 +1,5 @@
 //! Webhooks to a project's own servers: signed, in order per wallet, with retries until they are accepted or
-//! given up.
+//! have failed for good.
 
 mod disabled;
 mod endpoints;
@@ -75,9 +75,9 @@ impl ServiceWithEndpoint {
             running,
             receiver,
         };
-        let made = hooked.add(&hooked.receiver.url).await;
-        hooked.id = made["id"].as_str().unwrap().into();
-        hooked.secret = made["secret"].as_str().unwrap().into();
+        let endpoint = hooked.add(&hooked.receiver.url).await;
+        hooked.id = endpoint["id"].as_str().unwrap().into();
+        hooked.secret = endpoint["secret"].as_str().unwrap().into();
         hooked
     }
 
@@ -88,8 +88,8 @@ impl ServiceWithEndpoint {
 
     /// Adds another endpoint.
     pub(crate) async fn add(&self, url: &str) -> Value {
-        let made = self.ask(Method::POST, "", Some(json!({"url": url}))).await;
-        made.expect(201)
+        let endpoint = self.ask(Method::POST, "", Some(json!({"url": url}))).await;
+        endpoint.expect(201)
     }
 
     /// The endpoint in its current state.
@@ -154,7 +154,7 @@ pub(crate) fn signatures(received: &Received, secret: &str) -> usize {
 }
 
 #[tokio::test]
-async fn events_are_sent_as_they_are_told_and_signed() {
+async fn deliveries_equal_the_event_feed_and_are_signed() {
     let hooked = ServiceWithEndpoint::start().await;
     hooked.grant("ann", 10).await;
     hooked.settled().await;
@@ -168,12 +168,12 @@ async fn events_are_sent_as_they_are_told_and_signed() {
     let events = page["events"].as_array().unwrap();
     assert_eq!((received.len(), events.len()), (2, 2));
     for (received, event) in received.iter().zip(events) {
-        let mut told = event.clone();
+        let mut expected = event.clone();
         assert_eq!(
-            told.as_object_mut().unwrap().remove("id").unwrap(),
+            expected.as_object_mut().unwrap().remove("id").unwrap(),
             received.header("webhook-id")
         );
-        assert_eq!(received.body, told);
+        assert_eq!(received.body, expected);
         assert_eq!(signatures(received, &hooked.secret), 1);
         assert_eq!(received.header("webhook-timestamp"), "1795000000");
         assert_eq!(received.header("content-type"), "application/json");
@@ -211,7 +211,7 @@ async fn how_it_went_is_shown_newest_first() {
     assert_eq!(pending["attempts"][0]["statusCode"], 500);
     assert_eq!(
         pending["attempts"][0]["error"],
-        "It answered 500: as it was told"
+        "It answered 500: as scripted"
     );
     assert_eq!(pending["attempts"][0]["at"], "2026-11-18T11:06:40.000Z");
     assert!(
@@ -246,9 +246,12 @@ async fn a_wallets_next_event_waits_for_its_last_and_other_wallets_go_on() {
     hooked.grant("bob", 20).await;
     hooked.grant("ann", 5).await;
     hooked.settled().await;
-    let mut told = hooked.summaries();
-    told.sort();
-    assert_eq!(told, [created("ann"), created("bob"), credited("bob", 20)]);
+    let mut deliveries = hooked.summaries();
+    deliveries.sort();
+    assert_eq!(
+        deliveries,
+        [created("ann"), created("bob"), credited("bob", 20)]
+    );
     hooked.receiver.of("ann", None);
     hooked.pass(4).await;
     assert_eq!(hooked.summaries().len(), 3, "it is not time yet");
@@ -309,8 +312,8 @@ async fn a_wallet_goes_on_after_an_event_that_was_given_up() {
     hooked.receiver.of("ann", Some(Say::Status(500)));
     hooked.grant("ann", 10).await;
     let of_ann = || -> Vec<_> {
-        let told = hooked.summaries().into_iter();
-        told.filter(|(_, user, _)| user == "ann").collect()
+        let deliveries = hooked.summaries().into_iter();
+        deliveries.filter(|(_, user, _)| user == "ann").collect()
     };
     for day in 1..=9 {
         // Days with nothing but failures would disable the endpoint.

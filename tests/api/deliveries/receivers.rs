@@ -23,8 +23,8 @@ async fn wild<F: Future<Output = ()> + Send + 'static>(
     tokio::spawn(async move {
         loop {
             let (mut stream, _) = listener.accept().await.unwrap();
-            let mut heard = [0; 4096];
-            if stream.read(&mut heard).await.is_ok() {
+            let mut buffer = [0; 4096];
+            if stream.read(&mut buffer).await.is_ok() {
                 tokio::spawn(does(stream));
             }
         }
@@ -44,7 +44,7 @@ async fn attempt(url: &str) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn whoever_never_answers_is_waited_for_so_long() {
+async fn a_receiver_that_never_answers_has_fifteen_seconds() {
     let url = wild(|stream| async move {
         std::future::pending::<()>().await;
         drop(stream);
@@ -58,7 +58,7 @@ async fn whoever_never_answers_is_waited_for_so_long() {
 }
 
 #[tokio::test]
-async fn whoever_answers_byte_by_byte_has_no_longer() {
+async fn a_receiver_that_answers_byte_by_byte_has_no_longer() {
     let url = wild(|mut stream| async move {
         for byte in "HTTP/1.1 200 OK\r\n".bytes().cycle() {
             if stream.write_all(&[byte]).await.is_err() {
@@ -128,7 +128,7 @@ async fn nonsense_is_no_answer() {
 }
 
 #[tokio::test]
-async fn nobody_is_sent_on_elsewhere() {
+async fn redirects_are_not_followed() {
     let hooked = ServiceWithEndpoint::start().await;
     let elsewhere = Receiver::start().await;
     hooked.receiver.next(Say::Redirect(elsewhere.url.clone()));
@@ -155,10 +155,10 @@ async fn dead_endpoints_slow_no_other() {
     }
     hooked.receiver.wait_for(40).await;
     for receiver in dead {
-        let tried = receiver.received().len();
+        let attempts = receiver.received().len();
         assert!(
-            tried <= 1,
-            "{tried} at once to one that never took anything"
+            attempts <= 1,
+            "{attempts} at once to one that never took anything"
         );
     }
 }
@@ -202,10 +202,10 @@ async fn one_that_was_away_for_a_while_hears_everything_in_order() {
     assert_eq!(before, 60, "of each wallet the first, twice");
     hooked.receiver.always(None);
     hooked.pass(400).await;
-    let told = hooked.summaries().split_off(before);
-    assert_eq!(told.len(), 30 * 4);
+    let deliveries = hooked.summaries().split_off(before);
+    assert_eq!(deliveries.len(), 30 * 4);
     for user in &users {
-        let of: Vec<_> = told
+        let of: Vec<_> = deliveries
             .iter()
             .filter(|(_, of, _)| of == user)
             .cloned()
@@ -250,18 +250,21 @@ async fn a_dead_endpoint_holds_no_more_than_so_many_wallets_and_misses_none() {
         hooked.grant(&format!("user-{number}"), 1).await;
     }
     hooked.settled().await;
-    let tried = hooked.summaries().len();
-    assert!((1000..1200).contains(&tried), "{tried} wallets were begun");
+    let attempts = hooked.summaries().len();
+    assert!(
+        (1000..1200).contains(&attempts),
+        "{attempts} wallets were reached"
+    );
     let pending = hooked.service.webhooks.pending();
     assert!(pending < 2400, "{pending} events are held");
     hooked.receiver.always(None);
     hooked.pass(6).await;
     hooked.pass(6).await;
-    let told = hooked.summaries().split_off(tried);
-    assert_eq!(told.len(), 2 * USERS);
+    let deliveries = hooked.summaries().split_off(attempts);
+    assert_eq!(deliveries.len(), 2 * USERS);
     for number in 0..USERS {
         let user = format!("user-{number}");
-        let of: Vec<_> = told.iter().filter(|(_, of, _)| *of == user).collect();
+        let of: Vec<_> = deliveries.iter().filter(|(_, of, _)| *of == user).collect();
         assert_eq!(of, [&created(&user), &credited(&user, 1)]);
     }
 }

@@ -180,9 +180,9 @@ async fn two_purchases() -> (StripeShop, Receiver, Running, String) {
     let running = shop.service.webhooks.start();
     let project = shop.service.project.id.to_string();
     let place = (shop.service.base.as_str(), project.as_str());
-    let made = ask(place, Method::POST, "", Some(json!({"url": receiver.url}))).await;
-    let id = made.expect(201)["id"].as_str().unwrap().to_owned();
-    let of_ann = shop.begun("ann").await;
+    let endpoint = ask(place, Method::POST, "", Some(json!({"url": receiver.url}))).await;
+    let id = endpoint.expect(201)["id"].as_str().unwrap().to_owned();
+    let of_ann = shop.open_checkout("ann").await;
     shop.pay(&of_ann).await;
     let of_nobody = shop.checkout(json!({})).await.expect(200);
     shop.pay(&of_nobody).await;
@@ -224,9 +224,9 @@ async fn an_event_says_the_same_whatever_happened_since() {
     secret.post(&rotate, &json!({})).await.expect(200);
     let body = json!({"externalUserId": "ann", "feature": "beta", "action": "revoke"});
     secret.post("/api/v1/features", &body).await.expect(200);
-    let taken = json!({"externalUserId": "ann", "amount": 7, "idempotencyKey": "k"});
+    let deduct = json!({"externalUserId": "ann", "amount": 7, "idempotencyKey": "k"});
     let path = "/api/v1/wallets/external/deduct";
-    secret.post(path, &taken).await.expect(200);
+    secret.post(path, &deduct).await.expect(200);
     for order in &orders {
         let order = &order["data"]["order"];
         let marks = json!({
@@ -262,7 +262,7 @@ async fn an_event_says_the_same_whatever_happened_since() {
 
 /// Free credits of a wallet that nobody used are reported when somebody does.
 #[tokio::test]
-async fn what_happened_long_ago_is_told_with_both_its_times() {
+async fn a_late_recorded_event_has_both_its_times() {
     let hooked = ServiceWithEndpoint::start().await;
     let service = &hooked.service;
     let expires = "2026-11-20T00:00:00.000Z";
@@ -279,8 +279,10 @@ async fn what_happened_long_ago_is_told_with_both_its_times() {
     service.secret.get(path).await.expect(200);
     service.handle.fold_all().await.unwrap();
     hooked.settled().await;
-    let told = hooked.receiver.received();
-    let depleted = told.iter().find(|it| it.body["type"] == "wallet.depleted");
+    let deliveries = hooked.receiver.received();
+    let depleted = deliveries
+        .iter()
+        .find(|it| it.body["type"] == "wallet.depleted");
     let depleted = &depleted.unwrap().body;
     assert_eq!(depleted["timestamp"], expires);
     assert_eq!(depleted["recordedAt"], "2027-01-17T11:06:40.000Z");

@@ -185,7 +185,7 @@ async fn what_is_sent_again_goes_on_after_a_restart() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_was_not_told_at_all_is_told_after_a_restart() {
+async fn an_endpoint_that_was_sent_nothing_gets_its_events_after_a_restart() {
     let service = Service::with(near).await;
     let hooked = ServiceWithEndpoint::of(service).await;
     let ServiceWithEndpoint {
@@ -225,7 +225,7 @@ async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_
 }
 
 #[tokio::test]
-async fn a_process_that_leads_no_more_leaves_what_is_due_to_another() {
+async fn a_former_leader_leaves_due_deliveries_to_the_next() {
     let hooked = ServiceWithEndpoint::start().await;
     hooked.receiver.of("ann", Some(Say::Status(500)));
     hooked.grant("ann", 1).await;

@@ -30,12 +30,12 @@ impl UnreadableEvents {
         service.grant("bob", 5).await;
         hooked.settled().await;
         let project = service.catalog.project(service.project.id).unwrap();
-        let told = service
+        let events = service
             .handle
             .events_from(&project.scope, 0, 1)
             .await
             .unwrap();
-        let wallet = told[0].project_event.key;
+        let wallet = events[0].project_event.key;
         service.journal.damage(wallet, true);
         hooked.receiver.of("ann", None);
         let damaged = Self { hooked, wallet };
@@ -67,8 +67,8 @@ impl UnreadableEvents {
 
     /// Types of the wallet's events that were sent after the first attempt.
     fn kinds(&self) -> Vec<String> {
-        let told = self.hooked.summaries().into_iter();
-        let of_ann = told.filter(|(_, user, _)| user == "ann").skip(1);
+        let deliveries = self.hooked.summaries().into_iter();
+        let of_ann = deliveries.filter(|(_, user, _)| user == "ann").skip(1);
         of_ann.map(|(kind, ..)| kind).collect()
     }
 }
@@ -76,7 +76,7 @@ impl UnreadableEvents {
 const REST: [&str; 3] = ["wallet.credited", "features.changed", "wallet.credited"];
 
 #[tokio::test]
-async fn what_cannot_be_read_is_given_up_after_an_hour_and_its_wallet_goes_on() {
+async fn an_unreadable_event_fails_after_an_hour_and_the_wallets_next_ones_are_sent() {
     let damaged = UnreadableEvents::start().await;
     for wait in (0..12).map(|times| 1 << times) {
         damaged.pass(wait - 1).await;
@@ -99,8 +99,8 @@ async fn what_cannot_be_read_is_given_up_after_an_hour_and_its_wallet_goes_on() 
     let figures = request.send().await.unwrap().text().await.unwrap();
     let counted = "scrip_webhook_attempts_total{outcome=\"unreadable\"} 1";
     assert!(figures.contains(counted), "{figures}");
-    let told = damaged.hooked.summaries();
-    assert!(told.contains(&created("bob")) && told.contains(&credited("bob", 5)));
+    let deliveries = damaged.hooked.summaries();
+    assert!(deliveries.contains(&created("bob")) && deliveries.contains(&credited("bob", 5)));
 
     // Once it can be read, the others are sent, and it can be replayed.
     service.journal.damage(damaged.wallet, false);

@@ -86,7 +86,7 @@ impl PaidInParts {
         self.shop.ask(Method::POST, "/v1/refunds", &form).await;
     }
 
-    /// The bank withholds some cents of a payment, of which nothing can be refunded meanwhile.
+    /// The bank withholds some cents of a payment, of which nothing can be refunded until it decides.
     async fn disputed(&self, payment: usize, cents: i64) {
         let form = format!("payment_intent={}&amount={cents}", self.payments[payment]);
         self.shop.ask(Method::POST, "/script/disputes", &form).await;
@@ -105,9 +105,9 @@ impl PaidInParts {
 #[tokio::test]
 async fn a_whole_bill_goes_back_to_each_of_its_payments() {
     let paid = PaidInParts::open().await;
-    let done = paid.refund(None, "k").await;
-    assert_eq!(header(&done, REPLAYED), None);
-    assert_eq!(back(&done.expect(200)), ("refunded", 900, 0));
+    let refunded = paid.refund(None, "k").await;
+    assert_eq!(header(&refunded, REPLAYED), None);
+    assert_eq!(back(&refunded.expect(200)), ("refunded", 900, 0));
     assert_eq!(paid.given().await, [500, 400]);
     let again = paid.refund(None, "k").await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
@@ -181,8 +181,8 @@ async fn an_amount_that_another_payment_has_is_taken_from_that_one() {
     assert_refused(&refused, 409, "already_refunded");
     assert_eq!(refused.body["refundableCents"], 400);
     assert_eq!(paid.given().await, [0, 0]);
-    let done = paid.refund(Some(400), "k").await.expect(200);
-    assert_eq!(done["refundedCents"], 400);
+    let refunded = paid.refund(Some(400), "k").await.expect(200);
+    assert_eq!(refunded["refundedCents"], 400);
     assert_eq!(paid.given().await, [0, 400]);
 }
 
@@ -231,27 +231,29 @@ async fn two_keys_at_once_give_back_no_more_than_all_payments_have() {
 async fn reports_of_parts_add_up_in_any_order() {
     let paid = PaidInParts::open().await;
     paid.deafen().await;
-    let before = paid.shop.untold().await.len();
+    let before = paid.shop.undelivered().await.len();
     paid.give_there(1, 400).await;
     paid.give_there(0, 250).await;
-    let events = paid.shop.untold().await.split_off(before);
-    let told: Vec<&Value> = events
+    let events = paid.shop.undelivered().await.split_off(before);
+    let refund_events: Vec<&Value> = events
         .iter()
         .filter(|event| event["type"] == "charge.refunded")
         .collect();
-    assert_eq!(told.len(), 2, "{events:?}");
-    paid.shop.tell([told[0]]).await;
+    assert_eq!(refund_events.len(), 2, "{events:?}");
+    paid.shop.deliver([refund_events[0]]).await;
     assert_eq!(paid.seen().await, ("paid".into(), 650, 139));
-    for order in orders_of(&told) {
-        paid.shop.tell(order).await;
+    for order in orders_of(&refund_events) {
+        paid.shop.deliver(order).await;
         assert_eq!(paid.seen().await, ("paid".into(), 650, 139));
     }
     paid.give_there(0, 250).await;
-    let last = paid.shop.untold().await;
+    let last = paid.shop.undelivered().await;
     let last = last
         .iter()
         .rev()
         .find(|event| event["type"] == "charge.refunded");
-    paid.shop.tell([last.unwrap(), told[0], told[1]]).await;
+    paid.shop
+        .deliver([last.unwrap(), refund_events[0], refund_events[1]])
+        .await;
     assert_eq!(paid.seen().await, ("refunded".into(), 900, 0));
 }

@@ -19,9 +19,9 @@ const REFUND: &str = "POST /v1/refunds";
 /// An order at the double of Stripe.
 async fn sold() -> (StripeShop, String) {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let order = begun["orderId"].as_str().unwrap().to_owned();
-    shop.pay(&begun).await;
+    let checkout = shop.open_checkout("ann").await;
+    let order = checkout["orderId"].as_str().unwrap().to_owned();
+    shop.pay(&checkout).await;
     (shop, order)
 }
 
@@ -90,8 +90,8 @@ async fn a_failure_that_the_provider_keeps_is_gone_past() {
     let more = refund(&shop.service, &order, more).await;
     assert_refused(&more, 409, "already_refunded");
     assert_eq!(more.body["refundableCents"], 300);
-    let done = refund(&shop.service, &order, body.clone()).await;
-    assert_eq!(back(&done.expect(200)), ("paid", 200, 60));
+    let refunded = refund(&shop.service, &order, body.clone()).await;
+    assert_eq!(back(&refunded.expect(200)), ("paid", 200, 60));
     let again = refund(&shop.service, &order, body).await;
     assert_eq!(header(&again, REPLAYED), Some("true"));
     assert_eq!(shop.order(&json!(order)).await["refundedCents"], 200);
@@ -102,8 +102,8 @@ async fn what_was_done_behind_a_failure_is_not_done_again() {
     let (shop, order) = sold().await;
     shop.stripe.instead(REFUND, Override::Done(500, broken()));
     let body = json!({"amountCents": 200, "idempotencyKey": "k"});
-    let done = refund(&shop.service, &order, body).await.expect(200);
-    assert_eq!(back(&done), ("paid", 200, 60));
+    let refunded = refund(&shop.service, &order, body).await.expect(200);
+    assert_eq!(back(&refunded), ("paid", 200, 60));
     assert_eq!(asked(&shop), 1, "it was found by its name");
 }
 
@@ -118,8 +118,8 @@ async fn after_a_failure_that_left_no_refund_another_key_is_asked_under() {
     let failed = refund(&shop.service, &order, body.clone()).await;
     assert_refused(&failed, 502, "provider_error");
     shop.stripe.instead(REFUND, Override::Status(500, broken()));
-    let done = refund(&shop.service, &order, body).await.expect(200);
-    assert_eq!(back(&done), ("paid", 200, 60));
+    let refunded = refund(&shop.service, &order, body).await.expect(200);
+    assert_eq!(back(&refunded), ("paid", 200, 60));
     let calls = shop.stripe.calls("/v1/refunds").into_iter();
     let calls = calls.filter(|call| call.method == Method::POST);
     let keys: Vec<String> = calls.map(|call| call.operation).collect();
@@ -140,14 +140,14 @@ async fn a_refusal_frees_what_it_counted_and_the_key() {
     assert_refused(&refused, 502, "provider_error");
     let other = json!({"amountCents": 100, "idempotencyKey": "other"});
     refund(&shop.service, &order, other).await.expect(200);
-    let done = refund(&shop.service, &order, body).await.expect(200);
-    assert_eq!(back(&done), ("refunded", 500, 0));
+    let refunded = refund(&shop.service, &order, body).await.expect(200);
+    assert_eq!(back(&refunded), ("refunded", 500, 0));
 }
 
 #[tokio::test]
 async fn the_provider_judges_last() {
     let (shop, order) = sold().await;
-    // Somebody refunded 3.00 at the provider, and no webhook told of it.
+    // Somebody refunded 3.00 at the provider, and no webhook reported it.
     let path = "/v1/charges/ch_1";
     shop.stripe.set(path, json!({"amount_refunded": 300}));
     let much = json!({"amountCents": 201, "idempotencyKey": "k"});
@@ -202,7 +202,7 @@ async fn give(
 
 /// With a clock that only timers advance, as the test's own client would not wait so long.
 #[tokio::test(start_paused = true)]
-async fn a_silent_provider_is_given_up_and_the_same_key_goes_on() {
+async fn a_silent_provider_times_out_and_the_same_key_continues() {
     let (shop, order) = sold().await;
     for instead in [Override::DoneInSilence, Override::Silence] {
         for _ in 0..3 {
@@ -231,16 +231,19 @@ async fn a_silent_provider_is_given_up_and_the_same_key_goes_on() {
 #[tokio::test]
 async fn a_free_order_has_nothing_to_give_back() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout_page = shop.open_checkout("ann").await;
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
     let path = format!("/v1/checkout/sessions/{checkout}");
     let free = json!({"amount_total": 0, "payment_intent": null});
     let session = shop.stripe.set(&path, free);
-    let told = shop.report("checkout.session.completed", &session).await;
-    told.expect(200);
-    let order = begun["orderId"].as_str().unwrap();
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    let response = shop.report("checkout.session.completed", &session).await;
+    response.expect(200);
+    let order = checkout_page["orderId"].as_str().unwrap();
+    assert_eq!(
+        shop.order(&checkout_page["orderId"]).await["status"],
+        "paid"
+    );
     let reply = refund(&shop.service, order, json!({"idempotencyKey": "k"})).await;
     assert_refused(&reply, 409, "already_refunded");
     assert_eq!(reply.body["refundableCents"], 0);

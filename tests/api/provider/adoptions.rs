@@ -152,7 +152,7 @@ async fn an_adoption_that_was_cut_off_is_finished_by_the_next_one() {
     stripe.as_usual();
     let ledger = lines(&[(500, "purchase")]);
     assert_eq!(moved.shop.service.ledger("ann").await, ledger);
-    // Its invoice is reported meanwhile.
+    // Its invoice is reported in between.
     let bill = stripe.set("/v1/invoices/in_old", json!({}));
     moved.shop.report("invoice.paid", &bill).await.expect(200);
     let again = moved.adopt("sub_old", &moved.tier).await.expect(200);
@@ -178,7 +178,7 @@ async fn what_is_not_charged_as_our_price_is_not_taken_over_under_it() {
     assert_eq!(list().await, Value::Null);
     let path = "/v1/subscriptions/sub_old";
     let before = moved.shop.stripe.set(path, json!({}));
-    for (field, other, said) in [
+    for (field, other, reason) in [
         ("/currency", json!("usd"), "1900 USD a month"),
         (
             "/items/data/0/price/unit_amount",
@@ -202,7 +202,7 @@ async fn what_is_not_charged_as_our_price_is_not_taken_over_under_it() {
         moved.shop.say(&now);
         let mismatch = list().await;
         let words = mismatch.as_str().unwrap();
-        assert!(words.starts_with(said), "{words}");
+        assert!(words.starts_with(reason), "{words}");
         assert!(words.contains("this price 1900 EUR a month"), "{words}");
         let refused = moved.adopt("sub_old", &moved.tier).await;
         assert_invalid(&refused, "priceId");

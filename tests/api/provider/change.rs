@@ -29,8 +29,8 @@ async fn set(service: &Service, provider: Value) -> Reply {
 }
 
 async fn shown(service: &Service) -> Value {
-    let shown = admin(service, Method::GET, &Value::Null).await.expect(200);
-    shown["provider"].clone()
+    let reply = admin(service, Method::GET, &Value::Null).await.expect(200);
+    reply["provider"].clone()
 }
 
 fn key(key: &str) -> Value {
@@ -51,8 +51,8 @@ async fn busy() -> (StripeShop, [Value; 3]) {
         .expect(200);
     assert_eq!(reply["provider"]["verified"], true);
     let tier = shop.add_tier(500).await;
-    let ann = shop.begun("ann").await;
-    let bea = shop.begun("bea").await;
+    let ann = shop.open_checkout("ann").await;
+    let bea = shop.open_checkout("bea").await;
     shop.pay(&bea).await;
     let fields = json!({"priceId": tier, "externalUserId": "cleo"});
     let cleo = shop.checkout(fields).await.expect(200);
@@ -76,9 +76,9 @@ async fn a_provider_with_orders_is_left_only_by_force() {
     assert_eq!(shown(&shop.service).await["kind"], "stripe");
     assert!(is_subscribed(&shop).await);
 
-    let done = set(&shop.service, forced(sandbox)).await.expect(200);
-    assert_eq!(done["provider"]["kind"], "sandbox");
-    assert_eq!(done["provider"]["changing"], false);
+    let reply = set(&shop.service, forced(sandbox)).await.expect(200);
+    assert_eq!(reply["provider"]["kind"], "sandbox");
+    assert_eq!(reply["provider"]["changing"], false);
     assert!(!is_subscribed(&shop).await);
     assert_eq!(shop.wallet("cleo").await["balances"][0]["balance"], 0);
     // Bought credits stay, and paid orders stay paid.
@@ -86,7 +86,7 @@ async fn a_provider_with_orders_is_left_only_by_force() {
     for (order, status) in [(&ann, "expired"), (&bea, "paid"), (&cleo, "paid")] {
         assert_eq!(shop.order(&order["orderId"]).await["status"], status);
     }
-    // Webhooks of the former account are refused, whatever signs them.
+    // Webhooks of the former account are refused, with any signature.
     let paid = shop.stripe.pay(ann["checkoutId"].as_str().unwrap());
     let late = shop.report("checkout.session.completed", &paid).await;
     assert_refused(&late, 400, "invalid_signature");
@@ -104,9 +104,9 @@ async fn a_new_key_of_the_same_account_and_mode_is_no_change() {
     let (shop, _) = busy().await;
     set(&shop.service, key("sk_test_rolled")).await.expect(200);
     assert!(is_subscribed(&shop).await);
-    let begun = shop.begun("dora").await;
-    shop.pay(&begun).await;
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    let checkout = shop.open_checkout("dora").await;
+    shop.pay(&checkout).await;
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 
     shop.stripe.account_of(OTHER, Some("acct_other"));
     for other in [OTHER, "sk_live_of_the_shop"] {
@@ -132,23 +132,23 @@ async fn a_provider_that_is_taken_away_may_come_back_and_no_other_in_its_place()
     assert_refused(&refused, 409, "provider_in_use");
     set(&shop.service, key("sk_test_rolled")).await.expect(200);
     assert!(is_subscribed(&shop).await);
-    shop.begun("dora").await;
+    shop.open_checkout("dora").await;
 }
 
 #[tokio::test]
-async fn an_account_without_a_name_is_told_by_the_newest_order() {
+async fn an_account_without_a_readable_id_is_recognized_by_the_newest_order() {
     let shop = StripeShop::open().await;
     for restricted in ["rk_test_1", "rk_test_2", "rk_test_3"] {
         shop.stripe.account_of(restricted, None);
     }
     set(&shop.service, key("rk_test_1")).await.expect(200);
-    let begun = shop.begun("ann").await;
+    let checkout = shop.open_checkout("ann").await;
     set(&shop.service, key("rk_test_2")).await.expect(200);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "pending");
     // A key that cannot find the session belongs to another account; so does one that fails.
     let session = format!(
         "/v1/checkout/sessions/{}",
-        begun["checkoutId"].as_str().unwrap()
+        checkout["checkoutId"].as_str().unwrap()
     );
     let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
     for instead in [Override::Status(404, missing), Override::Garbage] {
@@ -158,7 +158,7 @@ async fn an_account_without_a_name_is_told_by_the_newest_order() {
     }
     // The key that is already set needs no check.
     set(&shop.service, key("rk_test_2")).await.expect(200);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "pending");
 }
 
 #[tokio::test]
@@ -176,8 +176,8 @@ async fn a_key_of_no_use_is_refused_in_the_providers_words() {
         stripe.instead(EVENTS, Override::Status(status, says(words)));
         let refused = set(&service, key("sk_test_hush")).await;
         assert_invalid(&refused, "provider.secretKey");
-        let said = refused.body["message"].as_str().unwrap();
-        assert!(said.contains(words), "{said}");
+        let message = refused.body["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
     }
     stripe.instead(EVENTS, Override::Status(401, says("What is sk_test_hush?")));
     let refused = set(&service, key("sk_test_hush")).await;
@@ -185,7 +185,7 @@ async fn a_key_of_no_use_is_refused_in_the_providers_words() {
     assert!(!refused.body.to_string().contains("hush"));
     assert_eq!(shown(&service).await, Value::Null);
     // Invalid input is reported before the provider is asked.
-    let asked = stripe.calls(EVENTS).len();
+    let count = stripe.calls(EVENTS).len();
     assert_invalid(&set(&service, key("pk_test_1")).await, "provider.secretKey");
     let mut change = json!({"provider": key("sk_test_1"), "subscriptionGraceDays": 366});
     let refused = admin(&service, Method::PATCH, &change).await;
@@ -193,7 +193,7 @@ async fn a_key_of_no_use_is_refused_in_the_providers_words() {
     change["provider"]["force"] = json!("yes");
     let refused = admin(&service, Method::PATCH, &change).await;
     assert_invalid(&refused, "provider.force");
-    assert_eq!(stripe.calls(EVENTS).len(), asked);
+    assert_eq!(stripe.calls(EVENTS).len(), count);
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,8 +204,8 @@ async fn a_provider_that_cannot_be_reached_is_verified_once_it_can() {
     for _ in 0..10 {
         stripe.instead(EVENTS, Override::Silence);
     }
-    let done = set(&service, key("sk_test_1")).await.expect(200);
-    assert_eq!(done["provider"]["verified"], false);
+    let reply = set(&service, key("sk_test_1")).await.expect(200);
+    assert_eq!(reply["provider"]["verified"], false);
     let tend = async || {
         let project = service.catalog.project(service.project.id).unwrap();
         service.accounts.tick(&project).await
@@ -219,14 +219,14 @@ async fn a_provider_that_cannot_be_reached_is_verified_once_it_can() {
     }
     assert!(rounds > 0);
     assert_eq!(shown(&service).await["verified"], true);
-    let asked = stripe.calls(EVENTS).len();
+    let count = stripe.calls(EVENTS).len();
     tend().await.unwrap();
-    assert_eq!(stripe.calls(EVENTS).len(), asked, "it is tried once");
+    assert_eq!(stripe.calls(EVENTS).len(), count, "it is tried once");
     // The account's id was stored with the key: another account is recognized without any order.
     let price = service.add_price(100).await;
     let body = json!({"priceId": price, "externalUserId": "ann"});
-    let begun = service.secret.post("/api/v1/checkout", &body).await;
-    begun.expect(200);
+    let checkout = service.secret.post("/api/v1/checkout", &body).await;
+    checkout.expect(200);
     stripe.account_of(OTHER, Some("acct_other"));
     assert_refused(&set(&service, key(OTHER)).await, 409, "provider_in_use");
 }
@@ -250,7 +250,7 @@ async fn the_next_accounts_list_is_read_from_its_own_beginning() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_former() {
+async fn nothing_starts_at_the_next_provider_while_work_for_the_former_runs() {
     const SESSIONS: &str = "/v1/checkout/sessions";
     let (shop, _) = busy().await;
     for _ in 0..10 {
@@ -267,8 +267,8 @@ async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_for
     })
     .await;
     let sandbox = forced(json!({"kind": "sandbox"}));
-    let done = set(&shop.service, sandbox).await.expect(200);
-    assert_eq!(done["provider"]["changing"], true);
+    let reply = set(&shop.service, sandbox).await.expect(200);
+    assert_eq!(reply["provider"]["changing"], true);
     let refused = shop.checkout(json!({"externalUserId": "eve"})).await;
     assert_refused(&refused, 503, "overloaded");
     assert!(is_subscribed(&shop).await, "it has not come to her yet");
@@ -278,11 +278,11 @@ async fn nothing_is_begun_for_the_next_one_while_somebody_is_at_work_for_the_for
     left.await.unwrap();
     assert_eq!(shown(&shop.service).await["changing"], false);
     assert!(!is_subscribed(&shop).await);
-    shop.begun("eve").await;
+    shop.open_checkout("eve").await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_former_one_told_is_asked_about_no_more() {
+async fn events_of_the_former_provider_are_not_fetched_any_more() {
     let (shop, [ann, ..]) = busy().await;
     let checkout = ann["checkoutId"].as_str().unwrap();
     let session = shop.stripe.pay(checkout);
@@ -322,13 +322,13 @@ async fn permissions_that_a_key_lacks_are_named_all_at_once() {
     deny("/v1/disputes", "rak_dispute_read");
     let refused = set(&service, key("rk_test_narrow")).await;
     assert_invalid(&refused, "provider.secretKey");
-    let said = refused.body["message"].as_str().unwrap();
+    let text = refused.body["message"].as_str().unwrap();
     for permission in [
         "rak_checkout_session_write",
         "rak_plan_write",
         "rak_dispute_read",
     ] {
-        assert!(said.contains(permission), "{permission} in {said}");
+        assert!(text.contains(permission), "{permission} in {text}");
     }
     assert_eq!(shown(&service).await, Value::Null);
     // Without those something cannot be done: the key is accepted, and the missing permissions are shown.
@@ -339,8 +339,8 @@ async fn permissions_that_a_key_lacks_are_named_all_at_once() {
         deny(schedule, "rak_subscription_schedule_write");
     };
     narrow();
-    let taken = set(&service, key("rk_test_narrow")).await.expect(200);
-    assert_eq!(taken["provider"]["verified"], true);
+    let reply = set(&service, key("rk_test_narrow")).await.expect(200);
+    assert_eq!(reply["provider"]["verified"], true);
     narrow();
     let check = async || {
         let path = format!(

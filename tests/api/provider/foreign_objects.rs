@@ -13,13 +13,13 @@ const COMPLETED: &str = "checkout.session.completed";
 #[tokio::test]
 async fn what_is_of_another_product_costs_no_question() {
     let shop = StripeShop::open().await;
-    let ann = shop.begun("ann").await;
+    let ann = shop.open_checkout("ann").await;
     for number in 0..50 {
         let object =
             json!({"id": format!("cs_test_other_{number}"), "metadata": {"shop": "other"}});
         shop.stripe
             .list(&format!("evt_{number}"), COMPLETED, &object, shop.seconds());
-        let id = format!("evt_told_{number}");
+        let id = format!("evt_reported_{number}");
         let (body, header) = stripe::event(&id, COMPLETED, &object, shop.seconds());
         shop.deliver(&body, &header).await.expect(200);
     }
@@ -56,7 +56,7 @@ fn foreign_refund(number: u32) -> Value {
 async fn a_refund_of_a_stranger_costs_no_question() {
     const REFUNDED: &str = "charge.refunded";
     let shop = StripeShop::open().await;
-    let ann = shop.begun("ann").await;
+    let ann = shop.open_checkout("ann").await;
     for number in 0..20 {
         let charge = foreign_refund(number);
         let id = format!("evt_other{number}");
@@ -66,18 +66,18 @@ async fn a_refund_of_a_stranger_costs_no_question() {
     shop.paid_silently(&ann, "evt_ann");
     assert_eq!(shop.read_events().await, 1);
     assert_eq!(shop.status(&ann).await, "paid");
-    let asked = shop.stripe.calls("/v1/payment_intents/pi_other7");
-    assert!(asked.is_empty(), "{asked:?}");
+    let requests = shop.stripe.calls("/v1/payment_intents/pi_other7");
+    assert!(requests.is_empty(), "{requests:?}");
 }
 
 /// A subscription that was bought, and whose first invoice was refunded: the order, the session and the charge,
 /// which has none of the subscription's metadata and an unknown customer.
 async fn bought_and_refunded(shop: &StripeShop) -> [Value; 3] {
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    let subscription = shop.subscription(&begun, "sub_1");
+    let checkout_page = shop.open_checkout_of("ann", &tier).await;
+    let subscription = shop.subscription(&checkout_page, "sub_1");
     shop.say(&subscription);
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
     let fields = json!({
         "subscription": "sub_1", "invoice": "in_1", "payment_intent": null, "amount_total": 1900,
@@ -103,27 +103,27 @@ async fn bought_and_refunded(shop: &StripeShop) -> [Value; 3] {
     shop.stripe.put("/v1/invoice_payments/inpay_1", payment);
     let charge = shop.stripe.charged("pi_of_bill", &json!({}), 1900, 1900);
     assert_eq!(charge["customer"], "cus_1");
-    [begun, session, charge]
+    [checkout_page, session, charge]
 }
 
 #[tokio::test]
-async fn what_was_bought_and_refunded_while_nobody_listened_is_refunded() {
+async fn a_purchase_and_refund_during_an_outage_end_as_refunded() {
     let shop = StripeShop::open().await;
-    let [begun, session, charge] = bought_and_refunded(&shop).await;
+    let [checkout, session, charge] = bought_and_refunded(&shop).await;
     // The newest event comes first in the list, and both are of the same second.
     shop.stripe
         .list("evt_back", "charge.refunded", &charge, shop.seconds());
     shop.stripe
         .list("evt_paid", COMPLETED, &session, shop.seconds());
     shop.read_events().await;
-    assert_eq!(shop.status(&begun).await, "refunded");
+    assert_eq!(shop.status(&checkout).await, "refunded");
 }
 
 /// While the purchase is being read, nobody can say yet that the refund is not ours.
 #[tokio::test]
 async fn a_refund_that_comes_while_its_purchase_is_looked_at_is_no_strangers() {
     let shop = StripeShop::open().await;
-    let [begun, session, charge] = bought_and_refunded(&shop).await;
+    let [checkout, session, charge] = bought_and_refunded(&shop).await;
     let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
     shop.stripe.instead(&path, Override::Silence);
     let mut purchase = tokio::task::JoinSet::new();
@@ -134,6 +134,6 @@ async fn a_refund_that_comes_while_its_purchase_is_looked_at_is_no_strangers() {
     .await;
     shop.report("charge.refunded", &charge).await.expect(200);
     shop.report(COMPLETED, &session).await.expect(200);
-    assert_eq!(shop.status(&begun).await, "refunded");
+    assert_eq!(shop.status(&checkout).await, "refunded");
     purchase.shutdown().await;
 }

@@ -13,7 +13,7 @@ use crate::{service::lines, stripe_shop::StripeShop};
 const DAY: i64 = 86_400;
 const MONTH: i64 = 30 * DAY;
 
-/// A subscriber to a tier of 500 credits for 19.00, whose second cycle has begun.
+/// A subscriber to a tier of 500 credits for 19.00, in the second cycle.
 struct RenewedSubscriber {
     shop: StripeShop,
     /// The tier, and one with 900 credits.
@@ -58,13 +58,13 @@ impl RenewedSubscriber {
             "currency": "eur", "metadata": {}});
         shop.stripe
             .put("/v1/prices/price_of_something_else", nothing);
-        let begun = shop.begun_with("ann", &tiers[0]).await;
-        let subscription = shop.subscribe(&begun, "sub_1").await;
+        let checkout = shop.open_checkout_of("ann", &tiers[0]).await;
+        let subscription = shop.subscribe(&checkout, "sub_1").await;
         shop.service.clock.advance_millis(MONTH * 1000);
         Self {
             shop,
             tiers,
-            order: begun["orderId"].clone(),
+            order: checkout["orderId"].clone(),
             subscription,
         }
     }
@@ -113,7 +113,7 @@ impl RenewedSubscriber {
     }
 
     /// Changes fields of the subscription, and reports it.
-    async fn said(&mut self, fields: Value) {
+    async fn update(&mut self, fields: Value) {
         for (name, value) in fields.as_object().unwrap() {
             self.subscription[name] = value.clone();
         }
@@ -172,7 +172,7 @@ async fn another_item_on_a_subscription_changes_nothing_about_ours() {
     billed
         .renewed(&[of_seats, line("price_large", start)])
         .await;
-    billed.said(json!({"items": items})).await;
+    billed.update(json!({"items": items})).await;
     let wallet = billed.shop.wallet("ann").await;
     assert_eq!(wallet["balances"][0]["balance"], 900);
     assert_eq!(wallet["features"], json!(["max", "pro"]));
@@ -196,7 +196,7 @@ async fn a_bill_under_no_price_of_ours_pays_the_tier_in_force() {
     let wallet = billed.shop.wallet("ann").await;
     assert_eq!(wallet["balances"][0]["balance"], 900);
     assert_eq!(billed.newest().await["priceId"], json!(billed.tiers[1]));
-    billed.said(json!({})).await;
+    billed.update(json!({})).await;
     assert_eq!(
         billed.shop.wallet("ann").await["features"],
         json!(["max", "pro"])
@@ -219,7 +219,7 @@ async fn a_bill_that_is_paid_after_the_end_lasts_for_its_own_period() {
     let mut billed = RenewedSubscriber::open().await;
     let end = billed.shop.seconds();
     billed
-        .said(json!({"status": "canceled", "ended_at": end + DAY}))
+        .update(json!({"status": "canceled", "ended_at": end + DAY}))
         .await;
     let mut bill = billed.bill("in_2", "subscription_cycle", &[line("price_small", end)]);
     bill["status_transitions"] = json!({"paid_at": end + 2 * DAY});
@@ -240,8 +240,8 @@ async fn a_bill_that_several_payments_paid_is_refunded_as_they_are() {
     billed.bill("in_2", "subscription_cycle", &[billed.small()]);
     billed.paid_by("in_2", "pi_of_in_2", 1000);
     billed.paid_by("in_2", "pi_second", 900);
-    let told = json!({"id": "in_2"});
-    let bill = billed.shop.stripe.set("/v1/invoices/in_2", told);
+    let id = json!({"id": "in_2"});
+    let bill = billed.shop.stripe.set("/v1/invoices/in_2", id);
     billed.shop.report("invoice.paid", &bill).await.expect(200);
     let order = billed.newest().await["id"].clone();
     for (payment, cents, refunded, status) in [
@@ -252,8 +252,8 @@ async fn a_bill_that_several_payments_paid_is_refunded_as_they_are() {
             .shop
             .stripe
             .charged(payment, &json!({}), cents, cents);
-        let told = billed.shop.report("charge.refunded", &charge);
-        told.await.expect(200);
+        let reply = billed.shop.report("charge.refunded", &charge);
+        reply.await.expect(200);
         let order = billed.shop.order(&order).await;
         assert_eq!(order["refundedCents"], refunded, "{payment}");
         assert_eq!(order["status"], status, "{payment}");
@@ -262,26 +262,26 @@ async fn a_bill_that_several_payments_paid_is_refunded_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_dispute_in_another_currency_is_about_what_is_left() {
+async fn a_dispute_in_another_currency_concerns_the_remaining_amount() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    shop.pay(&begun).await;
+    let checkout = shop.open_checkout("ann").await;
+    shop.pay(&checkout).await;
     let marks = json!({
         "scrip_project_id": shop.service.project.id.to_string(),
-        "scrip_order_id": begun["orderId"],
+        "scrip_order_id": checkout["orderId"],
     });
     let charge = shop.stripe.charged("pi_1", &marks, 500, 100);
     shop.report("charge.refunded", &charge).await.expect(200);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
     // 43.00 in another currency, for the 4.00 that are left.
     let dispute = json!({
         "id": "du_1", "object": "dispute", "status": "lost", "amount": 4300, "currency": "sek",
         "charge": "ch_of_pi_1", "payment_intent": "pi_1",
     });
     shop.stripe.put("/v1/disputes/du_1", dispute.clone());
-    let told = shop.report("charge.dispute.closed", &dispute);
-    told.await.expect(200);
-    let order = shop.order(&begun["orderId"]).await;
+    let reply = shop.report("charge.dispute.closed", &dispute);
+    reply.await.expect(200);
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(order["status"], "refunded");
     assert_eq!(order["balance"], 0);
 }
@@ -306,10 +306,10 @@ async fn a_subscription_whose_metadata_was_replaced_is_still_ours() {
         .shop
         .stripe
         .charged("pi_of_in_2", &json!({}), 1900, 1900);
-    let told = billed.shop.report("charge.refunded", &charge);
-    told.await.expect(200);
+    let reply = billed.shop.report("charge.refunded", &charge);
+    reply.await.expect(200);
     assert_eq!(billed.newest().await["status"], "refunded");
-    billed.said(json!({"status": "canceled"})).await;
+    billed.update(json!({"status": "canceled"})).await;
     let wallet = billed.shop.wallet("ann").await;
     assert_eq!(wallet["subscriptions"], json!([]));
     assert_eq!(wallet["features"], json!([]));
@@ -326,7 +326,7 @@ async fn a_renewal_is_asked_about_four_times_and_a_purchase_once() {
     billed.subscription["items"] = items;
     billed.subscription["latest_invoice"] = json!("in_2");
     let before = reads(&billed.shop);
-    billed.said(json!({})).await;
+    billed.update(json!({})).await;
     billed.shop.report("invoice.paid", &bill).await.expect(200);
     let renewal = reads(&billed.shop) - before;
     assert!(renewal <= 4, "{renewal} reads for a renewal");
@@ -340,13 +340,13 @@ async fn a_renewal_is_asked_about_four_times_and_a_purchase_once() {
     assert!(refund <= 3, "{refund} reads for a refund of a bill");
     assert_eq!(billed.newest().await["status"], "refunded");
 
-    let begun = shop.begun("bea").await;
+    let checkout = shop.open_checkout("bea").await;
     let marks = json!({
         "scrip_project_id": shop.service.project.id.to_string(),
-        "scrip_order_id": begun["orderId"],
+        "scrip_order_id": checkout["orderId"],
     });
     let before = reads(shop);
-    let session = shop.pay(&begun).await;
+    let session = shop.pay(&checkout).await;
     let purchase = reads(shop) - before;
     assert!(purchase <= 2, "{purchase} reads for a purchase");
     let payment = session["payment_intent"].as_str().unwrap();
@@ -355,7 +355,7 @@ async fn a_renewal_is_asked_about_four_times_and_a_purchase_once() {
     shop.report("charge.refunded", &charge).await.expect(200);
     let refund = reads(shop) - before;
     assert!(refund <= 2, "{refund} reads for a refund");
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "refunded");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "refunded");
 }
 
 #[tokio::test]

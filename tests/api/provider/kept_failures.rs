@@ -18,8 +18,8 @@ fn provider(shop: &StripeShop) -> Arc<dyn Provider> {
     shop.service.accounts.of(&project.unwrap()).unwrap()
 }
 
-fn order(begun: &Value) -> OrderId {
-    begun["orderId"].as_str().unwrap().parse().unwrap()
+fn order(checkout: &Value) -> OrderId {
+    checkout["orderId"].as_str().unwrap().parse().unwrap()
 }
 
 fn outage(shop: &StripeShop, path: &str) {
@@ -31,12 +31,12 @@ fn outage(shop: &StripeShop, path: &str) {
 #[tokio::test]
 async fn a_page_is_closed_once_the_provider_is_well() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let checkout = begun["checkoutId"].as_str().unwrap();
+    let checkout_page = shop.open_checkout("ann").await;
+    let checkout = checkout_page["checkoutId"].as_str().unwrap();
     let path = format!("/v1/checkout/sessions/{checkout}");
     outage(&shop, &format!("{path}/expire"));
     let checkout = CheckoutId::new(checkout).unwrap();
-    let (provider, order) = (provider(&shop), order(&begun));
+    let (provider, order) = (provider(&shop), order(&checkout_page));
     for _ in 0..3 {
         let closed = provider.close_checkout(&checkout, order);
         closed.await.unwrap_err();
@@ -51,13 +51,13 @@ async fn a_page_is_closed_once_the_provider_is_well() {
 async fn a_subscription_is_marked_once_the_provider_is_well() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    shop.subscribe(&checkout, "sub_1").await;
     let path = "/v1/subscriptions/sub_1";
     shop.stripe.set(path, json!({"metadata": {}}));
     outage(&shop, path);
     let id = SubscriptionId::new("sub_1").unwrap();
-    let (provider, order) = (provider(&shop), order(&begun));
+    let (provider, order) = (provider(&shop), order(&checkout));
     for _ in 0..3 {
         let marked = provider.mark_subscription(&id, order);
         marked.await.unwrap_err();
@@ -66,5 +66,5 @@ async fn a_subscription_is_marked_once_the_provider_is_well() {
     let marked = provider.mark_subscription(&id, order);
     marked.await.unwrap();
     let there = shop.stripe.set(path, json!({}));
-    assert_eq!(there["metadata"]["scrip_order_id"], begun["orderId"]);
+    assert_eq!(there["metadata"]["scrip_order_id"], checkout["orderId"]);
 }

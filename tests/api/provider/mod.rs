@@ -4,6 +4,7 @@
 mod adoptions;
 mod change;
 mod event_list;
+mod faulty_account;
 mod foreign_objects;
 mod fulfilment;
 mod invoices;
@@ -13,7 +14,6 @@ mod pending_orders;
 mod reconciliation;
 mod renewals;
 mod unfulfilled;
-mod unkind_account;
 pub(crate) mod unreadable_objects;
 mod webhook_endpoint;
 mod webhooks;

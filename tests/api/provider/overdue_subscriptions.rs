@@ -12,8 +12,8 @@ const SUBSCRIPTION: &str = "/v1/subscriptions/sub_1";
 async fn subscribed(shop: &StripeShop) -> Value {
     let tier = shop.add_tier(500).await;
     let body = json!({"priceId": tier, "externalUserId": "ann"});
-    let begun = shop.checkout(body).await.expect(200);
-    let subscription = shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.checkout(body).await.expect(200);
+    let subscription = shop.subscribe(&checkout, "sub_1").await;
     shop.service.round().await;
     subscription
 }
@@ -42,7 +42,7 @@ impl StripeShop {
 }
 
 #[tokio::test]
-async fn a_deletion_that_nobody_told_of_ends_the_wallets_subscription() {
+async fn a_deletion_without_a_webhook_ends_the_wallets_subscription() {
     let shop = StripeShop::open().await;
     let mut subscription = subscribed(&shop).await;
     // The service is down for seventy days; the provider's list goes back thirty.
@@ -50,11 +50,7 @@ async fn a_deletion_that_nobody_told_of_ends_the_wallets_subscription() {
     shop.say(&subscription);
     shop.service.clock.advance_millis(70 * DAY * 1000);
     let shop = shop.again().await;
-    assert_eq!(
-        shop.features().await,
-        json!(["pro"]),
-        "nothing was heard yet"
-    );
+    assert_eq!(shop.features().await, json!(["pro"]), "no answer came yet");
     shop.service.round().await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(
@@ -87,7 +83,7 @@ async fn a_subscription_is_asked_about_a_day_after_its_period_and_once_a_day() {
         json!(["pro"]),
         "the provider says that it is active"
     );
-    // It was renewed meanwhile.
+    // It has been renewed.
     subscription["items"]["data"][0]["current_period_end"] = json!(shop.seconds() + 28 * DAY);
     shop.say(&subscription);
     shop.days_and_a_round(1).await;
@@ -121,7 +117,7 @@ async fn while_the_provider_is_away_features_end_after_the_days_of_grace_and_com
     assert_eq!(wallet["subscriptions"][0]["status"], "active");
 }
 
-/// A restart in between does not count the days anew.
+/// A restart in between does not restart the count of days.
 #[tokio::test]
 async fn silence_about_one_subscription_ends_its_features_after_the_days_of_grace() {
     let shop = StripeShop::open().await;
@@ -146,7 +142,7 @@ async fn a_question_that_is_refused_is_no_silence() {
     for _ in 0..20 {
         shop.days_and_a_round(3).await;
     }
-    assert_eq!(shop.features().await, json!(["pro"]), "nobody said no");
+    assert_eq!(shop.features().await, json!(["pro"]), "nothing was refused");
     assert!(shop.looks() >= 2, "it was asked about");
 }
 
@@ -181,13 +177,13 @@ async fn what_goes_on_is_not_asked_about() {
         shop.service.clock.advance_millis(30 * DAY * 1000);
         subscription["items"]["data"][0]["current_period_end"] = json!(shop.seconds() + 30 * DAY);
         shop.say(&subscription);
-        let told = shop.report("customer.subscription.updated", &subscription);
-        assert_eq!(told.await.status, 200, "month {month}");
+        let reply = shop.report("customer.subscription.updated", &subscription);
+        assert_eq!(reply.await.status, 200, "month {month}");
         shop.service.round().await;
     }
-    let told = shop.looks();
+    let reply = shop.looks();
     shop.days_and_a_round(29).await;
-    assert_eq!(shop.looks(), told);
+    assert_eq!(shop.looks(), reply);
 }
 
 /// With a clock that only timers advance, as no test waits as long as the service does.
@@ -210,9 +206,9 @@ async fn each_of_many_subscriptions_is_reached_while_the_provider_answers_about_
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
     for number in 0..MANY {
-        let begun = shop.begun_with(&format!("user{number}"), &tier).await;
+        let checkout = shop.open_checkout_of(&format!("user{number}"), &tier).await;
         let id = format!("sub_{number}");
-        shop.subscribe(&begun, &id).await;
+        shop.subscribe(&checkout, &id).await;
         let silent = Override::Status(500, json!({}));
         shop.stripe
             .from_now_on(&format!("/v1/subscriptions/{id}"), silent);
@@ -223,8 +219,8 @@ async fn each_of_many_subscriptions_is_reached_while_the_provider_answers_about_
     for day in 0..9 {
         shop.days_and_a_round(1).await;
         // Something is bought and answered each day: it is no outage.
-        let begun = shop.begun(&format!("buyer{day}")).await;
-        shop.pay(&begun).await;
+        let checkout = shop.open_checkout(&format!("buyer{day}")).await;
+        shop.pay(&checkout).await;
     }
     for _ in 0..MANY {
         shop.service.clock.advance_millis(31_000);

@@ -20,10 +20,10 @@ async fn worked_off(shop: &StripeShop) {
 }
 
 #[tokio::test]
-async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
+async fn a_report_about_an_object_that_is_not_readable_yet_is_stored() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
     // The key of another account, which has no such subscription.
     let missing = json!({"error": {"type": "invalid_request_error", "code": "resource_missing"}});
     for _ in 0..3 {
@@ -31,9 +31,9 @@ async fn a_report_of_what_the_account_does_not_know_yet_is_kept() {
         shop.stripe
             .instead(path, Override::Status(404, missing.clone()));
     }
-    shop.subscribe(&begun, "sub_1").await;
+    shop.subscribe(&checkout, "sub_1").await;
     worked_off(&shop).await;
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 }
 
 #[tokio::test]
@@ -57,35 +57,35 @@ async fn orders_are_asked_about_also_after_a_sandboxs_clock_was_left() {
         webhook_secret: Some(stripe::WEBHOOK_SECRET.into()),
     })
     .await;
-    let begun = shop.begun("ann").await;
-    shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     shop.service.handle.fold_all().await.unwrap();
     shop.service.clock.advance_millis(11 * 60 * 1000);
     shop.service.ask_about_pending().await;
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 }
 
 #[tokio::test]
 async fn what_the_provider_must_be_asked_about_is_tried_again() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
     shop.stripe
         .instead("/v1/subscriptions/sub_1", Override::Garbage);
     shop.stripe
         .instead("/v1/subscriptions/sub_1", Override::Status(503, json!({})));
-    shop.subscribe(&begun, "sub_1").await;
+    shop.subscribe(&checkout, "sub_1").await;
     worked_off(&shop).await;
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 }
 
 #[tokio::test]
 async fn a_lost_webhook_loses_no_payment() {
     let shop = StripeShop::open().await;
     let (paid, closed, open) = (
-        shop.begun("ann").await,
-        shop.begun("bea").await,
-        shop.begun("cleo").await,
+        shop.open_checkout("ann").await,
+        shop.open_checkout("bea").await,
+        shop.open_checkout("cleo").await,
     );
     shop.stripe.pay(paid["checkoutId"].as_str().unwrap());
     let path = format!(
@@ -102,10 +102,10 @@ async fn a_lost_webhook_loses_no_payment() {
     );
     shop.service.clock.advance_millis(11 * 60 * 1000);
     shop.service.ask_about_pending().await;
-    for (begun, status) in [(&paid, "paid"), (&closed, "expired"), (&open, "pending")] {
-        assert_eq!(shop.order(&begun["orderId"]).await["status"], status);
+    for (checkout, status) in [(&paid, "paid"), (&closed, "expired"), (&open, "pending")] {
+        assert_eq!(shop.order(&checkout["orderId"]).await["status"], status);
     }
-    let asked = shop
+    let count = shop
         .stripe
         .calls(&format!(
             "/v1/checkout/sessions/{}",
@@ -120,21 +120,21 @@ async fn a_lost_webhook_loses_no_payment() {
             open["checkoutId"].as_str().unwrap()
         ))
         .len();
-    assert_eq!(asked, again, "once for each age");
+    assert_eq!(count, again, "once for each age");
 }
 
 #[tokio::test]
 async fn money_on_its_way_is_asked_about_after_the_order_expired() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    shop.stripe.debit(begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    shop.stripe.debit(checkout["checkoutId"].as_str().unwrap());
     shop.service.handle.fold_all().await.unwrap();
     let hour = 3600 * 1000;
     shop.service.clock.advance_millis(hour);
     shop.service.ask_about_pending().await;
     shop.service.clock.advance_millis(48 * hour);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "expired");
-    shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "expired");
+    shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     shop.service.round().await;
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 }

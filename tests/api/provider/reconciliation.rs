@@ -7,11 +7,11 @@ use crate::{service::assert_refused, stripe_shop::StripeShop};
 
 impl StripeShop {
     /// Reconciles the last three days; returns the result.
-    pub(crate) async fn reconciled(&self) -> Value {
+    pub(crate) async fn reconcile(&self) -> Value {
         let path = self.administered("reconciliation");
-        let begun = self.admin().post(&path, &json!({})).await.expect(202);
-        let began = match &begun["running"] {
-            Value::Null => begun["last"]["startedAt"].clone(),
+        let checkout = self.admin().post(&path, &json!({})).await.expect(202);
+        let began = match &checkout["running"] {
+            Value::Null => checkout["last"]["startedAt"].clone(),
             running => running["startedAt"].clone(),
         };
         let what = "a reconciliation's end";
@@ -40,15 +40,15 @@ impl StripeShop {
 
     /// A paid order and its charge; returns the order, and the charge's payment id.
     async fn sells(&self, user: &str) -> (Value, String) {
-        let begun = self.begun(user).await;
-        let session = self.pay(&begun).await;
+        let checkout = self.open_checkout(user).await;
+        let session = self.pay(&checkout).await;
         let payment = session["payment_intent"].as_str().unwrap().to_owned();
         self.charge(&payment, &session["metadata"], 500, 0);
         self.stripe.set(
             &self.charge_of(&payment),
             json!({"customer": session["customer"]}),
         );
-        (begun["orderId"].clone(), payment)
+        (checkout["orderId"].clone(), payment)
     }
 }
 
@@ -65,14 +65,14 @@ fn sum(made: &Value) -> [i64; 4] {
 #[tokio::test]
 async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
     let shop = StripeShop::open().await;
-    let empty = shop.reconciled().await;
+    let empty = shop.reconcile().await;
     assert_eq!(
         (&empty["balanced"], &empty["charges"]),
         (&json!(true), &json!(0))
     );
     shop.sells("ann").await;
     shop.sells("bea").await;
-    shop.pays_for_what_is_lost(1).await;
+    shop.pays_unknown_order(1).await;
     shop.charge("pi_lost1", &shop.lost(), 900, 0);
     for number in 0..120 {
         shop.charge(&format!("pi_other{number}"), &json!({}), 10, 0);
@@ -83,14 +83,14 @@ async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
     let failed = shop.charge("pi_failed", &json!({}), 777, 0);
     let path = format!("/v1/charges/{}", failed["id"].as_str().unwrap());
     shop.stripe.set(&path, json!({"status": "failed"}));
-    let made = shop.reconciled().await;
-    assert_eq!(made["firstDifferences"], json!([]));
+    let report = shop.reconcile().await;
+    assert_eq!(report["firstDifferences"], json!([]));
     assert_eq!(
-        (&made["balanced"], &made["charges"]),
+        (&report["balanced"], &report["charges"]),
         (&json!(true), &json!(123))
     );
-    assert_eq!(sum(&made), [1000, 900, 1200, 0]);
-    assert_eq!(made["sums"][0]["currency"], "EUR");
+    assert_eq!(sum(&report), [1000, 900, 1200, 0]);
+    assert_eq!(report["sums"][0]["currency"], "EUR");
     // Read in pages, by creation time.
     let calls = shop.stripe.calls("/v1/charges");
     let pages = calls
@@ -100,11 +100,11 @@ async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
     let shown = shop.again().await;
     let path = shown.administered("reconciliation");
     let last = shown.admin().get(&path).await.expect(200)["last"].clone();
-    assert_eq!(last, made, "kept over a restart");
+    assert_eq!(last, report, "kept over a restart");
 }
 
 #[tokio::test]
-async fn a_refund_and_a_dispute_that_no_event_told_of_are_mended() {
+async fn a_refund_and_a_dispute_without_an_event_are_applied() {
     let shop = StripeShop::open().await;
     let (refunded, payment) = shop.sells("ann").await;
     let (disputed, other) = shop.sells("bea").await;
@@ -125,36 +125,36 @@ async fn a_refund_and_a_dispute_that_no_event_told_of_are_mended() {
     });
     shop.stripe.put("/v1/disputes/du_unheard", dispute);
     shop.service.clock.advance_millis(1000);
-    let made = shop.reconciled().await;
-    assert_eq!(made["firstDifferences"], json!([]));
+    let report = shop.reconcile().await;
+    assert_eq!(report["firstDifferences"], json!([]));
     assert_eq!(
-        (&made["refunds"], &made["disputes"]),
+        (&report["refunds"], &report["disputes"]),
         (&json!(1), &json!(1))
     );
-    assert_eq!(made["corrected"], 2);
+    assert_eq!(report["corrected"], 2);
     for order in [refunded, disputed] {
         assert_eq!(shop.order(&order).await["status"], "refunded");
     }
 }
 
 #[tokio::test]
-async fn a_charge_of_ours_that_nobody_heard_of_is_fulfilled_or_waits_for_a_person() {
+async fn a_charge_without_a_report_is_fulfilled_or_waits_for_a_person() {
     let shop = StripeShop::open().await;
     // Paid, but never reported.
-    let begun = shop.begun("ann").await;
-    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    let session = shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     let payment = session["payment_intent"].as_str().unwrap();
     shop.charge(payment, &session["metadata"], 500, 0);
     // For orders that do not exist here.
     shop.charge("pi_lost1", &shop.lost(), 900, 0);
-    let made = shop.reconciled().await;
-    assert_eq!(made["firstDifferences"], json!([]));
-    assert_eq!(made["corrected"], 2);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    let report = shop.reconcile().await;
+    assert_eq!(report["firstDifferences"], json!([]));
+    assert_eq!(report["corrected"], 2);
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
     let waits = shop.unfulfilled().await;
     assert_eq!(waits.len(), 1);
     assert_eq!(waits[0]["reason"], "unknown_order");
-    assert_eq!(sum(&made), [500, 900, 0, 0]);
+    assert_eq!(sum(&report), [500, 900, 0, 0]);
 }
 
 /// An invoice of one of our subscriptions that nobody here knows, by an unknown customer: only the invoice's
@@ -195,9 +195,9 @@ async fn a_subscriptions_charge_without_marks_is_known_by_its_bill() {
             "items": {"object": "list", "data": [{"price": foreign}]},
         }));
     }
-    let made = shop.reconciled().await;
-    assert_eq!(made["firstDifferences"], json!([]));
-    assert_eq!(sum(&made), [0, 1900, 1900, 0]);
+    let report = shop.reconcile().await;
+    assert_eq!(report["firstDifferences"], json!([]));
+    assert_eq!(sum(&report), [0, 1900, 1900, 0]);
     let waits = shop.unfulfilled().await;
     assert_eq!(waits.len(), 1, "{waits:?}");
     assert_eq!(waits[0]["invoiceId"], "in_1");
@@ -210,17 +210,17 @@ async fn what_stays_different_is_kept_and_counted() {
     let shop = StripeShop::open().await;
     let (order, payment) = shop.sells("ann").await;
     shop.charge(&payment, &json!({}), 700, 0);
-    let made = shop.reconciled().await;
+    let report = shop.reconcile().await;
     assert_eq!(
-        (&made["balanced"], &made["differences"]),
+        (&report["balanced"], &report["differences"]),
         (&json!(false), &json!(1))
     );
-    let wanted = json!({
+    let expected = json!({
         "kind": "amount", "id": shop.charge_of(&payment).trim_start_matches("/v1/charges/"), "paymentId": payment,
         "orderId": order, "providerCents": 700, "orderCents": 500, "currency": "EUR",
     });
-    assert_eq!(made["firstDifferences"], json!([wanted]));
-    assert_eq!(sum(&made), [0, 0, 0, 700]);
+    assert_eq!(report["firstDifferences"], json!([expected]));
+    assert_eq!(sum(&report), [0, 0, 0, 700]);
     let figures = shop.admin().request(reqwest::Method::GET, "/metrics");
     let figures = figures.send().await.unwrap().text().await.unwrap();
     assert!(
@@ -237,9 +237,9 @@ async fn what_stays_different_is_kept_and_counted() {
 async fn a_span_has_a_beginning_and_there_is_one_at_a_time() {
     let shop = StripeShop::open().await;
     let path = shop.administered("reconciliation");
-    let asked = json!({"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"});
+    let body = json!({"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"});
     assert_refused(
-        &shop.admin().post(&path, &asked).await,
+        &shop.admin().post(&path, &body).await,
         400,
         "invalid_request",
     );

@@ -17,8 +17,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
             &["pro", "max"],
         )
         .await;
-    let begun = shop.begun_with("ann", &tier).await;
-    let mut subscription = shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    let mut subscription = shop.subscribe(&checkout, "sub_1").await;
     let day = 86_400;
     shop.service.clock.advance_millis(30 * day * 1000);
     let end = shop.seconds() + 30 * day;
@@ -166,8 +166,8 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    let mut subscription = shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    let mut subscription = shop.subscribe(&checkout, "sub_1").await;
     shop.service.clock.advance_millis(30 * 86_400 * 1000);
     let price = subscription["items"]["data"][0]["price"]["id"].clone();
     let marks = json!({"scrip_price_id": tier});
@@ -206,8 +206,8 @@ async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
 async fn an_operator_finds_a_subscription_by_either_name_of_it() {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    shop.subscribe(&begun, "sub_1").await;
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    shop.subscribe(&checkout, "sub_1").await;
     let wallet = shop.wallet("ann").await;
     let own = wallet["subscriptions"][0]["id"].as_str().unwrap();
     for folded in [false, true] {
@@ -220,7 +220,7 @@ async fn an_operator_finds_a_subscription_by_either_name_of_it() {
                 "{name}, {folded}"
             );
             assert_eq!(
-                found["orders"][0]["id"], begun["orderId"],
+                found["orders"][0]["id"], checkout["orderId"],
                 "{name}, {folded}"
             );
         }

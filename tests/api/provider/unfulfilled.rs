@@ -47,7 +47,7 @@ impl StripeShop {
     }
 
     /// Reports a paid session of 9.00 EUR for such an order.
-    pub(crate) async fn pays_for_what_is_lost(&self, number: u32) -> Value {
+    pub(crate) async fn pays_unknown_order(&self, number: u32) -> Value {
         let (session, payment) = (format!("cs_test_lost{number}"), format!("pi_lost{number}"));
         let marks = self.lost();
         self.stripe.charged(&payment, &marks, 900, 0);
@@ -70,7 +70,7 @@ impl StripeShop {
 async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     let shop = StripeShop::open().await;
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
-    let session = shop.pays_for_what_is_lost(1).await;
+    let session = shop.pays_unknown_order(1).await;
     let listed = shop.unfulfilled().await;
     let [kept] = &*listed else {
         panic!("one waits: {listed:?}")
@@ -115,7 +115,7 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
     assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
 
-    // A refund finds its order by the payment, whatever its metadata says.
+    // A refund finds its order by the payment, not by its metadata.
     let charge = shop.stripe.set(
         "/v1/charges/ch_of_pi_lost1",
         json!({"amount_refunded": 900, "refunded": true}),
@@ -131,8 +131,8 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
 #[tokio::test]
 async fn a_second_payment_with_the_marks_of_a_paid_order_waits_and_credits_nothing() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let session = shop.pay(&begun).await;
+    let checkout = shop.open_checkout("ann").await;
+    let session = shop.pay(&checkout).await;
     let marks = &session["metadata"];
     shop.stripe.charged("pi_copy", marks, 900, 0);
     let mut copy = session.clone();
@@ -153,7 +153,7 @@ async fn a_second_payment_with_the_marks_of_a_paid_order_waits_and_credits_nothi
         json!({"amount_refunded": 900, "refunded": true}),
     );
     shop.report("charge.refunded", &charge).await.expect(200);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
     assert_eq!(shop.wallet("ann").await["balances"][0]["balance"], 100);
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
 }
@@ -162,13 +162,13 @@ async fn a_second_payment_with_the_marks_of_a_paid_order_waits_and_credits_nothi
 async fn what_waits_is_refunded_once_or_dismissed_with_a_note() {
     let shop = StripeShop::open().await;
     for number in 1..=3 {
-        shop.pays_for_what_is_lost(number).await;
+        shop.pays_unknown_order(number).await;
     }
-    let given = shop
+    let decision = shop
         .decide("pi_lost1", "refund", &json!({}))
         .await
         .expect(200);
-    assert_eq!(given["id"], "pi_lost1");
+    assert_eq!(decision["id"], "pi_lost1");
     shop.decide("pi_lost1", "refund", &json!({}))
         .await
         .expect(200);
@@ -223,7 +223,7 @@ async fn what_waits_is_refunded_once_or_dismissed_with_a_note() {
 #[tokio::test]
 async fn an_assignment_names_a_price_and_one_wallet_at_the_most() {
     let shop = StripeShop::open().await;
-    shop.pays_for_what_is_lost(1).await;
+    shop.pays_unknown_order(1).await;
     let assign = async |body: Value| shop.decide("pi_lost1", "assign", &body).await;
     assert_invalid(&assign(json!({})).await, "priceId");
     let unknown = json!({"priceId": PriceId(42).to_string()});
@@ -243,7 +243,7 @@ async fn an_assignment_names_a_price_and_one_wallet_at_the_most() {
 #[tokio::test]
 async fn what_is_found_to_be_refunded_or_placed_leaves_the_list_by_itself() {
     let shop = StripeShop::open().await;
-    shop.pays_for_what_is_lost(1).await;
+    shop.pays_unknown_order(1).await;
     let charge = shop.stripe.set(
         "/v1/charges/ch_of_pi_lost1",
         json!({"amount_refunded": 900, "refunded": true}),
@@ -252,10 +252,10 @@ async fn what_is_found_to_be_refunded_or_placed_leaves_the_list_by_itself() {
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
 
     // Its metadata is corrected at the provider.
-    let session = shop.pays_for_what_is_lost(2).await;
+    let session = shop.pays_unknown_order(2).await;
     assert_eq!(shop.unfulfilled().await.len(), 1);
     let mut marks = session["metadata"].clone();
-    let order = shop.begun("ann").await["orderId"].clone();
+    let order = shop.open_checkout("ann").await["orderId"].clone();
     (marks["scrip_order_id"], marks["scrip_price_id"]) = (order.clone(), json!(shop.price));
     let session = shop.stripe.set(
         "/v1/checkout/sessions/cs_test_lost2",
@@ -281,7 +281,7 @@ async fn of_decisions_at_once_one_is_made_and_logged() {
         ("refund", json!({})),
     ];
     for number in 1..=5 {
-        shop.pays_for_what_is_lost(number).await;
+        shop.pays_unknown_order(number).await;
         let payment = format!("pi_lost{number}");
         let turned = (0..5).map(|it| &decisions[(it + number as usize) % 5]);
         let all = turned
@@ -310,7 +310,7 @@ async fn of_decisions_at_once_one_is_made_and_logged() {
 #[tokio::test]
 async fn a_refund_that_the_provider_refuses_leaves_it_on_the_list() {
     let shop = StripeShop::open().await;
-    shop.pays_for_what_is_lost(1).await;
+    shop.pays_unknown_order(1).await;
     shop.stripe.instead(
         "POST /v1/refunds",
         Override::Status(
@@ -328,9 +328,9 @@ async fn a_refund_that_the_provider_refuses_leaves_it_on_the_list() {
 }
 
 #[tokio::test]
-async fn what_a_bank_sent_back_is_given_back_anew() {
+async fn a_refund_that_a_bank_sent_back_is_repeated() {
     let shop = StripeShop::open().await;
-    shop.pays_for_what_is_lost(1).await;
+    shop.pays_unknown_order(1).await;
     for number in 1..=2 {
         let refunded = shop.decide("pi_lost1", "refund", &json!({})).await;
         refunded.expect(200);
@@ -341,8 +341,8 @@ async fn what_a_bank_sent_back_is_given_back_anew() {
         let back = json!({"amount_refunded": 0, "refunded": false});
         let charge = shop.stripe.set("/v1/charges/ch_of_pi_lost1", back);
         shop.report("charge.updated", &charge).await.expect(200);
-        let told = shop.report("charge.refunded", &charge);
-        told.await.expect(200);
+        let reply = shop.report("charge.refunded", &charge);
+        reply.await.expect(200);
         assert_eq!(shop.unfulfilled().await.len(), 1, "it waits again");
     }
 }
@@ -350,7 +350,7 @@ async fn what_a_bank_sent_back_is_given_back_anew() {
 #[tokio::test]
 async fn what_was_settled_is_forgotten_when_nothing_tells_of_it_any_more() {
     let shop = StripeShop::open().await;
-    shop.pays_for_what_is_lost(1).await;
+    shop.pays_unknown_order(1).await;
     let why = json!({"note": "Handled by hand"});
     shop.decide("pi_lost1", "dismiss", &why).await.expect(200);
     for (days, status) in [(399, 200), (2, 404)] {

@@ -35,19 +35,19 @@ impl StripeShop {
     }
 
     async fn went_back_silently(&self, user: &str, event: &str, disputed: bool) -> Value {
-        let begun = self.begun(user).await;
-        let session = self.pay(&begun).await;
+        let checkout = self.open_checkout(user).await;
+        let session = self.pay(&checkout).await;
         let payment = session["payment_intent"].as_str().unwrap();
         let marks = json!({
             "scrip_project_id": self.service.project.id.to_string(),
-            "scrip_order_id": begun["orderId"],
+            "scrip_order_id": checkout["orderId"],
         });
         let charge = self.stripe.charged(payment, &marks, 500, 500);
         let path = format!("/v1/charges/{}", charge["id"].as_str().unwrap());
         let charge = self.stripe.set(&path, json!({"disputed": disputed}));
         self.stripe
             .list(event, "charge.refunded", &charge, self.seconds());
-        begun
+        checkout
     }
 
     async fn ready(&self) -> Value {
@@ -56,13 +56,13 @@ impl StripeShop {
 }
 
 #[tokio::test]
-async fn a_missing_permission_keeps_what_needs_it_and_nothing_else() {
+async fn a_missing_permission_delays_only_events_that_need_it() {
     let shop = StripeShop::open().await;
     let lacks = Override::Status(403, refusal("rak_dispute_read"));
     shop.stripe.from_now_on(DISPUTES, lacks);
     let ann = shop.disputed_silently("ann", "evt_back").await;
     let eve = shop.refunded_silently("eve", "evt_eve").await;
-    let bob = shop.begun("bob").await;
+    let bob = shop.open_checkout("bob").await;
     shop.paid_silently(&bob, "evt_bob");
     shop.rounds(400).await;
     assert_eq!(shop.status(&eve).await, "refunded", "nobody disputed hers");
@@ -73,10 +73,10 @@ async fn a_missing_permission_keeps_what_needs_it_and_nothing_else() {
     );
     assert_eq!(shop.status(&ann).await, "paid", "nobody can tell yet");
     assert_eq!(shop.service.payments.inbox().waiting(), 1);
-    let asked = shop.stripe.calls(DISPUTES).len();
+    let count = shop.stripe.calls(DISPUTES).len();
     assert!(
-        (8..=20).contains(&asked),
-        "once in half a minute, not {asked}"
+        (8..=20).contains(&count),
+        "once in half a minute, not {count}"
     );
     assert_eq!(
         shop.ready().await["missingPermissions"],
@@ -90,7 +90,7 @@ async fn a_missing_permission_keeps_what_needs_it_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
+async fn many_refusals_in_a_row_stop_no_others_and_are_retried_by_one() {
     let shop = StripeShop::open().await;
     let lacks = Override::Status(403, refusal("rak_dispute_read"));
     shop.stripe.from_now_on(DISPUTES, lacks);
@@ -102,13 +102,13 @@ async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
                 .await,
         );
     }
-    let bob = shop.begun("bob").await;
+    let bob = shop.open_checkout("bob").await;
     shop.paid_silently(&bob, "evt_bob");
     shop.read_events().await;
     assert_eq!(shop.status(&bob).await, "paid");
-    let asked = shop.stripe.calls(DISPUTES).len();
+    let count = shop.stripe.calls(DISPUTES).len();
     shop.rounds(60).await;
-    let more = shop.stripe.calls(DISPUTES).len() - asked;
+    let more = shop.stripe.calls(DISPUTES).len() - count;
     assert!(more <= 3, "{more} for twenty that wait");
     // They also wait across a restart.
     let shop = shop.again().await;
@@ -124,13 +124,13 @@ async fn many_refused_questions_in_a_row_stop_nobody_and_are_tried_by_one() {
 #[tokio::test]
 async fn a_permission_to_write_is_seen_to_be_there_again_without_a_second_call() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    shop.pay(&begun).await;
+    let checkout = shop.open_checkout("ann").await;
+    shop.pay(&checkout).await;
     let lacks = Override::Status(403, refusal("rak_charge_write"));
     shop.stripe.from_now_on("POST /v1/refunds", lacks);
     let path = format!(
         "/api/v1/orders/{}/refund",
-        begun["orderId"].as_str().unwrap()
+        checkout["orderId"].as_str().unwrap()
     );
     let body = json!({"idempotencyKey": "back"});
     shop.service.secret.post(&path, &body).await.expect(502);
@@ -169,16 +169,16 @@ async fn one_object_that_always_fails_is_its_own_trouble() {
     let path = "/v1/checkout/sessions/cs_test_broken";
     shop.stripe
         .from_now_on(path, Override::Status(500, json!({})));
-    let mut begun = Vec::new();
+    let mut checkouts = Vec::new();
     for number in 0..20 {
-        let order = shop.begun(&format!("user {number}")).await;
+        let order = shop.open_checkout(&format!("user {number}")).await;
         shop.paid_silently(&order, &format!("evt_{number}"));
-        begun.push(order);
+        checkouts.push(order);
     }
     shop.stripe
         .list("evt_broken", COMPLETED, &broken, shop.seconds());
     shop.rounds(2).await;
-    for order in &begun {
+    for order in &checkouts {
         assert_eq!(shop.status(order).await, "paid");
     }
     assert_eq!(shop.service.payments.inbox().waiting(), 1);
@@ -187,24 +187,24 @@ async fn one_object_that_always_fails_is_its_own_trouble() {
 #[tokio::test]
 async fn a_provider_that_is_away_is_left_alone_and_nothing_is_lost() {
     let shop = StripeShop::open().await;
-    let mut begun = Vec::new();
+    let mut checkouts = Vec::new();
     for number in 0..20 {
-        let order = shop.begun(&format!("user {number}")).await;
+        let order = shop.open_checkout(&format!("user {number}")).await;
         let session = shop.paid_silently(&order, &format!("evt_{number}"));
         let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
         shop.stripe
             .from_now_on(&path, Override::Status(503, json!({})));
-        begun.push((order, path));
+        checkouts.push((order, path));
     }
     shop.rounds(25).await;
-    let asked: usize = begun
+    let count: usize = checkouts
         .iter()
         .map(|(_, path)| shop.stripe.calls(path).len())
         .sum();
-    assert!(asked <= 20, "{asked} questions in 25 seconds");
+    assert!(count <= 20, "{count} questions in 25 seconds");
     shop.stripe.as_usual();
     shop.rounds(31).await;
-    for (order, _) in &begun {
+    for (order, _) in &checkouts {
         assert_eq!(shop.status(order).await, "paid");
     }
 }
@@ -214,7 +214,7 @@ async fn a_list_that_cannot_be_read_stops_no_other_sweep() {
     let shop = StripeShop::open().await;
     shop.stripe
         .from_now_on(EVENTS, Override::Status(403, refusal("rak_event_read")));
-    let ann = shop.begun("ann").await;
+    let ann = shop.open_checkout("ann").await;
     shop.stripe.pay(ann["checkoutId"].as_str().unwrap());
     shop.service.handle.fold_all().await.unwrap();
     shop.service.clock.advance_millis(11 * 60 * 1000);
@@ -230,7 +230,7 @@ async fn a_list_that_cannot_be_read_stops_no_other_sweep() {
 #[tokio::test]
 async fn a_page_of_any_size_is_read() {
     let shop = StripeShop::open().await;
-    let ann = shop.begun("ann").await;
+    let ann = shop.open_checkout("ann").await;
     shop.paid_silently(&ann, "evt_ann");
     let large = json!({
         "id": "sub_of_another_product", "metadata": {}, "items": vec!["x".repeat(16 << 10)],
@@ -247,7 +247,7 @@ async fn a_page_of_any_size_is_read() {
 #[tokio::test]
 async fn pages_that_cannot_be_read_are_asked_for_by_halves() {
     let shop = StripeShop::open().await;
-    let ann = shop.begun("ann").await;
+    let ann = shop.open_checkout("ann").await;
     shop.paid_silently(&ann, "evt_ann");
     for _ in 0..3 {
         shop.stripe.instead(EVENTS, Override::Garbage);
@@ -279,7 +279,7 @@ pub(super) fn webhook(
 #[tokio::test]
 async fn a_buyer_is_served_while_everything_else_waits() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
+    let checkout = shop.open_checkout("ann").await;
     let mut others = tokio::task::JoinSet::new();
     for number in 0..80 {
         let payment = format!("pi_other{number}");
@@ -295,8 +295,8 @@ async fn a_buyer_is_served_while_everything_else_waits() {
         (shop.service.payments.inbox().waiting() == 80).then_some(())
     })
     .await;
-    shop.pay(&begun).await;
-    assert_eq!(shop.status(&begun).await, "paid");
+    shop.pay(&checkout).await;
+    assert_eq!(shop.status(&checkout).await, "paid");
     others.shutdown().await;
 }
 
@@ -304,7 +304,7 @@ async fn a_buyer_is_served_while_everything_else_waits() {
 #[tokio::test]
 async fn a_long_list_is_read_in_slices_and_goes_on_where_it_was_left() {
     let shop = StripeShop::open().await;
-    let first = shop.begun("ann").await;
+    let first = shop.open_checkout("ann").await;
     let start = shop.seconds();
     let session = shop.stripe.pay(first["checkoutId"].as_str().unwrap());
     shop.stripe.list("evt_first", COMPLETED, &session, start);
@@ -318,7 +318,7 @@ async fn a_long_list_is_read_in_slices_and_goes_on_where_it_was_left() {
         );
     }
     shop.service.clock.advance_millis(30_000 * 1000);
-    let last = shop.begun("bea").await;
+    let last = shop.open_checkout("bea").await;
     shop.paid_silently(&last, "evt_last");
     shop.read_events().await;
     assert_eq!(shop.status(&first).await, "paid");
@@ -336,5 +336,5 @@ async fn a_long_list_is_read_in_slices_and_goes_on_where_it_was_left() {
     let shop = shop.again().await;
     shop.read_events().await;
     let again = shop.readings().pop().unwrap();
-    assert_eq!(again, shop.seconds() - 900, "it is not begun anew");
+    assert_eq!(again, shop.seconds() - 900, "it is not begun again");
 }

@@ -46,8 +46,8 @@ async fn it_is_made_once_and_its_secret_is_believed() {
     assert_eq!(made["url"], url);
     assert!(made.contains_key("enabled_events[19]"));
     // Signed with the secret from Stripe's response to the creation.
-    let begun = shop.begun("ann").await;
-    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    let session = shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     let (body, header) = stripe::event_signed(
         "whsec_1",
         "evt_1",
@@ -56,7 +56,7 @@ async fn it_is_made_once_and_its_secret_is_believed() {
         shop.seconds(),
     );
     shop.deliver(&body, &header).await.expect(200);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 }
 
 #[tokio::test(start_paused = true)]
@@ -66,10 +66,10 @@ async fn a_first_attempt_that_failed_is_made_again_soon() {
     shop.stripe.instead(ENDPOINTS, away);
     let _kept = shop.service.accounts.maintain_endpoints();
     let minutes = std::time::Duration::from_secs(300);
-    let made = kit::deadline::until("an endpoint", minutes, || {
+    let endpoint = kit::deadline::until("an endpoint", minutes, || {
         (changes(&shop) == 1).then_some(())
     });
-    made.await;
+    endpoint.await;
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn one_that_was_disabled_or_lacks_events_is_repaired() {
 }
 
 #[tokio::test]
-async fn one_whose_secret_was_lost_is_made_anew_and_a_strangers_is_left_alone() {
+async fn an_endpoint_without_its_secret_is_recreated_and_others_are_kept() {
     let shop = public().await;
     let url = format!(
         "https://pay.example/webhooks/stripe/{}",

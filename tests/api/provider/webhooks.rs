@@ -25,7 +25,7 @@ async fn half(shop: &StripeShop, path: &str, header: Option<&str>) -> (String, u
     let signature = header.map_or(String::new(), |header| {
         format!("Stripe-Signature: {header}\r\n")
     });
-    let begun = tokio::time::Instant::now();
+    let checkout = tokio::time::Instant::now();
     let head =
         format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n{signature}\r\n{{");
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -33,11 +33,11 @@ async fn half(shop: &StripeShop, path: &str, header: Option<&str>) -> (String, u
     // Until the connection is closed.
     stream.read_to_end(&mut answer).await.unwrap();
     let answer = String::from_utf8(answer).unwrap();
-    (answer, begun.elapsed().as_secs())
+    (answer, checkout.elapsed().as_secs())
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_cannot_be_the_provider_is_told_before_a_body_is_read() {
+async fn a_webhook_without_a_signature_is_refused_before_its_body_is_read() {
     let shop = StripeShop::open().await;
     let (_, good) = stripe::event("evt_1", COMPLETED, &json!({}), shop.seconds());
     let known = shop.service.project.id.to_string();
@@ -81,8 +81,8 @@ async fn a_webhook_has_ten_seconds_for_its_body() {
 #[tokio::test]
 async fn forged_stale_and_damaged_webhooks_change_nothing() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    let session = shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     let now = shop.seconds();
     let (body, good) = stripe::event("evt_1", COMPLETED, &session, now);
     let hour = 3600;
@@ -119,9 +119,9 @@ async fn forged_stale_and_damaged_webhooks_change_nothing() {
             "invalid_signature",
         );
     }
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "pending");
     shop.deliver(&body, &good).await.expect(200);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 }
 
 #[tokio::test]
@@ -149,8 +149,8 @@ async fn a_replaced_secret_is_believed_for_a_day_more() {
 #[tokio::test]
 async fn what_is_none_of_ours_is_acknowledged() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let mut session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    let mut session = shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     shop.report("radar.early_fraud_warning.created", &json!({"id": "x"}))
         .await
         .expect(200);
@@ -163,15 +163,15 @@ async fn what_is_none_of_ours_is_acknowledged() {
     session["metadata"] = json!({});
     shop.stripe.put(path, session.clone());
     shop.report(COMPLETED, &session).await.expect(200);
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "pending");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "pending");
 }
 
 /// The machine's clock was put back by an hour, which the service's own clock follows slowly.
 #[tokio::test]
 async fn a_signature_is_as_old_as_the_machines_clock_says() {
     let shop = StripeShop::open().await;
-    let begun = shop.begun("ann").await;
-    let session = shop.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    let checkout = shop.open_checkout("ann").await;
+    let session = shop.stripe.pay(checkout["checkoutId"].as_str().unwrap());
     shop.service.clock.be_ahead(3600 * 1000);
     let machine = shop.seconds() - 3600;
     for (signed, status) in [(shop.seconds(), 400), (machine - 301, 400), (machine, 200)] {
@@ -180,5 +180,5 @@ async fn a_signature_is_as_old_as_the_machines_clock_says() {
         let reply = shop.deliver(&body, &header).await;
         assert_eq!(reply.status, status, "signed {} s before", machine - signed);
     }
-    assert_eq!(shop.order(&begun["orderId"]).await["status"], "paid");
+    assert_eq!(shop.order(&checkout["orderId"]).await["status"], "paid");
 }

@@ -98,7 +98,7 @@ async fn it_repeats_what_is_safe_and_gives_up_what_is_not() {
 }
 
 #[test]
-fn what_is_no_address_and_no_key_is_said_at_once() {
+fn a_malformed_address_or_key_fails_at_once() {
     for (base, key) in [
         ("localhost:8787", "pay_sk_x"),
         ("file:///etc", "pay_sk_x"),

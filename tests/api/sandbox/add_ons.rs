@@ -87,8 +87,8 @@ impl Subscriber {
     /// Kind, status, and paid and refunded amount of the orders after the first so many: those of one bill, which are
     /// made at one instant, by amount.
     async fn orders_after(&self, first: usize) -> Vec<Value> {
-        let seen = self.shop.sees("ann").await;
-        let mut orders = seen["orders"].as_array().unwrap()[first..].to_vec();
+        let state = self.shop.state_of("ann").await;
+        let mut orders = state["orders"].as_array().unwrap()[first..].to_vec();
         orders.sort_by_key(|order| order[2].as_i64());
         orders
     }
@@ -151,7 +151,7 @@ async fn what_the_next_bill_settles_of_each_item_is_an_order_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_item_that_goes_again_brings_what_its_time_cost_and_moves_no_tier() {
+async fn a_removed_item_brings_credits_for_its_time_and_moves_no_tier() {
     let all = Subscriber::subscribed().await;
     all.add("create_prorations").await;
     all.shop.advance(10 * DAY).await;

@@ -72,11 +72,11 @@ impl SandboxShop {
 
     /// Balance and tier, and the price and amount of the last order.
     async fn state(&self, user: &str) -> (i64, Value, Value, i64) {
-        let seen = self.sees(user).await;
+        let wallet_state = self.state_of(user).await;
         let last = self.orders().await.remove(0);
         (
-            seen["balances"][0].as_i64().unwrap(),
-            seen["tiers"][0][0].clone(),
+            wallet_state["balances"][0].as_i64().unwrap(),
+            wallet_state["tiers"][0][0].clone(),
             last["priceId"].clone(),
             last["amountCents"].as_i64().unwrap(),
         )
@@ -93,7 +93,7 @@ async fn subscribed() -> (SandboxShop, Plans) {
 }
 
 #[tokio::test]
-async fn several_switches_of_one_bill_bring_what_their_money_is_worth() {
+async fn several_switches_on_one_bill_bring_credits_in_proportion() {
     for (first, days, last, credits, tier, cents) in [
         ("mid", 10, "big", 2667, "Big", 1667),
         ("big", 10, "mid", 2667, "Mid", 1667),
@@ -155,23 +155,26 @@ async fn a_free_extension_moves_the_end_and_nothing_else() {
         });
         let path = "/api/v1/wallets/external/deduct";
         shop.service.secret.post(path, &used).await.expect(200);
-        let (before, end) = (shop.sees("ann").await, end_of(&shop.wallet("ann").await));
+        let (before, end) = (
+            shop.state_of("ann").await,
+            end_of(&shop.wallet("ann").await),
+        );
         let later = end.as_second() + 15 * DAY;
         let form = format!("trial_end={later}&proration_behavior={behavior}");
         shop.change_there(&form).await;
         let there = shop.subscription_there().await;
         assert_eq!(there["status"], "trialing");
-        assert_eq!(shop.sees("ann").await, before, "{behavior}");
+        assert_eq!(shop.state_of("ann").await, before, "{behavior}");
         assert_eq!(end_of(&shop.wallet("ann").await).as_second(), later);
         // Once more, while it is a trial.
         let later = later + 5 * DAY;
         shop.change_there(&format!("trial_end={later}")).await;
-        assert_eq!(shop.sees("ann").await, before, "{behavior}");
+        assert_eq!(shop.state_of("ann").await, before, "{behavior}");
         assert_eq!(end_of(&shop.wallet("ann").await).as_second(), later);
         shop.advance(41 * DAY).await;
-        let seen = shop.sees("ann").await;
-        assert_eq!(seen["balances"], json!([500]), "the next cycle is paid");
-        assert_eq!(seen["orders"].as_array().unwrap().len(), 2, "{seen}");
+        let state = shop.state_of("ann").await;
+        assert_eq!(state["balances"], json!([500]), "the next cycle is paid");
+        assert_eq!(state["orders"].as_array().unwrap().len(), 2, "{state}");
     }
 }
 
@@ -180,17 +183,17 @@ async fn an_extended_trial_brings_its_own_credits_once() {
     let shop = SandboxShop::open().await;
     let plans = shop.plans().await;
     shop.buy("ann", &plans.mid).await;
-    let before = shop.sees("ann").await;
+    let before = shop.state_of("ann").await;
     assert_eq!(before["balances"], json!([20]));
     let later = end_of(&shop.wallet("ann").await).as_second() + 7 * DAY;
     shop.change_there(&format!("trial_end={later}")).await;
-    assert_eq!(shop.sees("ann").await, before);
+    assert_eq!(shop.state_of("ann").await, before);
     shop.advance(22 * DAY).await;
-    assert_eq!(shop.sees("ann").await["balances"], json!([1500]));
+    assert_eq!(shop.state_of("ann").await["balances"], json!([1500]));
 }
 
 #[tokio::test]
-async fn what_is_due_is_the_oldest_open_bill_and_what_is_left_of_it() {
+async fn the_oldest_open_bill_is_due_with_its_remaining_amount() {
     let (shop, plans) = subscribed().await;
     let there = shop.subscription_there().await;
     let id = there["id"].as_str().unwrap();
@@ -228,9 +231,9 @@ async fn what_is_due_is_the_oldest_open_bill_and_what_is_left_of_it() {
         .await;
     let pay = format!("/v1/invoices/{invoice}/pay");
     shop.ask(Method::POST, &pay, "").await;
-    let seen = shop.sees("ann").await;
-    assert_eq!(seen["balances"], json!([500]));
-    assert_eq!(seen["orders"][1], json!(["renewal", "paid", 900, 0]));
+    let state = shop.state_of("ann").await;
+    assert_eq!(state["balances"], json!([500]));
+    assert_eq!(state["orders"][1], json!(["renewal", "paid", 900, 0]));
     assert_eq!(
         shop.wallet("ann").await["subscriptions"][0]["status"],
         "active"

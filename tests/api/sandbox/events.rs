@@ -9,11 +9,11 @@ use crate::sandbox_shop::{DAY, HOUR, SandboxShop};
 async fn without_a_single_webhook_the_list_of_events_says_it_all() {
     let shop = SandboxShop::open().await;
     shop.deafen().await;
-    let once = shop.bought("ann").await;
+    let once = shop.buy_credits("ann").await;
     shop.subscribed("bea").await;
     shop.read().await;
-    assert!(!shop.untold().await.is_empty(), "no webhook came");
-    let bought = json!({
+    assert!(!shop.undelivered().await.is_empty(), "no webhook came");
+    let purchase = json!({
         "balances": [100], "features": [], "tiers": [],
         "ledger": [[100, "purchase"]], "orders": [["checkout", "paid", 500, 0]],
     });
@@ -21,8 +21,8 @@ async fn without_a_single_webhook_the_list_of_events_says_it_all() {
         "balances": [500], "features": ["pro"], "tiers": [["Small", "active"]],
         "ledger": [[500, "purchase"]], "orders": [["checkout", "paid", 900, 0]],
     });
-    assert_eq!(shop.sees("ann").await, bought);
-    assert_eq!(shop.sees("bea").await, subscribed);
+    assert_eq!(shop.state_of("ann").await, purchase);
+    assert_eq!(shop.state_of("bea").await, subscribed);
     assert_eq!(shop.read().await, 0, "nothing is new");
 
     let portal = shop.portal("ann").await;
@@ -49,9 +49,9 @@ async fn without_a_single_webhook_the_list_of_events_says_it_all() {
         [-50, "refund"],
         [50, "refund"]
     ]);
-    let seen = shop.sees("ann").await;
-    assert_eq!(seen["ledger"], lines);
-    assert_eq!(seen["orders"], json!([["checkout", "paid", 500, 250]]));
+    let state = shop.state_of("ann").await;
+    assert_eq!(state["ledger"], lines);
+    assert_eq!(state["orders"], json!([["checkout", "paid", 500, 250]]));
     assert_eq!(shop.read().await, 0, "nothing is new");
 }
 
@@ -65,23 +65,23 @@ async fn a_subscription_that_ended_unheard_is_found_in_the_list_of_events() {
     let path = format!("/v1/subscriptions/{}", id.as_str().unwrap());
     shop.ask(Method::DELETE, &path, "").await;
     shop.read().await;
-    let told = shop.untold().await;
-    let told = told
+    let delivered = shop.undelivered().await;
+    let delivered = delivered
         .iter()
         .any(|event| event["type"] == "customer.subscription.deleted");
-    assert!(told, "its webhook did not come");
+    assert!(delivered, "its webhook did not come");
     let ended = json!({
         "balances": [0], "features": [], "tiers": [],
         "ledger": [[500, "purchase"], [-500, "expiry"]],
         "orders": [["checkout", "paid", 900, 0]],
     });
-    assert_eq!(shop.sees("ann").await, ended);
-    shop.tell(&shop.untold().await).await;
-    assert_eq!(shop.sees("ann").await, ended, "told after all");
+    assert_eq!(shop.state_of("ann").await, ended);
+    shop.deliver(&shop.undelivered().await).await;
+    assert_eq!(shop.state_of("ann").await, ended, "delivered after all");
 }
 
 #[tokio::test]
-async fn a_renewal_that_nobody_told_of_is_found_in_the_list_of_events() {
+async fn a_renewal_without_a_webhook_is_read_from_the_list_of_events() {
     let shop = SandboxShop::open().await;
     shop.subscribed("ann").await;
     shop.advance(29 * DAY).await;
@@ -93,11 +93,11 @@ async fn a_renewal_that_nobody_told_of_is_found_in_the_list_of_events() {
         "ledger": [[500, "purchase"], [-500, "expiry"], [500, "purchase"]],
         "orders": [["checkout", "paid", 900, 0], ["renewal", "paid", 900, 0]],
     });
-    assert_eq!(shop.sees("ann").await, renewed);
-    let late = shop.untold().await;
+    assert_eq!(shop.state_of("ann").await, renewed);
+    let late = shop.undelivered().await;
     assert!(late.iter().any(|event| event["type"] == "invoice.paid"));
-    shop.tell(&late).await;
-    assert_eq!(shop.sees("ann").await, renewed, "told after all");
+    shop.deliver(&late).await;
+    assert_eq!(shop.state_of("ann").await, renewed, "delivered after all");
 }
 
 #[tokio::test]
@@ -107,27 +107,27 @@ async fn the_hour_in_which_a_renewal_is_a_draft_brings_nothing_twice() {
     shop.advance(29 * DAY).await;
     shop.deafen().await;
     shop.advance(DAY + HOUR / 2).await;
-    let draft = shop.untold().await;
+    let draft = shop.undelivered().await;
     let kinds = ["invoice.created", "customer.subscription.updated"];
     for kind in kinds {
         assert!(draft.iter().any(|event| event["type"] == kind), "{kind}");
     }
     let paid = json!([[500, "purchase"]]);
     for _ in 0..2 {
-        shop.tell(draft.iter().rev()).await;
+        shop.deliver(draft.iter().rev()).await;
         shop.read().await;
-        let seen = shop.sees("ann").await;
+        let state = shop.state_of("ann").await;
         assert_eq!(
-            (&seen["ledger"], &seen["features"]),
+            (&state["ledger"], &state["features"]),
             (&paid, &json!(["pro"]))
         );
-        assert_eq!(seen["tiers"], json!([["Small", "active"]]));
+        assert_eq!(state["tiers"], json!([["Small", "active"]]));
     }
     shop.advance(HOUR).await;
     let renewed = json!([[500, "purchase"], [-500, "expiry"], [500, "purchase"]]);
     for _ in 0..2 {
-        shop.tell(shop.untold().await.iter().rev()).await;
+        shop.deliver(shop.undelivered().await.iter().rev()).await;
         shop.read().await;
-        assert_eq!(shop.sees("ann").await["ledger"], renewed);
+        assert_eq!(shop.state_of("ann").await["ledger"], renewed);
     }
 }

@@ -92,13 +92,13 @@ async fn lived(steps: &[Step], webhooks: SandboxChange, by_the_list: bool) -> Va
     })
     .await;
     shop.advance(2 * DAY).await;
-    let mut seen = shop.sees("ann").await;
+    let mut state = shop.state_of("ann").await;
     // Credits reported after their cycle's end come and go at once: ledgers differ, sums do not.
-    seen["ledger"].take();
+    state["ledger"].take();
     // Orders of the same second may come in any order.
-    let orders = seen["orders"].as_array_mut().unwrap();
+    let orders = state["orders"].as_array_mut().unwrap();
     orders.sort_by_key(ToString::to_string);
-    seen
+    state
 }
 
 #[tokio::test]
@@ -141,9 +141,9 @@ async fn late_doubled_shuffled_and_lost_webhooks_end_the_same() {
 async fn an_address_that_the_provider_does_not_take_is_left_out() {
     let shop = SandboxShop::open().await;
     for email in ["\"<script>\"@example.com", "a@localhost"] {
-        let asked = json!({"externalUserId": "ann", "customerEmail": email});
-        let begun = shop.checkout(asked).await;
-        shop.press(&begun, "pay").await;
-        assert_eq!(shop.order(&begun).await["status"], "paid", "{email}");
+        let body = json!({"externalUserId": "ann", "customerEmail": email});
+        let checkout = shop.checkout(body).await;
+        shop.press(&checkout, "pay").await;
+        assert_eq!(shop.order(&checkout).await["status"], "paid", "{email}");
     }
 }

@@ -32,13 +32,13 @@ async fn every_button_of_the_checkout_page_does_what_it_says() {
         (&["expire"], "expired", 0),
     ] {
         let user = buttons.join(" then ");
-        let begun = shop.checkout(json!({"externalUserId": user})).await;
+        let checkout = shop.checkout(json!({"externalUserId": user})).await;
         for button in buttons {
-            let url = begun["url"].as_str().unwrap();
+            let url = checkout["url"].as_str().unwrap();
             let reply = shop.try_press(url, button, json!({})).await;
             assert!([200, 402].contains(&reply.status), "{user}: {}", reply.body);
         }
-        let order = shop.order(&begun).await;
+        let order = shop.order(&checkout).await;
         assert_eq!(
             (&order["status"], &order["balance"]),
             (&json!(status), &json!(balance)),
@@ -50,20 +50,20 @@ async fn every_button_of_the_checkout_page_does_what_it_says() {
 #[tokio::test]
 async fn money_on_its_way_is_seen_on_the_order_also_once_it_expired() {
     let shop = SandboxShop::open().await;
-    let begun = shop.checkout(json!({"externalUserId": "ann"})).await;
+    let checkout = shop.checkout(json!({"externalUserId": "ann"})).await;
     let shows = async |status: &str, processing: bool| {
-        let order = shop.order(&begun).await;
+        let order = shop.order(&checkout).await;
         assert_eq!(
             (&order["status"], &order["processing"]),
             (&json!(status), &json!(processing))
         );
     };
     shows("pending", false).await;
-    shop.press(&begun, "pay_later").await;
+    shop.press(&checkout, "pay_later").await;
     shows("pending", true).await;
     shop.advance(DAY + 60).await;
     shows("expired", true).await;
-    shop.press(&begun, "settle").await;
+    shop.press(&checkout, "settle").await;
     shows("paid", false).await;
 
     let bounced = shop.checkout(json!({"externalUserId": "bea"})).await;
@@ -80,12 +80,12 @@ async fn money_on_its_way_is_seen_on_the_order_also_once_it_expired() {
 #[tokio::test]
 async fn what_is_impossible_is_refused_and_changes_nothing() {
     let shop = SandboxShop::open().await;
-    let begun = shop.checkout(json!({"externalUserId": "ann"})).await;
-    let url = begun["url"].as_str().unwrap();
+    let checkout = shop.checkout(json!({"externalUserId": "ann"})).await;
+    let url = checkout["url"].as_str().unwrap();
     assert_eq!(shop.try_press(url, "settle", json!({})).await.status, 409);
-    shop.press(&begun, "expire").await;
+    shop.press(&checkout, "expire").await;
     assert_eq!(shop.try_press(url, "pay", json!({})).await.status, 409);
-    assert_eq!(shop.order(&begun).await["status"], "expired");
+    assert_eq!(shop.order(&checkout).await["status"], "expired");
 }
 
 #[tokio::test]
@@ -96,11 +96,11 @@ async fn promotion_codes_change_what_is_charged() {
         (json!({"discountCode": "SANDBOX100"}), None, 0),
         (json!({"allowPromotionCodes": true}), Some("SANDBOX20"), 400),
     ] {
-        let begun = shop.checkout(fields).await;
-        let url = begun["url"].as_str().unwrap();
+        let checkout = shop.checkout(fields).await;
+        let url = checkout["url"].as_str().unwrap();
         let body = typed.map_or(json!({}), |code| json!({"promotionCode": code}));
         shop.try_press(url, "pay", body).await.expect(200);
-        let order = shop.order(&begun).await;
+        let order = shop.order(&checkout).await;
         assert_eq!(
             (&order["status"], &order["balance"]),
             (&json!("paid"), &json!(100))
@@ -216,12 +216,12 @@ async fn a_declined_renewal_is_past_due_and_made_good() {
     assert!(open["nextAttemptAt"].is_string(), "{open}");
     // The event has the next attempt as of then; another attempt was made since.
     let path = "/api/v1/events?types=subscription.past_due";
-    let told = shop.service.secret.get(path).await.expect(200);
-    let told = &told["events"][0]["data"]["subscription"]["openInvoice"];
+    let reply = shop.service.secret.get(path).await.expect(200);
+    let reply = &reply["events"][0]["data"]["subscription"]["openInvoice"];
     for field in ["amountCents", "currency", "url"] {
-        assert_eq!(told[field], open[field], "{field}");
+        assert_eq!(reply[field], open[field], "{field}");
     }
-    assert!(told["nextAttemptAt"].as_str() < open["nextAttemptAt"].as_str());
+    assert!(reply["nextAttemptAt"].as_str() < open["nextAttemptAt"].as_str());
     let portal = shop.portal("ann").await;
     shop.try_press(&portal, "card", json!({"declines": "false"}))
         .await
@@ -238,13 +238,13 @@ async fn a_declined_renewal_is_past_due_and_made_good() {
 #[tokio::test]
 async fn refunds_and_disputes_are_made_in_the_portal() {
     let shop = SandboxShop::open().await;
-    let begun = shop.checkout(json!({"externalUserId": "ann"})).await;
-    shop.press(&begun, "pay").await;
+    let checkout = shop.checkout(json!({"externalUserId": "ann"})).await;
+    shop.press(&checkout, "pay").await;
     let portal = shop.portal("ann").await;
     shop.try_press(&portal, "refund", json!({"amountCents": "200"}))
         .await
         .expect(200);
-    let order = shop.order(&begun).await;
+    let order = shop.order(&checkout).await;
     assert_eq!(
         (&order["refundedCents"], &order["balance"]),
         (&json!(200), &json!(60))
@@ -252,7 +252,7 @@ async fn refunds_and_disputes_are_made_in_the_portal() {
     shop.try_press(&portal, "dispute", json!({}))
         .await
         .expect(200);
-    let order = shop.order(&begun).await;
+    let order = shop.order(&checkout).await;
     assert_eq!(
         (&order["status"], &order["balance"]),
         (&json!("refunded"), &json!(0))
@@ -260,7 +260,7 @@ async fn refunds_and_disputes_are_made_in_the_portal() {
     shop.try_press(&portal, "dispute_won", json!({}))
         .await
         .expect(200);
-    let order = shop.order(&begun).await;
+    let order = shop.order(&checkout).await;
     assert_eq!(
         (&order["status"], &order["balance"]),
         (&json!("paid"), &json!(60))
@@ -269,7 +269,7 @@ async fn refunds_and_disputes_are_made_in_the_portal() {
 
 #[tokio::test]
 async fn late_doubled_and_shuffled_webhooks_come_to_the_same() {
-    let mut told = Vec::new();
+    let mut outcomes = Vec::new();
     for change in [
         SandboxChange::default(),
         SandboxChange {
@@ -289,12 +289,16 @@ async fn late_doubled_and_shuffled_webhooks_come_to_the_same() {
     ] {
         let shop = SandboxShop::open().await;
         shop.set(change).await;
-        let begun = shop.checkout(json!({"externalUserId": "ann"})).await;
-        shop.press(&begun, "pay").await;
+        let checkout = shop.checkout(json!({"externalUserId": "ann"})).await;
+        shop.press(&checkout, "pay").await;
         if change.delay_seconds.is_some() {
-            assert_eq!(shop.order(&begun).await["status"], "pending", "late");
+            assert_eq!(shop.order(&checkout).await["status"], "pending", "late");
             shop.advance(60).await;
-            assert_eq!(shop.order(&begun).await["status"], "pending", "late still");
+            assert_eq!(
+                shop.order(&checkout).await["status"],
+                "pending",
+                "late still"
+            );
         }
         shop.advance(100).await;
         shop.subscribed("ann").await;
@@ -319,20 +323,23 @@ async fn late_doubled_and_shuffled_webhooks_come_to_the_same() {
             .map(|balance| balance["balance"].as_i64().unwrap())
             .sum();
         assert_eq!(sum, spendable, "the books add up");
-        told.push((
-            shop.order(&begun).await["status"].clone(),
+        outcomes.push((
+            shop.order(&checkout).await["status"].clone(),
             spendable,
             wallet["subscriptions"].clone(),
         ));
     }
-    assert!(told.iter().all(|one| *one == told[0]), "{told:?}");
+    assert!(
+        outcomes.iter().all(|one| *one == outcomes[0]),
+        "{outcomes:?}"
+    );
 }
 
 #[tokio::test]
 async fn pages_are_for_projects_that_chose_the_sandbox() {
     let shop = SandboxShop::open().await;
-    let begun = shop.checkout(json!({})).await;
-    let path = begun["url"]
+    let checkout = shop.checkout(json!({})).await;
+    let path = checkout["url"]
         .as_str()
         .unwrap()
         .strip_prefix(&shop.service.base)
@@ -371,11 +378,11 @@ async fn a_trial_has_its_features_and_its_own_credits_until_the_first_cycle_is_p
     let project = shop.service.project.id;
     let tier = shop.service.catalog.create_price(project, product, tier);
     let tier = tier.await.unwrap().id.to_string();
-    let begun = shop
+    let checkout = shop
         .checkout(json!({"priceId": tier, "externalUserId": "ann"}))
         .await;
-    shop.press(&begun, "pay").await;
-    assert_eq!(shop.order(&begun).await["amountCents"], 0);
+    shop.press(&checkout, "pay").await;
+    assert_eq!(shop.order(&checkout).await["amountCents"], 0);
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["balances"][0]["balance"], 20);
     assert_eq!(wallet["features"], json!(["pro"]));
@@ -393,8 +400,8 @@ async fn a_trial_has_its_features_and_its_own_credits_until_the_first_cycle_is_p
 #[tokio::test]
 async fn a_subscription_that_is_not_collected_keeps_its_features() {
     let shop = SandboxShop::open().await;
-    let (begun, _) = shop.subscribed("ann").await;
-    let id = shop.order(&begun).await["payment"]["subscriptionId"].clone();
+    let (checkout, _) = shop.subscribed("ann").await;
+    let id = shop.order(&checkout).await["payment"]["subscriptionId"].clone();
     let path = format!("/v1/subscriptions/{}", id.as_str().unwrap());
     let change = async |form: &'static str| shop.ask(Method::POST, &path, form).await;
     let before = shop.wallet("ann").await;

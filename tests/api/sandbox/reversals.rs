@@ -8,18 +8,18 @@ use crate::sandbox_shop::{DAY, HOUR, SandboxShop};
 /// A purchase of 100 credits for 5.00.
 struct Purchase {
     shop: SandboxShop,
-    begun: Value,
+    checkout: Value,
     portal: String,
 }
 
 impl Purchase {
     async fn new() -> Self {
         let shop = SandboxShop::open().await;
-        let begun = shop.bought("ann").await;
+        let checkout = shop.buy_credits("ann").await;
         let portal = shop.portal("ann").await;
         Self {
             shop,
-            begun,
+            checkout,
             portal,
         }
     }
@@ -30,20 +30,23 @@ impl Purchase {
     }
 
     /// The order's status, cents refunded and balance, and the ledger after its first line.
-    async fn stands(&self, status: &str, refunded: i64, moved: &[i64]) {
-        let order = self.shop.order(&self.begun).await;
+    async fn expect_position(&self, status: &str, refunded: i64, moved: &[i64]) {
+        let order = self.shop.order(&self.checkout).await;
         let balance = 100 + moved.iter().sum::<i64>();
         assert_eq!(
             (&order["status"], &order["refundedCents"], &order["balance"]),
             (&json!(status), &json!(refunded), &json!(balance)),
         );
         let ledger = moved.iter().map(|delta| json!([delta, "refund"]));
-        let bought = json!([100, "purchase"]);
-        let ledger: Vec<Value> = std::iter::once(bought).chain(ledger).collect();
-        let seen = self.shop.sees("ann").await;
-        assert_eq!(seen["ledger"], json!(ledger));
-        assert_eq!(seen["balances"], json!([balance]));
-        assert_eq!(seen["orders"], json!([["checkout", status, 500, refunded]]));
+        let purchase = json!([100, "purchase"]);
+        let ledger: Vec<Value> = std::iter::once(purchase).chain(ledger).collect();
+        let state = self.shop.state_of("ann").await;
+        assert_eq!(state["ledger"], json!(ledger));
+        assert_eq!(state["balances"], json!([balance]));
+        assert_eq!(
+            state["orders"],
+            json!([["checkout", status, 500, refunded]])
+        );
     }
 
     async fn disputes(&self) -> Vec<String> {
@@ -56,54 +59,64 @@ impl Purchase {
 
 #[tokio::test]
 async fn partial_refunds_add_up_to_the_whole() {
-    let bought = Purchase::new().await;
-    bought.stands("paid", 0, &[]).await;
-    bought.press("refund", json!({"amountCents": "199"})).await;
-    bought.stands("paid", 199, &[-39]).await;
-    bought.press("refund", json!({"amountCents": "199"})).await;
-    bought.stands("paid", 398, &[-39, -40]).await;
-    bought.press("refund", json!({})).await;
-    bought.stands("refunded", 500, &[-39, -40, -21]).await;
+    let purchase = Purchase::new().await;
+    purchase.expect_position("paid", 0, &[]).await;
+    purchase
+        .press("refund", json!({"amountCents": "199"}))
+        .await;
+    purchase.expect_position("paid", 199, &[-39]).await;
+    purchase
+        .press("refund", json!({"amountCents": "199"}))
+        .await;
+    purchase.expect_position("paid", 398, &[-39, -40]).await;
+    purchase.press("refund", json!({})).await;
+    purchase
+        .expect_position("refunded", 500, &[-39, -40, -21])
+        .await;
 }
 
 #[tokio::test]
 async fn a_refund_on_its_way_counts_and_one_that_fails_gives_back() {
-    let bought = Purchase::new().await;
+    let purchase = Purchase::new().await;
     let slowly = json!({"amountCents": "200", "status": "pending"});
-    bought.press("refund", slowly.clone()).await;
-    bought.stands("paid", 200, &[-40]).await;
-    bought.press("refund_fails", json!({})).await;
-    bought.stands("paid", 0, &[-40, 40]).await;
-    bought.press("refund", slowly).await;
-    bought.press("refund_succeeds", json!({})).await;
-    bought.stands("paid", 200, &[-40, 40, -40]).await;
+    purchase.press("refund", slowly.clone()).await;
+    purchase.expect_position("paid", 200, &[-40]).await;
+    purchase.press("refund_fails", json!({})).await;
+    purchase.expect_position("paid", 0, &[-40, 40]).await;
+    purchase.press("refund", slowly).await;
+    purchase.press("refund_succeeds", json!({})).await;
+    purchase.expect_position("paid", 200, &[-40, 40, -40]).await;
     let failing = json!({"status": "failed"});
-    bought.press("refund", failing).await;
-    bought.stands("paid", 200, &[-40, 40, -40]).await;
+    purchase.press("refund", failing).await;
+    purchase.expect_position("paid", 200, &[-40, 40, -40]).await;
     // A refund of all the rest, which fails later: the order is paid again.
-    bought.press("refund", json!({"status": "pending"})).await;
-    bought.stands("refunded", 500, &[-40, 40, -40, -60]).await;
-    bought.press("refund_fails", json!({})).await;
-    bought.stands("paid", 200, &[-40, 40, -40, -60, 60]).await;
+    purchase.press("refund", json!({"status": "pending"})).await;
+    purchase
+        .expect_position("refunded", 500, &[-40, 40, -40, -60])
+        .await;
+    purchase.press("refund_fails", json!({})).await;
+    purchase
+        .expect_position("paid", 200, &[-40, 40, -40, -60, 60])
+        .await;
 }
 
 #[tokio::test]
 async fn what_is_spent_is_not_taken_and_not_given_back() {
-    let bought = Purchase::new().await;
+    let purchase = Purchase::new().await;
     let spent = json!({
-        "externalUserId": "ann", "productId": bought.shop.service.product, "amount": 80,
+        "externalUserId": "ann", "productId": purchase.shop.service.product, "amount": 80,
         "idempotencyKey": "spent",
     });
-    let secret = &bought.shop.service.secret;
+    let secret = &purchase.shop.service.secret;
     let path = "/api/v1/wallets/external/deduct";
     secret.post(path, &spent).await.expect(200);
     for (button, balance, status) in [("refund", 0, "refunded"), ("refund_fails", 20, "paid")] {
-        bought.press(button, json!({"status": "pending"})).await;
-        let seen = bought.shop.sees("ann").await;
-        assert_eq!(seen["balances"], json!([balance]), "{button}");
-        assert_eq!(seen["orders"][0][1], status, "{button}");
+        purchase.press(button, json!({"status": "pending"})).await;
+        let state = purchase.shop.state_of("ann").await;
+        assert_eq!(state["balances"], json!([balance]), "{button}");
+        assert_eq!(state["orders"][0][1], status, "{button}");
     }
-    let deltas: Vec<i64> = bought
+    let deltas: Vec<i64> = purchase
         .shop
         .ledger("ann")
         .await
@@ -115,46 +128,58 @@ async fn what_is_spent_is_not_taken_and_not_given_back() {
 
 #[tokio::test]
 async fn disputes_of_one_payment_add_up_and_each_is_won_or_lost_by_itself() {
-    let bought = Purchase::new().await;
-    bought.press("refund", json!({"amountCents": "100"})).await;
-    bought.press("dispute", json!({"amountCents": "200"})).await;
-    bought.stands("paid", 100, &[-20, -40]).await;
-    bought.press("dispute", json!({})).await;
-    bought.stands("refunded", 100, &[-20, -40, -40]).await;
-    let [second, first] = bought.disputes().await.try_into().unwrap();
-    bought
+    let purchase = Purchase::new().await;
+    purchase
+        .press("refund", json!({"amountCents": "100"}))
+        .await;
+    purchase
+        .press("dispute", json!({"amountCents": "200"}))
+        .await;
+    purchase.expect_position("paid", 100, &[-20, -40]).await;
+    purchase.press("dispute", json!({})).await;
+    purchase
+        .expect_position("refunded", 100, &[-20, -40, -40])
+        .await;
+    let [second, first] = purchase.disputes().await.try_into().unwrap();
+    purchase
         .press("dispute_lost", json!({"dispute": second}))
         .await;
-    bought.stands("refunded", 100, &[-20, -40, -40]).await;
-    bought.press("dispute_won", json!({"dispute": first})).await;
-    bought.stands("paid", 100, &[-20, -40, -40, 40]).await;
+    purchase
+        .expect_position("refunded", 100, &[-20, -40, -40])
+        .await;
+    purchase
+        .press("dispute_won", json!({"dispute": first}))
+        .await;
+    purchase
+        .expect_position("paid", 100, &[-20, -40, -40, 40])
+        .await;
 }
 
 #[tokio::test]
 async fn an_inquiry_takes_nothing_before_it_becomes_a_dispute() {
-    let bought = Purchase::new().await;
+    let purchase = Purchase::new().await;
     let asks = json!({"amountCents": "250", "inquiry": "true"});
-    bought.press("dispute", asks.clone()).await;
-    bought.stands("paid", 0, &[]).await;
-    bought.press("dispute_won", json!({})).await;
-    bought.stands("paid", 0, &[]).await;
-    bought.press("dispute", asks).await;
-    bought.press("dispute_escalated", json!({})).await;
-    bought.stands("paid", 0, &[-50]).await;
-    bought.press("dispute_won", json!({})).await;
-    bought.stands("paid", 0, &[-50, 50]).await;
+    purchase.press("dispute", asks.clone()).await;
+    purchase.expect_position("paid", 0, &[]).await;
+    purchase.press("dispute_won", json!({})).await;
+    purchase.expect_position("paid", 0, &[]).await;
+    purchase.press("dispute", asks).await;
+    purchase.press("dispute_escalated", json!({})).await;
+    purchase.expect_position("paid", 0, &[-50]).await;
+    purchase.press("dispute_won", json!({})).await;
+    purchase.expect_position("paid", 0, &[-50, 50]).await;
 }
 
 #[tokio::test]
 async fn a_dispute_that_was_lost_may_still_be_won() {
-    let bought = Purchase::new().await;
-    bought.press("dispute", json!({})).await;
-    bought.press("dispute_lost", json!({})).await;
-    bought.stands("refunded", 0, &[-100]).await;
-    let [dispute] = bought.disputes().await.try_into().unwrap();
+    let purchase = Purchase::new().await;
+    purchase.press("dispute", json!({})).await;
+    purchase.press("dispute_lost", json!({})).await;
+    purchase.expect_position("refunded", 0, &[-100]).await;
+    let [dispute] = purchase.disputes().await.try_into().unwrap();
     let path = format!("/script/disputes/{dispute}/win");
-    bought.shop.ask(Method::POST, &path, "").await;
-    bought.stands("paid", 0, &[-100, 100]).await;
+    purchase.shop.ask(Method::POST, &path, "").await;
+    purchase.expect_position("paid", 0, &[-100, 100]).await;
 }
 
 #[tokio::test]
@@ -163,9 +188,9 @@ async fn a_full_refund_of_the_current_cycle_ends_its_features_and_no_others() {
     shop.subscribed("ann").await;
     shop.advance(30 * DAY + 2 * HOUR).await;
     let lines = json!([[500, "purchase"], [-500, "expiry"], [500, "purchase"]]);
-    let seen = shop.sees("ann").await;
+    let state = shop.state_of("ann").await;
     assert_eq!(
-        (&seen["ledger"], &seen["features"]),
+        (&state["ledger"], &state["features"]),
         (&lines, &json!(["pro"]))
     );
     let portal = shop.portal("ann").await;
@@ -174,39 +199,39 @@ async fn a_full_refund_of_the_current_cycle_ends_its_features_and_no_others() {
     let refund = async |charge: &Value, cents: &str| {
         let fields = json!({"charge": charge, "amountCents": cents});
         shop.try_press(&portal, "refund", fields).await.expect(200);
-        shop.sees("ann").await
+        shop.state_of("ann").await
     };
     // The cycle before: its credits have expired.
-    let seen = refund(&before, "900").await;
-    assert_eq!(seen["features"], json!(["pro"]));
-    assert_eq!(seen["balances"], json!([500]));
-    let seen = refund(&now, "899").await;
-    assert_eq!(seen["features"], json!(["pro"]), "not all of it");
-    let seen = refund(&now, "1").await;
-    assert_eq!(seen["features"], json!([]));
-    assert_eq!(seen["balances"], json!([0]));
+    let state = refund(&before, "900").await;
+    assert_eq!(state["features"], json!(["pro"]));
+    assert_eq!(state["balances"], json!([500]));
+    let state = refund(&now, "899").await;
+    assert_eq!(state["features"], json!(["pro"]), "not all of it");
+    let state = refund(&now, "1").await;
+    assert_eq!(state["features"], json!([]));
+    assert_eq!(state["balances"], json!([0]));
     let orders = json!([
         ["checkout", "refunded", 900, 900],
         ["renewal", "refunded", 900, 900]
     ]);
-    assert_eq!(seen["orders"], orders);
+    assert_eq!(state["orders"], orders);
     // The next cycle is paid again.
     shop.advance(31 * DAY).await;
-    let seen = shop.sees("ann").await;
+    let state = shop.state_of("ann").await;
     assert_eq!(
-        (&seen["balances"], &seen["features"]),
+        (&state["balances"], &state["features"]),
         (&json!([500]), &json!(["pro"]))
     );
 }
 
 #[tokio::test]
 async fn disputes_are_events_of_their_own_and_no_refunds() {
-    let bought = Purchase::new().await;
+    let purchase = Purchase::new().await;
     let events = async || {
         let path = "/api/v1/events?types=order.refunded,order.disputed,order.dispute_closed";
-        let told = bought.shop.service.secret.get(path).await.expect(200);
-        let told = told["events"].as_array().unwrap().clone();
-        let facts = told.into_iter().map(|event| {
+        let reply = purchase.shop.service.secret.get(path).await.expect(200);
+        let reply = reply["events"].as_array().unwrap().clone();
+        let facts = reply.into_iter().map(|event| {
             let (kind, data) = (&event["type"], &event["data"]);
             let dispute = &data["dispute"];
             json!([
@@ -218,20 +243,20 @@ async fn disputes_are_events_of_their_own_and_no_refunds() {
         });
         facts.collect::<Vec<_>>()
     };
-    bought.press("dispute", json!({"inquiry": "true"})).await;
-    let asked = json!(["order.disputed", null, true, true]);
-    assert_eq!(events().await, [asked]);
-    bought.press("dispute_escalated", json!({})).await;
-    bought.press("dispute_won", json!({})).await;
+    purchase.press("dispute", json!({"inquiry": "true"})).await;
+    let body = json!(["order.disputed", null, true, true]);
+    assert_eq!(events().await, [body]);
+    purchase.press("dispute_escalated", json!({})).await;
+    purchase.press("dispute_won", json!({})).await;
     let won = json!(["order.dispute_closed", true, false, false]);
     assert_eq!(events().await.len(), 3);
     assert_eq!(events().await[2], won);
-    bought.shop.service.clock.advance_millis(1000);
-    bought.press("dispute", json!({})).await;
+    purchase.shop.service.clock.advance_millis(1000);
+    purchase.press("dispute", json!({})).await;
     let path = "/api/v1/events?types=order.disputed";
-    let told = bought.shop.service.secret.get(path).await.expect(200);
-    let data = &told["events"].as_array().unwrap().last().unwrap()["data"];
-    assert_eq!(data["order"]["id"], bought.begun["orderId"]);
+    let reply = purchase.shop.service.secret.get(path).await.expect(200);
+    let data = &reply["events"].as_array().unwrap().last().unwrap()["data"];
+    assert_eq!(data["order"]["id"], purchase.checkout["orderId"]);
     let dispute = &data["dispute"];
     assert_eq!(
         (
@@ -241,7 +266,7 @@ async fn disputes_are_events_of_their_own_and_no_refunds() {
         ),
         (&json!(500), &json!("EUR"), &json!(false))
     );
-    bought.press("dispute_lost", json!({})).await;
+    purchase.press("dispute_lost", json!({})).await;
     let all = events().await;
     assert_eq!(all.len(), 5, "{all:?}");
     assert_eq!(all[4], json!(["order.dispute_closed", false, false, false]));

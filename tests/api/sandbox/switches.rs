@@ -1,5 +1,5 @@
-//! Tier switches at the provider, in its portal or its dashboard: the wallet ends the same, whatever is
-//! reported first and however often.
+//! Tier switches at the provider, in its portal or its dashboard: the wallet ends the same in any order of
+//! reports, however often each comes.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -51,20 +51,24 @@ fn small() -> Value {
 #[tokio::test]
 async fn a_tier_that_is_planned_for_the_periods_end_changes_nothing_before_it_is_paid() {
     let (shop, _) = planned().await;
-    assert_eq!(shop.sees("ann").await, large(), "planned");
+    assert_eq!(shop.state_of("ann").await, large(), "planned");
     shop.advance(29 * DAY).await;
-    assert_eq!(shop.sees("ann").await, large(), "a day before");
+    assert_eq!(shop.state_of("ann").await, large(), "a day before");
     // At the provider the next period has begun, with a draft invoice.
     shop.advance(DAY + HOUR / 2).await;
-    assert_eq!(shop.sees("ann").await, large(), "within the draft's hour");
+    assert_eq!(
+        shop.state_of("ann").await,
+        large(),
+        "within the draft's hour"
+    );
     shop.advance(HOUR).await;
-    assert_eq!(shop.sees("ann").await, small());
+    assert_eq!(shop.state_of("ann").await, small());
     shop.advance(DAY).await;
-    assert_eq!(shop.sees("ann").await, small(), "a day after");
+    assert_eq!(shop.state_of("ann").await, small(), "a day after");
 }
 
 #[tokio::test]
-async fn a_planned_tier_is_the_same_whatever_is_told_of_it_first() {
+async fn a_planned_tier_is_the_same_in_any_order_of_reports() {
     for order in orders_of(&[
         "invoice.paid",
         "customer.subscription.",
@@ -74,18 +78,18 @@ async fn a_planned_tier_is_the_same_whatever_is_told_of_it_first() {
         shop.advance(29 * DAY).await;
         shop.deafen().await;
         shop.advance(DAY + 2 * HOUR).await;
-        let untold = shop.untold().await;
+        let undelivered = shop.undelivered().await;
         for kind in &order {
-            let of = untold
+            let of = undelivered
                 .iter()
                 .filter(|event| event["type"].as_str().unwrap().starts_with(kind));
             let of: Vec<&Value> = of.collect();
-            assert!(!of.is_empty(), "no {kind} among {untold:?}");
-            shop.tell(of).await;
+            assert!(!of.is_empty(), "no {kind} among {undelivered:?}");
+            shop.deliver(of).await;
         }
-        assert_eq!(shop.sees("ann").await, small(), "{order:?}");
-        shop.tell(&untold).await;
-        assert_eq!(shop.sees("ann").await, small(), "all of it once more");
+        assert_eq!(shop.state_of("ann").await, small(), "{order:?}");
+        shop.deliver(&undelivered).await;
+        assert_eq!(shop.state_of("ann").await, small(), "all of it once more");
     }
 }
 
@@ -98,13 +102,16 @@ async fn switched(to: impl Fn(&Tiers) -> &String, order: &[&str]) -> (SandboxSho
     shop.portal("ann").await;
     shop.deafen().await;
     shop.switch("ann", to(&tiers)).await;
-    let untold = shop.untold().await;
+    let undelivered = shop.undelivered().await;
     for kind in order {
-        let of: Vec<&Value> = untold.iter().filter(|it| it["type"] == *kind).collect();
-        assert!(!of.is_empty(), "no {kind} among {untold:?}");
-        shop.tell(of).await;
+        let of: Vec<&Value> = undelivered
+            .iter()
+            .filter(|it| it["type"] == *kind)
+            .collect();
+        assert!(!of.is_empty(), "no {kind} among {undelivered:?}");
+        shop.deliver(of).await;
     }
-    (shop, untold)
+    (shop, undelivered)
 }
 
 /// The expected state after 200 of 400 more credits were granted: half of the month is left.
@@ -119,24 +126,32 @@ fn half_a_month_of_large() -> Value {
 #[tokio::test]
 async fn a_switch_up_brings_its_share_once_and_its_refund_takes_that() {
     for order in orders_of(&["invoice.paid", "customer.subscription.updated"]) {
-        let (shop, untold) = switched(|tiers| &tiers.large, &order).await;
-        assert_eq!(shop.sees("ann").await, half_a_month_of_large(), "{order:?}");
-        shop.tell(&untold).await;
-        assert_eq!(shop.sees("ann").await, half_a_month_of_large(), "once more");
+        let (shop, undelivered) = switched(|tiers| &tiers.large, &order).await;
+        assert_eq!(
+            shop.state_of("ann").await,
+            half_a_month_of_large(),
+            "{order:?}"
+        );
+        shop.deliver(&undelivered).await;
+        assert_eq!(
+            shop.state_of("ann").await,
+            half_a_month_of_large(),
+            "once more"
+        );
 
         // The newest payment is that of the switch.
         let portal = shop.portal("ann").await;
         shop.try_press(&portal, "refund", json!({}))
             .await
             .expect(200);
-        let refunded = shop.untold().await;
-        shop.tell(&refunded).await;
+        let refunded = shop.undelivered().await;
+        shop.deliver(&refunded).await;
         let seen = json!({
             "balances": [500], "features": ["pro"], "tiers": [["Small", "active"]],
             "ledger": [[500, "purchase"], [200, "purchase"], [-200, "refund"]],
             "orders": [["checkout", "paid", 900, 0], ["switch", "refunded", 500, 500]],
         });
-        assert_eq!(shop.sees("ann").await, seen, "{order:?}");
+        assert_eq!(shop.state_of("ann").await, seen, "{order:?}");
     }
 }
 
@@ -148,10 +163,10 @@ async fn from_a_month_to_a_year_is_a_whole_new_cycle() {
         "orders": [["checkout", "paid", 900, 0], ["switch", "paid", 8550, 0]],
     });
     for order in orders_of(&["invoice.paid", "customer.subscription.updated"]) {
-        let (shop, untold) = switched(|tiers| &tiers.yearly, &order).await;
-        assert_eq!(shop.sees("ann").await, year, "{order:?}");
-        shop.tell(&untold).await;
-        assert_eq!(shop.sees("ann").await, year, "once more");
+        let (shop, undelivered) = switched(|tiers| &tiers.yearly, &order).await;
+        assert_eq!(shop.state_of("ann").await, year, "{order:?}");
+        shop.deliver(&undelivered).await;
+        assert_eq!(shop.state_of("ann").await, year, "once more");
         let ends = &shop.wallet("ann").await["subscriptions"][0]["currentPeriodEnd"];
         assert!(ends.as_str().unwrap().starts_with("2027-12-03"), "{ends}");
     }
@@ -184,15 +199,15 @@ async fn a_switch_down_that_counts_at_once_there_waits_for_the_next_cycle_here()
         shop.portal("ann").await;
         shop.advance(10 * DAY).await;
         shop.switch_there(&tiers.small, behavior).await;
-        let mut seen = shop.sees("ann").await;
+        let mut state = shop.state_of("ann").await;
         // An invoice of 0 is an order, too.
-        let orders = seen["orders"].as_array_mut().unwrap();
+        let orders = state["orders"].as_array_mut().unwrap();
         orders.retain(|order| *order != json!(["switch", "paid", 0, 0]));
-        assert_eq!(seen, large(), "{behavior}");
+        assert_eq!(state, large(), "{behavior}");
         shop.advance(21 * DAY).await;
-        let seen = shop.sees("ann").await;
+        let state = shop.state_of("ann").await;
         for field in ["balances", "features", "tiers", "ledger"] {
-            assert_eq!(seen[field], small()[field], "{behavior}: {field}");
+            assert_eq!(state[field], small()[field], "{behavior}: {field}");
         }
     }
 }
@@ -206,23 +221,23 @@ async fn a_switch_up_that_is_billed_with_the_renewal_brings_its_share_with_it() 
         shop.advance(10 * DAY).await;
         shop.switch_there(&tiers.large, behavior).await;
         let unpaid = json!([[500, "purchase"]]);
-        assert_eq!(shop.sees("ann").await["ledger"], unpaid, "{behavior}");
+        assert_eq!(shop.state_of("ann").await["ledger"], unpaid, "{behavior}");
         shop.advance(21 * DAY).await;
-        let seen = shop.sees("ann").await;
+        let state = shop.state_of("ann").await;
         let mut renewed = vec![
             json!([500, "purchase"]),
             json!([-500, "expiry"]),
             json!([900, "purchase"]),
         ];
         renewed.extend(share.map(|share| json!([share, "purchase"])));
-        assert_eq!(seen["ledger"], json!(renewed), "{behavior}");
-        let cents: i64 = seen["orders"].as_array().unwrap()[1..]
+        assert_eq!(state["ledger"], json!(renewed), "{behavior}");
+        let cents: i64 = state["orders"].as_array().unwrap()[1..]
             .iter()
             .map(cents)
             .sum();
         let billed = if share.is_some() { 1900 + 667 } else { 1900 };
         assert_eq!(cents, billed, "{behavior}");
-        assert_eq!(seen["tiers"], json!([["Large", "active"]]), "{behavior}");
+        assert_eq!(state["tiers"], json!([["Large", "active"]]), "{behavior}");
     }
 }
 
@@ -236,14 +251,18 @@ async fn a_switch_while_a_renewals_invoice_is_a_draft_brings_each_of_them_once()
         "balances": [500], "features": ["pro"], "tiers": [["Small", "active"]],
         "ledger": [[500, "purchase"]], "orders": [["checkout", "paid", 900, 0]],
     });
-    assert_eq!(shop.sees("ann").await, before, "a draft brings nothing");
+    assert_eq!(shop.state_of("ann").await, before, "a draft brings nothing");
     shop.switch("ann", &tiers.large).await;
     let switched = json!({
         "balances": [400], "features": ["max", "pro"], "tiers": [["Large", "active"]],
         "ledger": [[500, "purchase"], [-500, "expiry"], [400, "purchase"]],
         "orders": [["checkout", "paid", 900, 0], ["switch", "paid", 1000, 0]],
     });
-    assert_eq!(shop.sees("ann").await, switched, "it is of the new cycle");
+    assert_eq!(
+        shop.state_of("ann").await,
+        switched,
+        "it is of the new cycle"
+    );
     shop.advance(HOUR).await;
     let mut renewed = switched;
     renewed["balances"] = json!([900]);
@@ -251,7 +270,11 @@ async fn a_switch_while_a_renewals_invoice_is_a_draft_brings_each_of_them_once()
     lines.push(json!([500, "purchase"]));
     let orders = renewed["orders"].as_array_mut().unwrap();
     orders.push(json!(["renewal", "paid", 900, 0]));
-    assert_eq!(shop.sees("ann").await, renewed, "the draft's own credits");
+    assert_eq!(
+        shop.state_of("ann").await,
+        renewed,
+        "the draft's own credits"
+    );
     shop.advance(DAY).await;
-    assert_eq!(shop.sees("ann").await, renewed, "a day after");
+    assert_eq!(shop.state_of("ann").await, renewed, "a day after");
 }

@@ -105,7 +105,7 @@ impl Audit {
                 let known = if expected.contains_key(&mark(entry.key.clone())) {
                     expected.get_mut(&mark(entry.key.clone()))
                 } else {
-                    // A settlement is told by its amount, whatever key its entry shows.
+                    // A settlement is recognized by its amount, not by the key that its entry shows.
                     expected.get_mut(&mark(None))
                 };
                 match known {

@@ -44,7 +44,7 @@ impl Record {
     }
 }
 
-/// What a successful response said.
+/// What a successful response contained.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) hold_id: Option<String>,

@@ -186,7 +186,7 @@ fn operation(work: Work, number: usize, rng: &mut StdRng) -> Operation {
             (0..items)
                 .map(|place| {
                     let key = format!("{key}-{place:04}");
-                    // One more than there are: the last number stands for the hot wallet.
+                    // One more than there are: the last number means the hot wallet.
                     let wallet = match rng.random_range(0..=WALLETS) {
                         WALLETS => HOT.to_owned(),
                         wallet => common(wallet),

@@ -43,10 +43,10 @@ pub(crate) fn choose(events: &[Event], first: usize, count: usize, rng: &mut Std
 /// The point after which the first `count` operations have been answered.
 pub(crate) fn after_answers(events: &[Event], count: usize) -> usize {
     let mut answers = Answers::default();
-    let mut seen = HashSet::new();
+    let mut ids = HashSet::new();
     let last = events.iter().position(|event| {
-        seen.extend(answers.see(event));
-        seen.len() == count
+        ids.extend(answers.see(event));
+        ids.len() == count
     });
     last.expect("the set-up was answered, and its answers recorded") + 1
 }

@@ -32,7 +32,7 @@ enum Sync {
         file: usize,
         covered: Vec<bool>,
     },
-    /// A sync of something that was removed meanwhile.
+    /// A sync of something that has been removed.
     Nothing,
 }
 

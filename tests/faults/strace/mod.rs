@@ -14,7 +14,7 @@ use kit::Server;
 use rand::{RngExt, rngs::StdRng};
 use std::sync::Arc;
 
-/// Run one after the other, so that the writes and syncs of each request can be told apart.
+/// Run one after the other, so that the writes and syncs of each request can be distinguished.
 const WORKS: [Work; 5] = [
     Work::Grant,
     Work::Deduct,
@@ -70,15 +70,15 @@ async fn a_failed_sync_is_never_acknowledged_and_stops_the_process() {
         let mut traced = TracedServer::start(&server, Some(failing)).await;
         let diary_client = DiaryClient::new(traced.instance().base(), server.project(), &diary);
         until_failure(&diary_client, &mut rng).await;
-        let (status, said, calls) = traced.ends_by_itself().await;
+        let (status, lines, calls) = traced.ends_by_itself().await;
         assert!(
             !status.success(),
             "a process that cannot sync exits with {status}"
         );
         assert!(
-            tells_why(&said),
+            names_the_cause(&lines),
             "no plain message in:\n{}",
-            said.join("\n")
+            lines.join("\n")
         );
 
         assert!(
@@ -138,7 +138,7 @@ async fn until_failure(diary_client: &DiaryClient, rng: &mut StdRng) {
         match load::perform(diary_client, work, rng).await {
             Outcome::Done => {}
             Outcome::Refused(code) => {
-                assert_eq!(code, "unavailable", "how a failed log is told");
+                assert_eq!(code, "unavailable", "the code of a failed log");
                 return;
             }
             Outcome::Lost(_) => return,
@@ -148,8 +148,8 @@ async fn until_failure(diary_client: &DiaryClient, rng: &mut StdRng) {
 }
 
 /// Whether a line explains what happened.
-pub(crate) fn tells_why(said: &[String]) -> bool {
-    said.iter().map(|line| line.to_lowercase()).any(|line| {
+pub(crate) fn names_the_cause(lines: &[String]) -> bool {
+    lines.iter().map(|line| line.to_lowercase()).any(|line| {
         ["sync", "input/output error", "i/o error"]
             .iter()
             .any(|words| line.contains(words))

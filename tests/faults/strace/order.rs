@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_honest_order_is_told_from_every_lie() {
+    fn an_honest_order_is_accepted_and_every_false_one_found() {
         assert_eq!(check(&[REQUEST, WRITE, SYNC, ANSWER]), Ok(Some(3)));
         assert_eq!(check(&[REQUEST, WRITE, FAILED_SYNC, REFUSAL]), Ok(None));
         assert_eq!(check(&[REQUEST, WRITE]), Ok(None));
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn a_sync_begun_before_the_end_of_the_write_does_not_cover_it() {
-        let begun = "2 fsync(3</d/db> <unfinished ...>";
+        let start = "2 fsync(3</d/db> <unfinished ...>";
         let ended = "2 <... fsync resumed>) = 0";
         let write = r#"3 pwrite64(3</d/db>, "..key-4..", 9, 0) = 9"#;
-        assert!(check(&[REQUEST, begun, write, ended, ANSWER]).is_err());
+        assert!(check(&[REQUEST, start, write, ended, ANSWER]).is_err());
     }
 }

@@ -58,10 +58,10 @@ pub(crate) fn parse(text: &str) -> Vec<Call> {
         };
         let rest = rest.trim_start();
         if let Some(end) = rest.strip_prefix("<... ") {
-            let begun = under_way
+            let start = under_way
                 .remove(thread)
                 .and_then(|place| calls.get_mut(place));
-            if let (Some(call), Some((_, end))) = (begun, end.split_once(" resumed>")) {
+            if let (Some(call), Some((_, end))) = (start, end.split_once(" resumed>")) {
                 let (added, result) = split_result(end);
                 call.arguments.push_str(added);
                 call.result = result;

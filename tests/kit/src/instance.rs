@@ -80,7 +80,7 @@ impl Instance {
         self.process.wait(CLEAN_END).await
     }
 
-    /// Sends SIGTERM and waits for the end, whatever the status.
+    /// Sends SIGTERM and waits for the end, with any status.
     pub async fn terminate(mut self) -> ExitStatus {
         self.process.terminate();
         self.wait().await

@@ -17,7 +17,7 @@ pub fn binary() -> PathBuf {
     let path = std::env::var_os("CARGO_BIN_EXE_scrip").map(PathBuf::from);
     let binary = path.unwrap_or_else(|| {
         let this = std::env::current_exe().expect("a test has a path");
-        let deps = this.parent().expect("it lies in a folder");
+        let deps = this.parent().expect("it is in a folder");
         deps.with_file_name("scrip")
     });
     assert!(

@@ -65,15 +65,15 @@ impl Process {
     /// Waits for a line of output from which `pick` returns something; panics when the process ends before, or
     /// after a timeout.
     pub async fn hears<T>(&mut self, what: &str, pick: impl Fn(&str) -> Option<T>) -> T {
-        let mut seen = 0;
+        let mut count = 0;
         deadline::until(what, deadline::SOON, || {
             let ended = self.ended();
             if ended.is_some() {
                 self.drain();
             }
             let lines = lines(&self.output);
-            let found = lines[seen..].iter().find_map(|line| pick(line));
-            seen = lines.len();
+            let found = lines[count..].iter().find_map(|line| pick(line));
+            count = lines.len();
             if let (None, Some(status)) = (&found, ended) {
                 panic!("ended with {status} before {what}:\n{}", lines.join("\n"));
             }

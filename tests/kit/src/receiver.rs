@@ -1,4 +1,4 @@
-//! A project's own server for tests: it receives webhooks, responds as told, and records them.
+//! A project's own server for tests: it receives webhooks, gives scripted responses, and records them.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -47,7 +47,7 @@ pub enum Say {
 pub struct Receiver {
     /// The address that accepts webhooks.
     pub url: String,
-    desk: Arc<ReceiverState>,
+    shared: Arc<ReceiverState>,
 }
 
 #[derive(Default)]
@@ -68,27 +68,27 @@ struct Inbox {
 impl Receiver {
     /// A receiver that accepts everything.
     pub async fn start() -> Self {
-        let desk = Arc::new(ReceiverState::default());
-        let router = Router::new().fallback(take).with_state(Arc::clone(&desk));
+        let shared = Arc::new(ReceiverState::default());
+        let router = Router::new().fallback(take).with_state(Arc::clone(&shared));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hooks", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { url, desk }
+        Self { url, shared }
     }
 
     /// Responds to the next delivery like this; queued after earlier calls.
     pub fn next(&self, say: Say) {
-        self.desk.state.lock().next.push_back(say);
+        self.shared.state.lock().next.push_back(say);
     }
 
     /// Responds to all other deliveries like this; `None`: accepts them.
     pub fn always(&self, say: Option<Say>) {
-        self.desk.state.lock().always = say;
+        self.shared.state.lock().always = say;
     }
 
     /// Responds to those of a user like this; `None`: like all others.
     pub fn of(&self, user: &str, say: Option<Say>) {
-        let mut state = self.desk.state.lock();
+        let mut state = self.shared.state.lock();
         match say {
             Some(say) => drop(state.by_user.insert(user.to_owned(), say)),
             None => drop(state.by_user.remove(user)),
@@ -98,7 +98,7 @@ impl Receiver {
     /// All deliveries received, accepted or not.
     #[must_use]
     pub fn received(&self) -> Vec<Received> {
-        self.desk.state.lock().received.clone()
+        self.shared.state.lock().received.clone()
     }
 
     /// Type, user and balance of each delivery.
@@ -118,7 +118,7 @@ impl Receiver {
     pub async fn until(&self, wanted: &str, is_all: impl Fn(&[Received]) -> bool) -> Vec<Received> {
         let waits = async {
             loop {
-                let came = self.desk.came.notified();
+                let came = self.shared.came.notified();
                 let received = self.received();
                 if is_all(&received) {
                     return received;
@@ -152,7 +152,11 @@ impl Received {
     }
 }
 
-async fn take(State(desk): State<Arc<ReceiverState>>, headers: HeaderMap, raw: Bytes) -> Response {
+async fn take(
+    State(shared): State<Arc<ReceiverState>>,
+    headers: HeaderMap,
+    raw: Bytes,
+) -> Response {
     let received = Received {
         headers,
         body: serde_json::from_slice(&raw).unwrap_or_default(),
@@ -160,16 +164,16 @@ async fn take(State(desk): State<Arc<ReceiverState>>, headers: HeaderMap, raw: B
     };
     let (_, user, _) = received.summary();
     let say = {
-        let mut state = desk.state.lock();
+        let mut state = shared.state.lock();
         state.received.push(received);
         let own = state.by_user.get(&user).cloned();
         let next = own.or_else(|| state.next.pop_front());
         next.or_else(|| state.always.clone())
     };
-    desk.came.notify_waiters();
+    shared.came.notify_waiters();
     let status = |status| StatusCode::from_u16(status).unwrap();
     match say.unwrap_or(Say::Status(204)) {
-        Say::Status(code) => (status(code), "as it was told").into_response(),
+        Say::Status(code) => (status(code), "as scripted").into_response(),
         Say::After(code, when) => (status(code), [("retry-after", when)]).into_response(),
         Say::Body(code, body) => (status(code), body).into_response(),
         Say::Redirect(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),

@@ -254,7 +254,7 @@ impl Service {
     }
 
     /// A user's balance of the product as the wallet shows it, with what is held and owed.
-    pub async fn stands(&self, user: &str) -> [i64; 3] {
+    pub async fn position(&self, user: &str) -> [i64; 3] {
         let path = format!("/api/v1/wallets/external?externalUserId={user}");
         let wallet = self.secret.get(&path).await.expect(200);
         let shown = |name: &str| wallet["balances"][0][name].as_i64();
@@ -281,9 +281,9 @@ impl Service {
 
     /// A client with a new session; `fields` say whose, and what else.
     pub async fn session(&self, fields: Value) -> Client {
-        let made = self.secret.post("/api/v1/sessions", &fields).await;
-        let made = made.expect(200);
-        Client::new(&self.base, made["token"].as_str().unwrap())
+        let session = self.secret.post("/api/v1/sessions", &fields).await;
+        let session = session.expect(200);
+        Client::new(&self.base, session["token"].as_str().unwrap())
     }
 
     /// A client of another project.

@@ -52,7 +52,7 @@ impl Tool {
     }
 }
 
-/// Runs a program to its end; panics with everything it said unless it succeeds.
+/// Runs a program to its end; panics with its whole output unless it succeeds.
 pub fn run(command: &mut Command) -> String {
     let output = command
         .stdin(Stdio::null())

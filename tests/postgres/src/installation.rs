@@ -83,7 +83,7 @@ fn user(name: &str) -> Option<(u32, u32)> {
     Some((ids.next()?.parse().ok()?, ids.next()?.parse().ok()?))
 }
 
-/// Runs a program to its end. The error is all that it said.
+/// Runs a program to its end. The error is its whole output.
 pub(crate) fn run(command: &mut Command) -> Result<String, String> {
     let output = command
         .output()

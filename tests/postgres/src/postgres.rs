@@ -30,8 +30,8 @@ use crate::{
 /// Lines shown of the server's log when a test fails.
 const SHOWN_LINES: usize = 40;
 
-/// What every server has: durable as in production, small in memory, soon back at a primary that was away. Shared memory lies in the data directory, where
-/// a killed server leaves nothing of it behind.
+/// What every server has: durable as in production, small in memory, soon back at a primary that was away. Shared memory is in the data
+/// directory, so a killed server leaves none of it behind.
 const SETTINGS: &str = "
 fsync = on
 synchronous_commit = on

@@ -115,7 +115,7 @@ impl Proxy {
     }
 
     /// Whether nothing passes, also no end of a connection, though all connections stay open and new ones are
-    /// accepted. What was sent meanwhile passes once this is over.
+    /// accepted. What was sent during it passes once this is over.
     pub fn blackhole(&self, is_blackhole: bool) {
         self.switch(|switches| switches.is_blackhole = is_blackhole);
     }

@@ -81,7 +81,7 @@ fn workers(directory: &Path) -> Vec<Worker> {
 }
 
 /// Signals each process that works in this directory until none is left that the signal has not reached, as its
-/// state in `/proc` shows. One that is started meanwhile is signalled, too.
+/// state in `/proc` shows. One that starts during this is signalled, too.
 pub(crate) fn signal_all(directory: &Path, signal: Signal, reached: fn(char) -> bool) {
     crate::wait::until("the signal has reached each process", || {
         let mut all = workers(directory);

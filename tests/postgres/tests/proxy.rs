@@ -19,22 +19,22 @@ use postgres_kit::{Proxy, shared};
 fn echo() -> (SocketAddr, mpsc::Receiver<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, received) = mpsc::channel();
     thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            let tell = tell.clone();
+            let sender = sender.clone();
             thread::spawn(move || {
                 let (mut stream, mut bytes) = (stream, [0; 65_536]);
                 while let Ok(length @ 1..) = stream.read(&mut bytes) {
                     let bytes = bytes.get(..length).unwrap_or_default();
-                    if tell.send(bytes.to_vec()).is_err() || stream.write_all(bytes).is_err() {
+                    if sender.send(bytes.to_vec()).is_err() || stream.write_all(bytes).is_err() {
                         return;
                     }
                 }
             });
         }
     });
-    (address, told)
+    (address, received)
 }
 
 fn connect(proxy: &Proxy) -> TcpStream {
@@ -66,7 +66,7 @@ fn is_silent(stream: &mut TcpStream) -> bool {
 
 #[test]
 fn bytes_pass_whole_and_so_does_the_end() {
-    let (server, _told) = echo();
+    let (server, _received) = echo();
     let proxy = Proxy::to(server);
     let stream = connect(&proxy);
     let bytes: Vec<u8> = (0_u32..1_000_000).flat_map(u32::to_le_bytes).collect();
@@ -84,7 +84,7 @@ fn bytes_pass_whole_and_so_does_the_end() {
 
 #[test]
 fn bytes_are_late_but_do_not_hold_up_each_other() {
-    let (server, _told) = echo();
+    let (server, _received) = echo();
     let proxy = Proxy::to(server);
     let mut stream = connect(&proxy);
     exchange(&mut stream, b"soon").unwrap();
@@ -103,7 +103,7 @@ fn bytes_are_late_but_do_not_hold_up_each_other() {
 
 #[test]
 fn a_cut_resets_what_is_open_and_nothing_else() {
-    let (server, told) = echo();
+    let (server, received) = echo();
     let proxy = Proxy::to(server);
     let mut streams = [connect(&proxy), connect(&proxy)];
     for stream in &mut streams {
@@ -115,12 +115,12 @@ fn a_cut_resets_what_is_open_and_nothing_else() {
         assert_eq!(error.kind(), ErrorKind::ConnectionReset);
     }
     exchange(&mut connect(&proxy), b"again").unwrap();
-    assert_eq!(told.iter().take(3).last().unwrap(), b"again");
+    assert_eq!(received.iter().take(3).last().unwrap(), b"again");
 }
 
 #[test]
 fn refused_clients_find_nobody_until_it_is_over() {
-    let (server, _told) = echo();
+    let (server, _received) = echo();
     let proxy = Proxy::to(server);
     let mut open = connect(&proxy);
     exchange(&mut open, b"here").unwrap();
@@ -136,7 +136,7 @@ fn refused_clients_find_nobody_until_it_is_over() {
 
 #[test]
 fn a_blackhole_holds_everything_and_lets_it_go_on() {
-    let (server, told) = echo();
+    let (server, received) = echo();
     let proxy = Proxy::to(server);
     let mut open = connect(&proxy);
     exchange(&mut open, b"here").unwrap();
@@ -146,7 +146,7 @@ fn a_blackhole_holds_everything_and_lets_it_go_on() {
         stream.write_all(b"held").unwrap();
         assert!(is_silent(stream));
     }
-    assert_eq!(told.try_iter().count(), 1);
+    assert_eq!(received.try_iter().count(), 1);
     proxy.blackhole(false);
     for stream in [&mut open, &mut new] {
         answer(stream, b"held").unwrap();
@@ -160,7 +160,7 @@ fn a_blackhole_holds_everything_and_lets_it_go_on() {
 
 #[test]
 fn a_lost_answer_was_asked_and_a_lost_request_was_not() {
-    let (server, told) = echo();
+    let (server, received) = echo();
     let proxy = Proxy::to(server);
     let reset = |bytes: &[u8]| {
         let error = exchange(&mut connect(&proxy), bytes).unwrap_err();
@@ -168,7 +168,7 @@ fn a_lost_answer_was_asked_and_a_lost_request_was_not() {
     };
     proxy.lose_next_answer();
     reset(b"done");
-    assert_eq!(told.recv().unwrap(), b"done");
+    assert_eq!(received.recv().unwrap(), b"done");
     proxy.lose_next_request();
     reset(b"not done");
     assert_eq!(proxy.losses(), 2);
@@ -177,7 +177,7 @@ fn a_lost_answer_was_asked_and_a_lost_request_was_not() {
     exchange(&mut connect(&proxy), b"SELECT").unwrap();
     reset(b"an INSERT");
     exchange(&mut connect(&proxy), b"INSERT").unwrap();
-    let all: Vec<Vec<u8>> = told.try_iter().collect();
+    let all: Vec<Vec<u8>> = received.try_iter().collect();
     assert_eq!(all, [&b"SELECT"[..], b"an INSERT", b"INSERT"]);
     assert_eq!(proxy.losses(), 3);
 }

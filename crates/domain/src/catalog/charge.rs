@@ -148,7 +148,10 @@ mod tests {
             panic!("XXZ was taken")
         };
         assert_eq!(param, "currency");
-        let others = ZERO_DECIMALS.iter().chain(&THREE_DECIMALS).chain(&WHOLE_UNITS);
+        let others = ZERO_DECIMALS
+            .iter()
+            .chain(&THREE_DECIMALS)
+            .chain(&WHOLE_UNITS);
         for code in MINIMUMS.iter().map(|(code, _)| code).chain(others) {
             assert!(CURRENCIES.contains(code), "{code}");
         }

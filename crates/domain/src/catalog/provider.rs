@@ -112,7 +112,10 @@ impl SecretText {
     /// [`Refusal::Invalid`] for `provider.secretKey`; it never repeats what was sent.
     pub fn key(text: String) -> Result<Self, Refusal> {
         let secret = Self::visible("secretKey", text)?;
-        if !["sk_", "rk_"].iter().any(|start| secret.0.starts_with(start)) {
+        if !["sk_", "rk_"]
+            .iter()
+            .any(|start| secret.0.starts_with(start))
+        {
             let message = "secretKey begins with sk_ or rk_. Publishable keys begin with pk_.";
             return Err(Refusal::invalid("provider.secretKey", message));
         }

@@ -9,8 +9,8 @@ use crate::stripe_shop::StripeShop;
 async fn awaited() -> (StripeShop, Value, String, Value) {
     let shop = StripeShop::open().await;
     let tier = shop.add_tier(500).await;
-    let begun = shop.begun_with("ann", &tier).await;
-    let mut subscription = shop.subscription(&begun, "sub_1");
+    let checkout = shop.open_checkout_of("ann", &tier).await;
+    let mut subscription = shop.subscription(&checkout, "sub_1");
     subscription["latest_invoice"] = json!("in_first");
     shop.say(&subscription);
     let bill = json!({
@@ -37,39 +37,39 @@ async fn awaited() -> (StripeShop, Value, String, Value) {
     );
     let path = format!(
         "/v1/checkout/sessions/{}",
-        begun["checkoutId"].as_str().unwrap()
+        checkout["checkoutId"].as_str().unwrap()
     );
     let waiting = json!({
         "status": "complete", "payment_status": "unpaid", "subscription": "sub_1",
         "invoice": "in_first", "customer": "cus_1",
     });
     let session = shop.stripe.set(&path, waiting);
-    let told = shop.report("checkout.session.completed", &session);
-    told.await.expect(200);
-    let order = shop.order(&begun["orderId"]).await;
+    let reply = shop.report("checkout.session.completed", &session);
+    reply.await.expect(200);
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(
         (&order["status"], &order["processing"]),
         (&json!("pending"), &json!(true))
     );
-    (shop, begun, tier, subscription)
+    (shop, checkout, tier, subscription)
 }
 
 /// A debit that failed.
 async fn failed() -> (StripeShop, Value, String, Value) {
-    let (shop, begun, tier, mut subscription) = awaited().await;
+    let (shop, checkout, tier, mut subscription) = awaited().await;
     let failed = json!({"status": "requires_payment_method"});
     shop.stripe.set("/v1/payment_intents/pi_first", failed);
     subscription["status"] = json!("past_due");
     shop.service.clock.advance_millis(DAY * 1000 / 2);
     shop.tell("customer.subscription.updated", &subscription)
         .await;
-    (shop, begun, tier, subscription)
+    (shop, checkout, tier, subscription)
 }
 
 #[tokio::test]
 async fn a_first_debit_that_fails_late_fails_its_order() {
-    let (shop, begun, tier, mut subscription) = failed().await;
-    let order = shop.order(&begun["orderId"]).await;
+    let (shop, checkout, tier, mut subscription) = failed().await;
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(order["status"], "failed");
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!([]));
@@ -87,20 +87,20 @@ async fn a_first_debit_that_fails_late_fails_its_order() {
 
 #[tokio::test]
 async fn a_first_debit_that_fails_is_seen_by_its_session_too() {
-    let (shop, begun, _, _) = awaited().await;
+    let (shop, checkout, _, _) = awaited().await;
     let failed = json!({"status": "requires_payment_method"});
     shop.stripe.set("/v1/payment_intents/pi_first", failed);
-    let path = begun["checkoutId"].as_str().unwrap();
+    let path = checkout["checkoutId"].as_str().unwrap();
     let session = json!({"id": path, "object": "checkout.session"});
-    let told = shop.report("checkout.session.async_payment_failed", &session);
-    told.await.expect(200);
-    let order = shop.order(&begun["orderId"]).await;
+    let reply = shop.report("checkout.session.async_payment_failed", &session);
+    reply.await.expect(200);
+    let order = shop.order(&checkout["orderId"]).await;
     assert_eq!(order["status"], "failed");
 }
 
 #[tokio::test]
 async fn a_first_bill_that_is_paid_later_pays_the_order() {
-    let (shop, begun, _, mut subscription) = failed().await;
+    let (shop, checkout, _, mut subscription) = failed().await;
     let paid = json!({"status": "paid", "amount_paid": 1900});
     let bill = shop.stripe.set("/v1/invoices/in_first", paid);
     shop.stripe
@@ -110,7 +110,7 @@ async fn a_first_bill_that_is_paid_later_pays_the_order() {
     shop.say(&subscription);
     for _ in 0..2 {
         shop.report("invoice.paid", &bill).await.expect(200);
-        let order = shop.order(&begun["orderId"]).await;
+        let order = shop.order(&checkout["orderId"]).await;
         assert_eq!(order["status"], "paid");
         assert_eq!(order["payment"]["paymentId"], "pi_first");
     }

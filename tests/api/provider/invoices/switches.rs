@@ -81,7 +81,7 @@ async fn a_refund_of_a_bill_that_settles_a_switch_is_of_both_orders_by_their_par
     let now = json!({"created": billed.shop.seconds() - 60, "status": "succeeded"});
     let charge = billed.shop.stripe.set(place, now);
     billed.shop.stripe.put(place, charge);
-    let result = billed.shop.reconciled().await;
+    let result = billed.shop.reconcile().await;
     assert_eq!(
         (
             &result["firstDifferences"],
@@ -99,8 +99,8 @@ async fn a_refund_of_a_bill_that_settles_a_switch_is_of_both_orders_by_their_par
             .shop
             .stripe
             .charged("pi_of_in_2", &json!({}), 2300, back);
-        let told = billed.shop.report("charge.refunded", &charge);
-        told.await.expect(200);
+        let reply = billed.shop.report("charge.refunded", &charge);
+        reply.await.expect(200);
         let status = if back == 2300 { "refunded" } else { "paid" };
         let kinds = ["renewal", "switch"].into_iter().zip(orders);
         let expected: Vec<Value> = kinds
@@ -135,8 +135,8 @@ async fn a_refund_of_an_assigned_bill_is_not_split_over_the_orders_that_it_would
         .expect(200);
     for back in [230, 2300] {
         let charge = shop.stripe.charged("pi_of_in_lost", &json!({}), 2300, back);
-        let told = shop.report("charge.refunded", &charge);
-        told.await.expect(200);
+        let reply = shop.report("charge.refunded", &charge);
+        reply.await.expect(200);
         assert_eq!(shop.order(&order["id"]).await["refundedCents"], back);
     }
     assert_eq!(shop.order(&order["id"]).await["status"], "refunded");

@@ -51,22 +51,22 @@ impl RenewedSubscriber {
     }
 
     /// Has the charges of the bill's payments found in the provider's list.
-    async fn reconciled(&self) -> Value {
+    async fn reconcile(&self) -> Value {
         let shop = &self.shop;
         let created = json!({"created": shop.seconds() - 60, "customer": "cus_1"});
         for payment in ["pi_of_in_2", "pi_rest"] {
             let charge = format!("/v1/charges/ch_of_{payment}");
             shop.stripe.set(&charge, created.clone());
         }
-        shop.reconciled().await
+        shop.reconcile().await
     }
 
     /// So much of a payment was refunded at the provider, which reports it.
     async fn gave_back(&self, payment: &str, cents: i64, all: i64) {
         let charge = self.shop.stripe.charged(payment, &json!({}), all, cents);
         self.shop.service.clock.advance_millis(1000);
-        let told = self.shop.report("charge.refunded", &charge);
-        told.await.expect(200);
+        let reply = self.shop.report("charge.refunded", &charge);
+        reply.await.expect(200);
     }
 }
 
@@ -81,22 +81,22 @@ async fn all_payments_of_a_bill_are_given_back() {
     let billed = RenewedSubscriber::open().await;
     let bill = billed.unclear().await;
     for _ in 0..2 {
-        let given = billed.shop.decide("pi_of_in_2", "refund", &json!({})).await;
-        assert_eq!(given.expect(200)["amountCents"], 1900);
+        let decision = billed.shop.decide("pi_of_in_2", "refund", &json!({})).await;
+        assert_eq!(decision.expect(200)["amountCents"], 1900);
     }
     let both = [("pi_of_in_2", "700"), ("pi_rest", "1200")];
     assert_eq!(billed.asked(), refunds(&both));
     billed.gave_back("pi_of_in_2", 700, 700).await;
     billed.gave_back("pi_rest", 1200, 1200).await;
-    let told = billed.shop.report("invoice.paid", &bill);
-    told.await.expect(200);
+    let reply = billed.shop.report("invoice.paid", &bill);
+    reply.await.expect(200);
     assert_eq!(billed.shop.unfulfilled().await, [] as [Value; 0]);
     // The bank sends one part back.
     billed.gave_back("pi_rest", 0, 1200).await;
     let shop = &billed.shop;
     assert_eq!(shop.unfulfilled().await.len(), 1, "it waits again");
-    let given = shop.decide("pi_of_in_2", "refund", &json!({})).await;
-    assert_eq!(given.expect(200)["id"], "pi_rest");
+    let decision = shop.decide("pi_of_in_2", "refund", &json!({})).await;
+    assert_eq!(decision.expect(200)["id"], "pi_rest");
     let all = [both[0], both[1], both[1]];
     assert_eq!(billed.asked(), refunds(&all));
 }
@@ -127,7 +127,7 @@ async fn it_waits_until_each_payment_gave_back_its_part() {
 }
 
 #[tokio::test]
-async fn what_one_payment_gave_is_said_where_another_refuses() {
+async fn a_refused_refund_names_the_part_that_was_refunded() {
     let billed = RenewedSubscriber::open().await;
     billed.unclear().await;
     let shop = &billed.shop;
@@ -148,13 +148,13 @@ async fn what_one_payment_gave_is_said_where_another_refuses() {
     shop.stripe
         .set("/v1/disputes/du_1", json!({"status": "won"}));
     shop.stripe.charged("pi_of_in_2", &json!({}), 700, 700);
-    let given = shop.decide("pi_of_in_2", "refund", &json!({})).await;
-    given.expect(200);
+    let decision = shop.decide("pi_of_in_2", "refund", &json!({})).await;
+    decision.expect(200);
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
 }
 
 #[tokio::test]
-async fn an_order_that_a_person_made_of_it_is_found_by_each_payment() {
+async fn each_payment_finds_the_order_that_a_person_assigned() {
     let billed = RenewedSubscriber::open().await;
     let bill = billed.unclear().await;
     let shop = &billed.shop;
@@ -165,9 +165,12 @@ async fn an_order_that_a_person_made_of_it_is_found_by_each_payment() {
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
     billed.gave_back("pi_of_in_2", 200, 700).await;
     assert_eq!(shop.order(&order["id"]).await["refundedCents"], 200);
-    let made = billed.reconciled().await;
-    assert_eq!(made["firstDifferences"], json!([]));
-    assert_eq!(made["sums"][0]["ordersCents"], 1900, "{made}");
+    let reconciliation = billed.reconcile().await;
+    assert_eq!(reconciliation["firstDifferences"], json!([]));
+    assert_eq!(
+        reconciliation["sums"][0]["ordersCents"], 1900,
+        "{reconciliation}"
+    );
     assert_eq!(shop.unfulfilled().await, [] as [Value; 0]);
     let path = format!("/api/v1/orders/{}/refund", order["id"].as_str().unwrap());
     let body = json!({"idempotencyKey": "k"});
@@ -181,8 +184,8 @@ async fn an_order_that_a_person_made_of_it_is_found_by_each_payment() {
 async fn a_bill_that_only_its_charges_tell_of_waits_once() {
     let billed = RenewedSubscriber::open().await;
     billed.paid_in_parts("manual");
-    let made = billed.reconciled().await;
-    assert_eq!(made["sums"][0]["unfulfilledCents"], 1900, "{made}");
+    let report = billed.reconcile().await;
+    assert_eq!(report["sums"][0]["unfulfilledCents"], 1900, "{report}");
     let listed = billed.shop.unfulfilled().await;
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["amountCents"], 1900);

@@ -1,10 +1,9 @@
 //! The one double of Stripe's API, for tests and for the load generator. It responds as Stripe does, or as a
-//! test tells it: with a failure, garbage or silence. It records requests, form by form, and signs what it
+//! test has set it: with a failure, garbage or silence. It records requests, form by form, and signs what it
 //! reports.
 //!
 //! It is built on the sandbox's account, in which nothing happens by itself. It accepts only what Stripe
-//! accepts: an unknown path or field, another API version, or a key used twice for two things fails the test,
-//! whatever the response was. became of the answer.
+//! accepts: an unknown path or field, another API version, or a key used twice for two things fails the test.
 
 mod notes;
 #[cfg(test)]
@@ -65,7 +64,7 @@ pub struct Call {
 pub enum Override {
     /// This status and body, with `Stripe-Should-Retry: false`.
     Status(u16, Value),
-    /// This status and body, stored under the idempotency key and replayed to whoever uses it.
+    /// This status and body, stored under the idempotency key and replayed with it.
     Kept(u16, Value),
     /// This status and body, with `Stripe-Should-Retry: false`, although the request was carried out.
     Done(u16, Value),
@@ -340,7 +339,7 @@ async fn answer(
 fn as_it_is(world: &mut Host, call: &Call) -> Option<Response> {
     let (now, millis) = world.time();
     let request = call.request(now, millis);
-    // Put back below, as the borrow checker needs the rest of `world` meanwhile.
+    // Put back below, as the borrow checker needs the rest of `world` until then.
     let mut unkind = std::mem::take(&mut world.unkind);
     let mut repeated = false;
     let outcome = unkind.answer(&request, |method, path, form| {

@@ -45,7 +45,7 @@ pub(super) fn is_whole(name: &str) -> bool {
 }
 
 /// An object with these fields changed.
-pub(super) fn with(mut note: Note, said: &Value) -> Note {
+pub(super) fn with(mut note: Note, object: &Value) -> Note {
     let kind = note["object"].clone();
     let mut blanks = BLANK.values().filter(|blank| blank["object"] == kind);
     let blank = blanks.next().and_then(Value::as_object);
@@ -54,7 +54,7 @@ pub(super) fn with(mut note: Note, said: &Value) -> Note {
         Value::Null => {}
         value => drop(note.insert(name.into(), without_nulls(value.clone()))),
     };
-    for (name, value) in said.as_object().expect("fields") {
+    for (name, value) in object.as_object().expect("fields") {
         let is_kept = blank.contains_key(name) || name == "created";
         // A session's status does not keep anybody from paying.
         let is_shown = kind == "checkout.session" && name.ends_with("status");
@@ -64,25 +64,25 @@ pub(super) fn with(mut note: Note, said: &Value) -> Note {
         }
     }
     match kind.as_str().unwrap_or_default() {
-        "subscription" => subscription(said, put),
+        "subscription" => subscription(object, put),
         "invoice" => {
-            let details = &said["parent"]["subscription_details"];
+            let details = &object["parent"]["subscription_details"];
             put("subscription", &details["subscription"]);
             put("subscription_metadata", &details["metadata"]);
-            put("paid_at", &said["status_transitions"]["paid_at"]);
-            if let Some(lines) = said["lines"]["data"].as_array() {
+            put("paid_at", &object["status_transitions"]["paid_at"]);
+            if let Some(lines) = object["lines"]["data"].as_array() {
                 put("lines", &lines.iter().map(line).collect());
             }
         }
         "invoice_payment" => {
-            put("intent", &said["payment"]["payment_intent"]);
-            put("amount_requested", &said["amount_paid"]);
-            if said["status"] == "paid" {
+            put("intent", &object["payment"]["payment_intent"]);
+            put("amount_requested", &object["amount_paid"]);
+            if object["status"] == "paid" {
                 put("paid_at", &json!(0));
             }
         }
         "webhook_endpoint" => {
-            if let Some(status) = said["status"].as_str() {
+            if let Some(status) = object["status"].as_str() {
                 put("enabled", &json!(status == "enabled"));
             }
         }
@@ -92,11 +92,11 @@ pub(super) fn with(mut note: Note, said: &Value) -> Note {
 }
 
 /// Items are shown as given; the subscription is found by their prices.
-fn subscription(said: &Value, mut put: impl FnMut(&str, &Value)) {
-    if said["cancel_at"].is_i64() {
+fn subscription(object: &Value, mut put: impl FnMut(&str, &Value)) {
+    if object["cancel_at"].is_i64() {
         put("cancel_at_period_end", &json!(true));
     }
-    let Some(items) = said["items"]["data"].as_array() else {
+    let Some(items) = object["items"]["data"].as_array() else {
         return;
     };
     let mut stored = items.iter().enumerate().map(|(place, item)| {
@@ -115,17 +115,17 @@ fn subscription(said: &Value, mut put: impl FnMut(&str, &Value)) {
     }
 }
 
-fn line(said: &Value) -> Value {
-    let of_item = said["parent"]["subscription_item_details"].is_object();
+fn line(object: &Value) -> Value {
+    let of_item = object["parent"]["subscription_item_details"].is_object();
     let details = match of_item {
-        true => &said["parent"]["subscription_item_details"],
-        false => &said["parent"]["invoice_item_details"],
+        true => &object["parent"]["subscription_item_details"],
+        false => &object["parent"]["invoice_item_details"],
     };
     json!({
-        "id": said["id"].as_str().unwrap_or("il_0"), "amount": said["amount"],
-        "quantity": said["quantity"].as_i64().unwrap_or(1),
-        "price": said["pricing"]["price_details"]["price"],
-        "start": said["period"]["start"], "end": said["period"]["end"],
+        "id": object["id"].as_str().unwrap_or("il_0"), "amount": object["amount"],
+        "quantity": object["quantity"].as_i64().unwrap_or(1),
+        "price": object["pricing"]["price_details"]["price"],
+        "start": object["period"]["start"], "end": object["period"]["end"],
         "proration": details["proration"] == true, "item": if of_item { "si_0" } else { "" },
     })
 }

@@ -141,10 +141,10 @@ async fn whatever_stripe_does_not_take_is_a_complaint() {
         let (status, _) = sent(request).await;
         let complaints = stripe.complaints();
         assert_eq!(status, 400, "{complaint}");
-        let [said] = complaints.as_slice() else {
+        let [text] = complaints.as_slice() else {
             panic!("one complaint of {complaint}, not {complaints:?}")
         };
-        assert!(said.contains(complaint), "{said}");
+        assert!(text.contains(complaint), "{text}");
     }
 }
 

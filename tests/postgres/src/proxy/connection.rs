@@ -129,7 +129,7 @@ impl Direction {
         Ok(())
     }
 
-    /// Waits until bytes that came then are to arrive, by what the switches say meanwhile.
+    /// Waits until bytes that came then are to arrive, as the switches are set until then.
     async fn arrival(&self, came: Instant) -> io::Result<()> {
         let mut switches = self.switches.clone();
         loop {
@@ -145,7 +145,7 @@ impl Direction {
         }
     }
 
-    /// Whether these bytes are to be lost. It is said once.
+    /// Whether these bytes are to be lost; each rule counts once.
     fn loses(&self, bytes: &[u8]) -> bool {
         let mut is_lost = false;
         self.shared.switches.send_if_modified(|now| {

@@ -29,7 +29,7 @@ impl SandboxShop {
     }
 
     /// Waits until everything that is late is listed and can be read.
-    async fn heard(&self, way: Way) {
+    async fn receive(&self, way: Way) {
         for _ in 0..3 {
             self.advance(HOUR / 4).await;
             if way == Way::ListAlone {
@@ -94,15 +94,15 @@ async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
     if !unkindness.is_empty() {
         shop.unkind(unkindness).await;
     }
-    let begun = shop.bought("ann").await;
-    shop.heard(way).await;
+    let checkout = shop.buy_credits("ann").await;
+    shop.receive(way).await;
     assert_eq!(
-        shop.order(&begun).await["status"],
+        shop.order(&checkout).await["status"],
         "paid",
         "{unkindness} {way:?}"
     );
     shop.buy("bea", &tiers.small).await;
-    shop.heard(way).await;
+    shop.receive(way).await;
     trouble.begin(&shop).await;
     // A portal session expires within days.
     let press = async |button: &str, fields: Value| {
@@ -110,13 +110,13 @@ async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
         shop.try_press(&portal, button, fields).await.expect(200);
     };
     press("refund", json!({"amountCents": "199"})).await;
-    shop.heard(way).await;
+    shop.receive(way).await;
     shop.advance(32 * DAY).await;
-    shop.heard(way).await;
+    shop.receive(way).await;
     press("dispute", json!({})).await;
-    shop.heard(way).await;
+    shop.receive(way).await;
     press("dispute_lost", json!({})).await;
-    shop.heard(way).await;
+    shop.receive(way).await;
     trouble.end(&shop).await;
     let on_time = SandboxChange {
         delay_seconds: Some(0),
@@ -124,13 +124,13 @@ async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
     };
     shop.set(on_time).await;
     shop.advance(HOUR).await;
-    let mut seen = json!({"ann": shop.sees("ann").await, "bea": shop.sees("bea").await});
+    let mut state = json!({"ann": shop.state_of("ann").await, "bea": shop.state_of("bea").await});
     for user in ["ann", "bea"] {
         // Two events of the same second come in any order.
-        let ledger = seen[user]["ledger"].as_array_mut().unwrap();
+        let ledger = state[user]["ledger"].as_array_mut().unwrap();
         ledger.sort_by_key(ToString::to_string);
     }
-    seen
+    state
 }
 
 const EVERY_DAY: &str = "as_stripe=true";
@@ -149,8 +149,8 @@ async fn a_shop_lives_on_an_unkind_account_as_on_a_kind_one() {
         "as_stripe=true&events_shuffled=true&missing_reads=1",
         "as_stripe=true&items_in_front=30&foreign_sales=120",
     ] {
-        let heard = lived(unkindness, Way::Webhooks, Trouble::None).await;
-        assert_eq!(heard, kind, "by webhooks, {unkindness}");
+        let received = lived(unkindness, Way::Webhooks, Trouble::None).await;
+        assert_eq!(received, kind, "by webhooks, {unkindness}");
     }
     for unkindness in [
         EVERY_DAY,
@@ -191,16 +191,16 @@ async fn what_could_not_be_read_for_a_month_is_made_good_once_it_can_be() {
 
 impl StripeShop {
     /// Pays a checkout, and lists the event without a webhook.
-    fn paid_unheard(&self, begun: &Value, event: &str) -> Value {
-        let session = self.stripe.pay(begun["checkoutId"].as_str().unwrap());
+    fn paid_unheard(&self, checkout: &Value, event: &str) -> Value {
+        let session = self.stripe.pay(checkout["checkoutId"].as_str().unwrap());
         let kind = "checkout.session.completed";
         self.stripe.list(event, kind, &session, self.seconds());
         session
     }
 
     /// The status of an order and the balance of its product.
-    async fn stands(&self, begun: &Value) -> (Value, Value) {
-        let order = self.order(&begun["orderId"]).await;
+    async fn position(&self, checkout: &Value) -> (Value, Value) {
+        let order = self.order(&checkout["orderId"]).await;
         (order["status"].clone(), order["balance"].clone())
     }
 }
@@ -221,16 +221,16 @@ async fn shop_beside(stripe: &Stripe) -> StripeShop {
 async fn two_shops_on_one_account_hear_each_of_its_own() {
     let stripe = unkind_stripe().await;
     let shops = [shop_beside(&stripe).await, shop_beside(&stripe).await];
-    let mut begun = Vec::new();
+    let mut checkouts = Vec::new();
     for (shop, user) in shops.iter().zip(["ann", "bea"]) {
-        let order = shop.begun(user).await;
+        let order = shop.open_checkout(user).await;
         let event = format!("evt_of_{user}");
         shop.paid_unheard(&order, &event);
-        begun.push(order);
+        checkouts.push(order);
     }
-    for (shop, order) in shops.iter().zip(&begun) {
+    for (shop, order) in shops.iter().zip(&checkouts) {
         shop.rounds(10).await;
-        assert_eq!(shop.stands(order).await, (json!("paid"), json!(100)));
+        assert_eq!(shop.position(order).await, (json!("paid"), json!(100)));
         let orders = shop.service.secret.get("/api/v1/orders").await.expect(200);
         assert_eq!(orders["orders"].as_array().unwrap().len(), 1, "its own");
     }
@@ -240,39 +240,47 @@ async fn two_shops_on_one_account_hear_each_of_its_own() {
 async fn a_provider_that_was_away_for_a_day_is_caught_up_with() {
     let stripe = unkind_stripe().await;
     let shop = shop_beside(&stripe).await;
-    let before = shop.begun("ann").await;
+    let before = shop.open_checkout("ann").await;
     stripe.away(503);
     shop.paid_unheard(&before, "evt_of_ann");
     for _ in 0..24 {
         shop.service.clock.advance_millis(HOUR * 1000);
         shop.service.round().await;
     }
-    assert_ne!(shop.stands(&before).await.0, "paid", "nobody could say so");
+    assert_ne!(
+        shop.position(&before).await.0,
+        "paid",
+        "the provider did not answer"
+    );
     stripe.away(0);
     for _ in 0..120 {
         shop.service.clock.advance_millis(60 * 1000);
         shop.service.round().await;
     }
-    assert_eq!(shop.stands(&before).await, (json!("paid"), json!(100)));
+    assert_eq!(shop.position(&before).await, (json!("paid"), json!(100)));
 }
 
-/// A webhook told of it, so that the list adds nothing: it must be processed when the provider is back, not an
+/// A webhook reported it, so that the list adds nothing: it must be processed when the provider is back, not an
 /// hour later.
 #[tokio::test]
-async fn a_payment_that_was_told_while_the_provider_was_away_counts_when_it_is_back() {
+async fn a_payment_reported_during_the_providers_outage_counts_after_it() {
     let stripe = unkind_stripe().await;
     let shop = shop_beside(&stripe).await;
-    let begun = shop.begun("ann").await;
+    let checkout = shop.open_checkout("ann").await;
     stripe.away(503);
-    let session = shop.paid_unheard(&begun, "evt_1");
-    let told = shop.report("checkout.session.completed", &session);
-    told.await.expect(200);
+    let session = shop.paid_unheard(&checkout, "evt_1");
+    let reply = shop.report("checkout.session.completed", &session);
+    reply.await.expect(200);
     for _ in 0..26 * 60 {
         shop.service.clock.advance_millis(60 * 1000);
         shop.service.round().await;
     }
-    assert_ne!(shop.stands(&begun).await.0, "paid", "nobody could say so");
+    assert_ne!(
+        shop.position(&checkout).await.0,
+        "paid",
+        "the provider did not answer"
+    );
     stripe.away(0);
     shop.rounds(150).await;
-    assert_eq!(shop.stands(&begun).await, (json!("paid"), json!(100)));
+    assert_eq!(shop.position(&checkout).await, (json!("paid"), json!(100)));
 }

@@ -31,7 +31,7 @@ pub(crate) struct Clients {
     pub(crate) secret: String,
     pub(crate) product: String,
     pub(crate) stop: AtomicBool,
-    /// Processes that clients keep away from, as a load balancer does that is told of a restart.
+    /// Processes that clients keep away from, as a load balancer does before a restart.
     pub(crate) avoided: Mutex<Vec<usize>>,
     pub(crate) calls: Mutex<Vec<Call>>,
 }
@@ -57,7 +57,7 @@ pub(crate) enum End {
     Broken,
 }
 
-/// What a client was told, to be compared with the books.
+/// The changes that a client saw acknowledged, to be compared with the books.
 pub(crate) struct Account {
     pub(crate) wallet: String,
     /// Keys and amounts of what was acknowledged, in order.
@@ -65,20 +65,20 @@ pub(crate) struct Account {
 }
 
 /// See the module.
-pub(crate) struct Teller {
-    desk: Arc<Clients>,
+pub(crate) struct ClientSim {
+    clients_state: Arc<Clients>,
     clients: Vec<Client>,
     rng: StdRng,
     account: Account,
     balance: i64,
 }
 
-impl Teller {
-    pub(crate) fn new(desk: &Arc<Clients>, number: usize) -> Self {
-        let client = |base: &String| Client::new(base, &desk.secret);
+impl ClientSim {
+    pub(crate) fn new(clients_state: &Arc<Clients>, number: usize) -> Self {
+        let client = |base: &String| Client::new(base, &clients_state.secret);
         Self {
-            clients: desk.bases.iter().map(client).collect(),
-            desk: Arc::clone(desk),
+            clients: clients_state.bases.iter().map(client).collect(),
+            clients_state: Arc::clone(clients_state),
             rng: StdRng::seed_from_u64(number as u64),
             account: Account {
                 wallet: format!("user-{}", WALLETS.fetch_add(1, Ordering::Relaxed)),
@@ -88,12 +88,12 @@ impl Teller {
         }
     }
 
-    /// Spends until it is told to stop.
+    /// Spends until `stop` is set.
     pub(crate) async fn work(mut self) -> Account {
         let grant = format!("{}-0", self.account.wallet);
         self.change("/api/v1/credit", &grant, GRANTED).await;
         let mut number = 0;
-        while !self.desk.stop.load(Ordering::Acquire) {
+        while !self.clients_state.stop.load(Ordering::Acquire) {
             number += 1;
             let key = format!("{}-{number}", self.account.wallet);
             let amount = -self.rng.random_range(1..=5);
@@ -106,7 +106,7 @@ impl Teller {
     /// Makes a change, by the same request until it is acknowledged, and sees to it that everybody shows it.
     async fn change(&mut self, path: &str, key: &str, delta: i64) {
         let body = json!({
-            "externalUserId": self.account.wallet, "productId": self.desk.product, "amount": delta.abs(),
+            "externalUserId": self.account.wallet, "productId": self.clients_state.product, "amount": delta.abs(),
             "idempotencyKey": key,
         });
         let after = self.balance + delta;
@@ -121,7 +121,7 @@ impl Teller {
                 Client::send(request.timeout(ANSWER_WITHIN)).await,
             );
             let end = end(&answer);
-            self.desk.calls.lock().push(Call {
+            self.clients_state.calls.lock().push(Call {
                 sent,
                 ended: Instant::now(),
                 through,
@@ -168,7 +168,7 @@ impl Teller {
                     let lines = reply.body["balances"].as_array().unwrap();
                     let mut own = lines
                         .iter()
-                        .filter(|line| line["productId"] == *self.desk.product);
+                        .filter(|line| line["productId"] == *self.clients_state.product);
                     let balance = own.next().and_then(|line| line["balance"].as_i64());
                     let balance = balance.unwrap_or(0);
                     assert!(
@@ -189,7 +189,7 @@ impl Teller {
 
     /// Any process, but for this one and those that are avoided, as long as there is one.
     fn any(&mut self, but: Option<usize>) -> usize {
-        let avoided = self.desk.avoided.lock().clone();
+        let avoided = self.clients_state.avoided.lock().clone();
         let all = 0..self.clients.len();
         let mut open: Vec<usize> = all.filter(|at| !avoided.contains(at)).collect();
         if open.len() > 1 {
@@ -214,7 +214,7 @@ fn end(answer: &Result<Reply, reqwest::Error>) -> End {
     }
 }
 
-/// Holds what a client was told to what a process shows in the end.
+/// Compares what a client saw acknowledged with what a process shows in the end.
 pub(crate) async fn audit(account: &Account, client: &Client, product: &str) {
     let wallet = &account.wallet;
     let mut entries = ledger::entries(client, wallet)
