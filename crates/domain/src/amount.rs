@@ -1,4 +1,4 @@
-//! Credits: whole numbers within what JSON carries exactly.
+//! Credits: whole numbers that JSON carries exactly.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,14 +1,14 @@
-//! Recovery codes: `WORD-XXXX-XXXX-XXXX`. This module reads what a person typed; drawing a code
-//! and hashing it need randomness and a key and happen elsewhere.
+//! Recovery codes: `WORD-XXXX-XXXX-XXXX`. This module parses typed codes; generating and hashing need randomness and a
+//! key and happen elsewhere.
 
 use std::fmt;
 
 /// Crockford's base32 alphabet, without I, L, O and U.
 pub const CODE_ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Letters of the three groups behind the word.
+/// Letters of the three groups after the word.
 const GROUPS: usize = 12;
-/// Most bytes of a code as it is typed, with what stands between its letters.
+/// The most bytes of a typed code, with separators.
 const MAX_BYTES: usize = 128;
 
 /// A well-formed recovery code in its normal form: upper case, I and L read as 1, O as 0 in the
@@ -17,9 +17,8 @@ const MAX_BYTES: usize = 128;
 pub struct RecoveryCode(Box<str>);
 
 impl RecoveryCode {
-    /// Reads a code as a person may pass it on: in any case, look-alikes folded, with dashes of any kind, spaces,
-    /// line ends or full stops anywhere or nowhere. `None` when it is not code-shaped. The word is not looked up: an
-    /// unknown one simply opens nothing.
+    /// Parses a code as people write it: in any case, with look-alikes, with dashes, spaces, line ends or full stops
+    /// anywhere. `None` if it is not code-shaped. The word is not checked: an unknown one opens nothing.
     #[must_use]
     pub fn parse(typed: &str) -> Option<Self> {
         if typed.len() > MAX_BYTES {
@@ -40,21 +39,21 @@ impl RecoveryCode {
         Some(Self(normal.into()))
     }
 
-    /// The code itself. For the answer to its owner and for hashing; for nothing else.
+    /// The code itself, only for the response to its owner and for hashing.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 }
 
-/// What was typed for a code, without what does not count: marks between its letters, and case.
+/// A typed code without separators, in one case.
 #[must_use]
 pub fn folded(typed: &str) -> String {
     let letters = typed.chars().filter(|letter| !is_mark(*letter));
     letters.map(|letter| letter.to_ascii_uppercase()).collect()
 }
 
-/// Whether a character may stand between a code's letters: dashes of any kind, full stops, and what cannot be seen.
+/// Whether a character may separate a code's letters: any dash, full stop or invisible character.
 fn is_mark(c: char) -> bool {
     c.is_whitespace()
         || matches!(

@@ -79,7 +79,7 @@ macro_rules! id {
         pub struct $name(pub u128);
 
         impl $name {
-            /// What every identifier of this kind starts with.
+            /// The prefix of this kind of identifier.
             pub const PREFIX: &'static str = $prefix;
         }
 
@@ -128,13 +128,13 @@ id!(/// A delivery of one event to one endpoint.
     DeliveryId, "dlv_");
 id!(/// A person who works with the dashboard.
     UserId, "usr_");
-id!(/// What a person asked for that needs another person's yes.
+id!(/// A request that waits for approval by a second person.
     ApprovalId, "apr_");
 id!(/// A session of the dashboard.
     SessionId, "ses_");
 
 impl PublicSubscriptionId {
-    /// What callers call a project's subscription. They keep it, so it must never change.
+    /// The identifier of a subscription for callers. They store it, so it must never change.
     #[must_use]
     pub fn of(project: ProjectId, subscription: &SubscriptionId) -> Self {
         let mut hasher = SipHasher24::new_with_key(&project.0.to_be_bytes());
@@ -154,7 +154,7 @@ impl fmt::Debug for WalletKey {
 }
 
 impl WalletKey {
-    /// What its text form starts with.
+    /// The prefix of its text form.
     pub const PREFIX: &'static str = "wref_";
 }
 
@@ -187,13 +187,12 @@ impl fmt::Debug for CodeHash {
     }
 }
 
-/// An order within its wallet: a UUID version 7, or one derived from a renewal's invoice. Callers
-/// see it inside an [`OrderId`].
+/// An order within its wallet: a UUID version 7, or one derived from a renewal's invoice; part of an [`OrderId`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OrderSerial(pub u128);
 
 impl OrderSerial {
-    /// The time in the serial: when it was drawn or, if it is derived from an invoice, when that was made.
+    /// The time in the serial: when it was drawn, or when its invoice was made.
     #[must_use]
     pub fn made_at(self) -> Timestamp {
         Timestamp(i64::try_from(self.0 >> 80).unwrap_or(i64::MAX))
@@ -207,8 +206,8 @@ impl fmt::Debug for OrderSerial {
     }
 }
 
-/// The identifier of a hold. It contains the hold's wallet, so that no index from holds to wallets has to grow for
-/// ever; `serial` alone is unique and unguessable.
+/// The identifier of a hold. It contains the hold's wallet, so that no index from holds to wallets is needed; `serial`
+/// alone is unique and unguessable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HoldId {
     /// A UUID version 7.

@@ -1,9 +1,8 @@
-//! Project events to a project's own servers about its wallets: an order was paid, credits were added, a balance ran
-//! low. A project event follows from events of one wallet and is logged with them, so that a crash loses none and
-//! invents none.
+//! Project events tell a project's servers about its wallets: an order was paid, credits were added, a balance is low.
+//! They follow from events of one wallet and are logged with them, so that a crash loses none and invents none.
 //!
-//! Its content is fixed when it is logged: every later reader reads the same. All changes of one step of a wallet
-//! become visible together, so a project event shows the state after the step.
+//! Their content is fixed when they are logged. All changes of one step of a wallet become visible together, so a
+//! project event shows the state after the step.
 
 use crate::{
     history::{Reason, Record},
@@ -22,10 +21,10 @@ use serde::{Deserialize, Serialize};
 pub struct ProjectEvent {
     /// The project whose servers are notified.
     pub project: ProjectId,
-    /// When it happened, by the project's clock. That may be long before it was recorded: the expiries of a wallet
-    /// are applied when somebody next uses it.
+    /// When it happened, by the project's clock. It may be long before it was recorded: expiries are applied when the
+    /// wallet is next used.
     pub at: Timestamp,
-    /// When it was recorded, by the server's clock. Project events are kept for a time from then on.
+    /// When it was recorded, by the server's clock; retention counts from it.
     pub recorded: Timestamp,
     /// The wallet's address in the store.
     pub key: WalletKey,
@@ -38,8 +37,8 @@ pub struct ProjectEvent {
 }
 
 impl ProjectEvent {
-    /// Whether it happened or was recorded at this instant or later, and so is new to a reader who knows everything
-    /// before. Both times count, because a sandbox's clock may be ahead of the server's.
+    /// Whether it happened or was recorded at this instant or later, and so is new to a reader of everything before.
+    /// Both times count, because a sandbox's clock may be ahead of the server's.
     #[must_use]
     pub fn is_since(&self, instant: Timestamp) -> bool {
         self.at.max(self.recorded) >= instant
@@ -64,7 +63,7 @@ pub enum OrderEvent {
 }
 
 impl OrderEvent {
-    /// What a project event says when the newest dispute of an order changes from `before` to `now`.
+    /// The project event when the newest dispute of an order changes from `before` to `now`.
     #[must_use]
     pub fn of_dispute(before: Option<Dispute>, now: Option<Dispute>) -> Option<Self> {
         let now = now?;
@@ -73,7 +72,7 @@ impl OrderEvent {
             (None, None) => Some(Self::Disputed),
             (None, Some(_)) => Some(Self::DisputeClosed),
             (Some(before), Some(_)) => before.won.is_none().then_some(Self::DisputeClosed),
-            // It was opened again, or an inquiry has become a dispute.
+            // It was reopened, or an inquiry became a dispute.
             (Some(before), None) => {
                 (before.won.is_some() || before.inquiry && !now.inquiry).then_some(Self::Disputed)
             }
@@ -86,21 +85,21 @@ impl OrderEvent {
 pub struct OrderSnapshot {
     /// The order's serial, unique within the wallet.
     pub serial: OrderSerial,
-    /// The order, without its features and its price's label: project events do not show them, and an append of the log
-    /// has little room.
+    /// The order, without features and price label: project events do not show them, and an append of the log has
+    /// little room.
     pub order: Order,
     /// The spendable credits of the product that the order fills.
     pub balance: i64,
-    /// The recovery code of an anonymous wallet, encrypted under the server key. If there is no user either, nobody
-    /// can use the wallet yet: it waits for its first payment.
+    /// The recovery code of an anonymous wallet, encrypted under the server key. Without a user and a code, the wallet
+    /// waits for its first payment.
     pub code: Option<Box<[u8]>>,
 }
 
-/// A subscription as its wallet's owner sees it; in a project event, as it was then: when that is sent, the wallet may
-/// not have the subscription any more.
+/// A subscription as its wallet's owner sees it, at the time of the project event: when that is sent, the wallet may no
+/// longer have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubscriptionSnapshot {
-    /// What callers call it.
+    /// Its identifier for callers.
     pub id: PublicSubscriptionId,
     /// The product that is subscribed to.
     pub product: ProductId,
@@ -120,10 +119,11 @@ pub struct SubscriptionSnapshot {
     pub collection_paused: bool,
 }
 
-/// What a project event is about: something that happened to a wallet.
+/// What happened to a wallet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum EventData {
-    /// A wallet was created that somebody can use.
+    /// A usable wallet was created.
     WalletCreated,
     /// An order of the wallet changed.
     Order(OrderEvent, Box<OrderSnapshot>),
@@ -131,60 +131,35 @@ pub enum EventData {
     Subscription(SubscriptionEvent, Box<SubscriptionSnapshot>),
     /// Credits were added.
     Credited {
-        /// The product whose credits these are.
         product: ProductId,
         /// Credits added, at least 1.
         delta: i64,
-        /// Why they were added.
         reason: Reason,
-        /// The order that brought them, if one did.
         order: Option<OrderSerial>,
-        /// Spendable credits after the step.
         balance: i64,
     },
-    /// What is left, held credits included, fell from above the product's threshold to it or below. What a hold gives
-    /// back does not count as risen.
-    BalanceLow {
-        /// The product whose credits these are.
-        product: ProductId,
-        /// The spendable credits left.
-        balance: i64,
-    },
+    /// What is left, held credits included, fell from above the product's threshold to it or below. Credits that a hold
+    /// gives back do not count as a rise.
+    BalanceLow { product: ProductId, balance: i64 },
     /// What is left, held credits included, fell to 0.
-    Depleted {
-        /// The product whose credits these are.
-        product: ProductId,
-    },
-    /// The wallet came to owe credits, and owed none before.
+    Depleted { product: ProductId },
+    /// The wallet, which owed none before, owes credits.
     Owing {
-        /// The product whose credits are owed.
         product: ProductId,
-        /// Credits that can be spent.
         balance: i64,
-        /// Credits that are owed.
         owed: i64,
     },
-    /// The wallet owes no credits any more.
-    Repaid {
-        /// The product whose credits were owed.
-        product: ProductId,
-        /// Credits that can be spent.
-        balance: i64,
-    },
+    /// The wallet's debt is paid.
+    Repaid { product: ProductId, balance: i64 },
     /// The features that the wallet unlocks changed.
     Features {
-        /// All features that it unlocks now, sorted; `None`: they are more than a project event carries.
+        /// All features that it unlocks now, sorted; `None` if they are too many for a project event.
         features: Option<Vec<Feature>>,
-        /// Features that it did not unlock before, sorted.
         added: Vec<Feature>,
-        /// Features that it does not unlock any more, sorted.
         removed: Vec<Feature>,
     },
     /// The wallet was frozen, or frozen for another reason.
-    Frozen {
-        /// Why, if it was said.
-        reason: Option<FreezeReason>,
-    },
+    Frozen { reason: Option<FreezeReason> },
     /// The wallet is not frozen any more.
     Unfrozen,
 }
@@ -237,33 +212,31 @@ impl SubscriptionSnapshot {
     }
 }
 
-/// The longest list of all features of a wallet that a project event carries, in bytes.
+/// The most bytes of a wallet's features in a project event.
 const MAX_FEATURES_BYTES: usize = 12 * 1024;
 
-/// Finds the project events of one step of a wallet. A step is one event, or several that become visible together:
-/// nobody can spend what comes and goes within it, so that only the balances and features before the step and after it
-/// count.
+/// Collects the project events of one step of a wallet. A step is one event, or several that become visible together:
+/// nobody can spend what comes and goes within it, so only the balances and features before and after it count.
 #[derive(Debug, Default)]
 pub struct EventCollector {
     data: Vec<EventData>,
-    /// The balance before the step. Nearly always there is one at most, which costs no allocation.
+    /// The balance before the step; rarely more than one, so that it costs no allocation.
     balance: Option<Balance>,
     others: Vec<Balance>,
     features: Option<Vec<Feature>>,
 }
 
-/// What was left of a product's credits before a step.
 #[derive(Debug, Clone, Copy)]
 struct Balance {
     product: ProductId,
-    /// The least that was left since credits last came.
+    /// The least that was left since credits were last added.
     left: i64,
     owed: i64,
     /// The product's threshold for a low balance.
     low: Option<i64>,
 }
 
-/// What one event is about, as it was before the event.
+/// What one event is about, before the event.
 #[derive(Debug, Default)]
 pub struct Subject {
     created: bool,
@@ -283,7 +256,7 @@ enum Step {
 }
 
 impl EventCollector {
-    /// Notes the state that an event of the step may change. To be called before the event is applied.
+    /// Notes the state that an event of the step may change. Call it before applying the event.
     pub fn before(
         &mut self,
         wallet: Option<&Wallet>,
@@ -310,7 +283,7 @@ impl EventCollector {
                 subject.created = created.owner != Owner::Order;
                 None
             }
-            // A payment minted the code: until then nobody could use the wallet.
+            // A payment minted the code; until then nobody could use the wallet.
             Change::CodeRotated { former, .. } => {
                 subject.created = former.is_none();
                 None
@@ -403,10 +376,10 @@ impl EventCollector {
         }
     }
 
-    /// Collects the project events of an event. To be called after it is applied, with the record that it left.
+    /// Collects the project events of an event. Call it after applying the event, with its record.
     pub fn after(&mut self, subject: Subject, wallet: &Wallet, record: Option<&Record>) {
         if subject.created {
-            // It comes first, whatever else the step did.
+            // It comes first among the step's events.
             self.data.insert(0, EventData::WalletCreated);
         }
         let order = subject.order;
@@ -452,8 +425,8 @@ impl EventCollector {
         }));
     }
 
-    /// The project events so far, with the balances as they are now. Low balances and changed features are found only
-    /// at the step's end, by [`EventCollector::end`].
+    /// The project events so far, with current balances. Low balances and changed features are found only at the step's
+    /// end, by [`EventCollector::end`].
     pub fn data(&mut self, wallet: &Wallet) -> Vec<EventData> {
         let mut all = std::mem::take(&mut self.data);
         for data in &mut all {
@@ -475,7 +448,7 @@ impl EventCollector {
     }
 
     /// The remaining project events at the end of a step. A deduction that crosses no threshold has none. If the step
-    /// goes on after all, it is compared with the state at this call, so that nothing is notified twice.
+    /// continues after all, it is compared with the state at this call, so that nothing is reported twice.
     pub fn end(&mut self, wallet: &Wallet, at: Timestamp) -> Vec<EventData> {
         let mut all = self.data(wallet);
         for before in self.balance.iter_mut().chain(&mut self.others) {
@@ -532,7 +505,7 @@ impl Balance {
 }
 
 impl OrderSnapshot {
-    /// Balance and code are filled in once the step is over.
+    /// Balance and code are filled in after the step.
     fn of(serial: OrderSerial, order: &Order) -> Self {
         let mut order = order.clone();
         order.terms.features.clear();
@@ -546,7 +519,6 @@ impl OrderSnapshot {
     }
 }
 
-/// The product that an order fills.
 fn fills(wallet: Option<&Wallet>, order: OrderSerial) -> Option<ProductId> {
     Some(wallet?.order(order)?.terms.fills)
 }
@@ -556,7 +528,7 @@ fn features(wallet: &Wallet, at: Timestamp) -> Vec<Feature> {
 }
 
 impl EventData {
-    /// The project event of this, for a wallet as it is after the step.
+    /// The project event of this, for the wallet after the step.
     #[must_use]
     pub fn of(self, wallet: &Wallet, at: Timestamp, recorded: Timestamp) -> ProjectEvent {
         let user = match &wallet.owner {

@@ -1,10 +1,11 @@
-//! Why a wallet refuses a command. Nothing is changed by a refused command.
+//! Why a wallet refuses a command. A refused command changes nothing.
 
 use crate::{id::ProductId, text::FreezeReason, wallet::OpenInvoice};
 
-/// Why a command is refused. When several reasons apply, the first of these wins: an unknown id, a reused key,
-/// another state that conflicts, missing funds.
+/// Why a command is refused. The first reason that applies wins: an unknown id, a reused key, a conflicting state,
+/// missing funds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Rejection {
     /// No such wallet in this project.
     #[error("No such wallet.")]
@@ -21,8 +22,8 @@ pub enum Rejection {
     /// The wallet has several subscriptions to the product, and one has to be named by its id.
     #[error("Name the subscription by its id: several to this product go on.")]
     SubscriptionAmbiguous,
-    /// No product was named and the project does not have exactly one that holds credits. Checked after the replay,
-    /// so that adding a product breaks no retry.
+    /// No product was named and the project does not have exactly one that holds credits. Checked after the replay, so
+    /// that adding a product breaks no retry.
     #[error("Name the product: this project does not have exactly one that holds credits.")]
     ProductRequired,
     /// The key was used for the same operation with another product, order or amount.
@@ -39,40 +40,28 @@ pub enum Rejection {
     HoldOpen,
     /// A reversal asks for more than is left of the deduction.
     #[error("{reversible} credits of this deduction are left to reverse.")]
-    AlreadyReversed {
-        /// Credits that are left.
-        reversible: i64,
-    },
+    AlreadyReversed { reversible: i64 },
     /// The wallet is frozen: its credits cannot be used.
     #[error("This wallet is frozen.")]
-    Frozen {
-        /// Why, if it was said.
-        reason: Option<FreezeReason>,
-    },
+    Frozen { reason: Option<FreezeReason> },
     /// The hold was closed before, with another outcome.
     #[error("This hold is already closed with another outcome.")]
     HoldClosed,
     /// A refund asks for more than is left of the order.
     #[error("This order has {refundable_cents} left to refund, in the currency's minor unit.")]
-    AlreadyRefunded {
-        /// What is left, in the currency's minor unit.
-        refundable_cents: i64,
-    },
+    AlreadyRefunded { refundable_cents: i64 },
     /// The wallet has a subscription to the product already.
     #[error("This wallet is already subscribed to the product.")]
     AlreadySubscribed {
-        /// The invoice of it that the buyer has yet to pay, if any.
+        /// Its open invoice, if any.
         open_invoice: Option<Box<OpenInvoice>>,
     },
-    /// The wallet has already bought every feature of the price, which brings nothing else.
+    /// The wallet owns every feature of the price, and the price brings nothing else.
     #[error("This wallet has bought all of this already.")]
     AlreadyOwned,
     /// The price recurs, and the wallet's customer has a subscription, or an open checkout of one, in another currency.
     #[error("This wallet's subscriptions are charged in {currency}.")]
-    CurrencyMismatch {
-        /// The currency of those subscriptions.
-        currency: Box<str>,
-    },
+    CurrencyMismatch { currency: Box<str> },
     /// The wallet has [`crate::wallet::place_order::MAX_PENDING`] pending orders.
     #[error("Too many orders of this wallet are pending.")]
     TooManyPending,
@@ -82,7 +71,7 @@ pub enum Rejection {
     /// The wallet has [`crate::wallet::credit::MAX_LOTS`] lots of the product, and a manual grant would be one more.
     #[error("This wallet has too many grants of this product that expire at different times.")]
     TooManyLots,
-    /// The wallet has completed no purchase: the provider does not know its owner.
+    /// The wallet has no completed purchase: the provider does not know its owner.
     #[error(
         "This wallet has no completed purchase, or its customer was deleted at the payment provider."
     )]
@@ -90,35 +79,27 @@ pub enum Rejection {
     /// The balance would pass [`crate::MAX_CREDITS`].
     #[error("The balance would pass 9007199254740991 credits.")]
     BalanceLimit,
-    /// The credits to grant would have expired already. Checked after the replay, so that a grant that was made in
-    /// time can still be repeated.
+    /// The granted credits would have expired already. Checked after the replay, so that a grant made in time can be
+    /// repeated.
     #[error("expiresAt must be in the future.")]
     ExpiryPast,
-    /// The note is larger than one may be, together with that of its hold. Checked after the replay.
+    /// The note, merged with that of its hold, is too large. Checked after the replay.
     #[error("meta is a JSON object of at most 4 KiB, together with that of the hold.")]
     MetaTooLarge,
     /// Not enough credits that can be spent now.
     #[error("Not enough credits: {balance} available, {requested} requested.")]
     Insufficient {
-        /// The product whose balance fell short.
         product: ProductId,
-        /// Credits that can be spent now.
         balance: i64,
-        /// Credits asked for.
         requested: i64,
-        /// Credits that are missing.
         shortfall: i64,
     },
-    /// The limit of debt has no room for what a hold may come to owe.
+    /// The debt limit has no room for what a hold may owe.
     #[error("Not enough credit: {available} may still be owed, {requested} requested.")]
     NoCredit {
-        /// The product whose credits would be owed.
         product: ProductId,
-        /// Credits that can be spent now.
         balance: i64,
-        /// What the hold may come to owe.
         requested: i64,
-        /// How much more may come to be owed.
         available: i64,
     },
 }

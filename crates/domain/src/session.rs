@@ -1,5 +1,5 @@
 //! Wallet sessions: what the bearer of a token may do, with which wallet, until when. A session is not stored: its
-//! bytes are sealed into the token itself, and the wallet knows by a counter, its epoch, which ones still count.
+//! bytes are sealed into the token, and the wallet's epoch, a counter, decides which ones are valid.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// One thing that a session may be good for.
+/// One permission of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Permission {
     /// To read the wallet, its ledger and its orders, the products, and the session itself.
@@ -58,7 +58,7 @@ impl Permission {
 pub struct Permissions(u8);
 
 impl Permissions {
-    /// All that a session can be good for.
+    /// All permissions.
     pub const ALL: Self = Self(15);
 
     /// Whether this one is among them.
@@ -80,7 +80,7 @@ impl FromIterator<Permission> for Permissions {
     }
 }
 
-/// Whose wallet a session opens, as the wallet was named when the session was made.
+/// Whose wallet a session opens, as it was named when the session was created.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum SessionOwner {
     /// The project's own user.
@@ -98,14 +98,14 @@ impl fmt::Debug for SessionOwner {
     }
 }
 
-/// What a token stands for.
+/// The content of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WalletSession {
     /// The wallet's project.
     pub project: ProjectId,
-    /// The wallet that it opens, and no other.
+    /// The only wallet that it opens.
     pub wallet: WalletKey,
-    /// The wallet's epoch when the session was made; it ends when the wallet's is another.
+    /// The wallet's epoch when the session was created; the session ends when the wallet's epoch changes.
     pub epoch: u32,
     /// What it may do.
     pub can: Permissions,
@@ -115,7 +115,7 @@ pub struct WalletSession {
     pub owner: SessionOwner,
 }
 
-/// The form of the bytes; another one would get another number.
+/// The version of the encoding.
 const VERSION: u8 = 1;
 
 impl WalletSession {
@@ -135,7 +135,7 @@ impl WalletSession {
         bytes
     }
 
-    /// Reads the bytes back; `None` if they are of another form.
+    /// Decodes a session; `None` for another encoding.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (&[version, kind, can], rest) = bytes.split_first_chunk()?;

@@ -1,5 +1,4 @@
-//! What an order buys: the price as it was when the order was placed. A price changed later changes
-//! nothing that was sold before.
+//! What an order buys: the price at the time of the order. Later changes of the price do not affect past sales.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -14,7 +13,7 @@ use crate::{
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// What a sale brings beyond what was paid for it.
+/// What a sale brings beyond its payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Excess {
     /// Credits that nobody paid for.
@@ -102,8 +101,8 @@ impl Terms {
         Some((bounded(self.amount_cents)?, bounded(self.credits)?))
     }
 
-    /// What they bring beyond a payment of this amount: credits in proportion to what it lacks. Amounts in different
-    /// currencies cannot be compared, and what costs nothing is not paid for by anything: then it is all of them.
+    /// What they bring beyond a payment of this amount: credits in proportion to what it lacks. Without a price, or
+    /// with another currency, nothing can be compared: then it is all credits.
     #[must_use]
     pub fn beyond(&self, paid_cents: i64, currency: &str) -> Excess {
         let price = self.amount_cents.max(0);
@@ -120,7 +119,7 @@ impl Terms {
         }
     }
 
-    /// A tier with a quantity, such as seats, as one tier that costs and brings all of it.
+    /// A tier times a quantity, such as seats, as one tier.
     #[must_use]
     pub fn many(self, quantity: Quantity) -> Self {
         let times = |each: i64| quantity.of(each).min(MAX_CREDITS);
@@ -132,13 +131,13 @@ impl Terms {
         }
     }
 
-    /// Whether it brings only features that are kept for good: a wallet that has them all gains nothing by it.
+    /// Whether it brings only permanent features: a wallet that has them all gains nothing.
     #[must_use]
     pub fn is_unlock(&self) -> bool {
         !self.recurs() && self.credits == 0 && !self.features.is_empty()
     }
 
-    /// Whether it is charged again each cycle.
+    /// Whether it is charged each cycle.
     #[must_use]
     pub fn recurs(&self) -> bool {
         self.interval != Interval::OneTime

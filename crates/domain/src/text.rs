@@ -1,10 +1,10 @@
-//! Bounded texts that callers send, parsed once at the edge.
+//! Bounded texts from callers, parsed once at the edge.
 
 use std::{collections::BTreeMap, fmt};
 
 use serde_json::value::RawValue;
 
-/// The text breaks its kind's bounds.
+/// The text is out of bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TextError(pub &'static str);
@@ -22,7 +22,7 @@ macro_rules! text {
             ///
             /// # Errors
             ///
-            /// One sentence that names the bound that is broken.
+            /// One sentence that names the broken bound.
             pub fn new(text: impl Into<Box<str>>) -> Result<Self, $crate::text::TextError> {
                 let text = text.into();
                 $check(&text)?;
@@ -102,7 +102,7 @@ text!(/// The URL of one of the provider's pages: `https:` or `http:`, up to 1,0
 pub const MAX_META_BYTES: usize = 4096;
 
 fn check_length(text: &str, max: usize, message: &'static str) -> Result<(), TextError> {
-    // Bytes bound characters from above: only long texts need counting.
+    // Bytes bound characters from above, so only long texts are counted.
     let fits = !text.is_empty() && (text.len() <= max || text.chars().count() <= max);
     if fits {
         Ok(())
@@ -129,7 +129,7 @@ fn check_freeze_reason(text: &str) -> Result<(), TextError> {
 
 fn check_email(text: &str) -> Result<(), TextError> {
     check_length(text, 320, "An email address has 3 to 320 characters.")?;
-    // Only sending mail shows whether it arrives; this keeps out what cannot be an address at all.
+    // Only sending mail proves an address; this rejects what cannot be one.
     let halves = text.rsplit_once('@');
     let shaped = halves.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty());
     if shaped && !text.chars().any(|c| c.is_control() || c.is_whitespace()) {
@@ -185,11 +185,11 @@ fn check_meta(text: &str) -> Result<(), TextError> {
 }
 
 impl Meta {
-    /// Adds what a former note says beyond this one.
+    /// Adds the former note's fields that this one lacks.
     ///
     /// # Errors
     ///
-    /// Both are larger together than a note may be.
+    /// Both together are too large.
     pub fn over(self, former: &Self) -> Result<Self, TextError> {
         let entries = |meta| serde_json::from_str::<BTreeMap<String, &RawValue>>(meta);
         let (Ok(mut all), Ok(own)) = (entries(&former.0), entries(&self.0)) else {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// Later than any instant the service meets.
+    /// Later than any other instant.
     pub const NEVER: Self = Self(i64::MAX);
 
     /// This many seconds later.

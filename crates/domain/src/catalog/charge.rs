@@ -1,4 +1,4 @@
-//! Amounts that no payment provider takes: refused when a price is made, not when the first buyer wants to pay.
+//! Amounts that payment providers do not take are refused when a price is made, not when the first buyer wants to pay.
 //! Source: Stripe, "Supported currencies" (minimum and maximum amounts, special cases). Stripe may change them, so
 //! existing prices are not checked.
 
@@ -31,14 +31,13 @@ const MINIMUMS: [(&str, i64); 24] = [
     ("THB", 1000),
     ("USD", 50),
 ];
-/// The largest amounts that Stripe documents for every way to pay, in minor units, where they have more
-/// than eight digits.
+/// The largest amounts that Stripe documents, in minor units, where they exceed eight digits.
 const MAXIMUMS: [(&str, i64); 3] = [
     ("COP", 9_999_999_999),
     ("IDR", 999_999_999_999),
     ("INR", 999_999_999),
 ];
-/// Eight digits, in every other currency.
+/// The maximum in every other currency: eight digits.
 const MAXIMUM: i64 = 99_999_999;
 /// Currencies without decimals whose amounts are written with two.
 const WHOLE_UNITS: [&str; 2] = ["ISK", "UGX"];
@@ -47,7 +46,7 @@ const ZERO_DECIMALS: [&str; 15] = [
     "BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF",
     "XOF", "XPF",
 ];
-/// Currencies with three decimals, the last of which has to be 0.
+/// Currencies with three decimals; the last one has to be 0.
 const THREE_DECIMALS: [&str; 5] = ["BHD", "JOD", "KWD", "OMR", "TND"];
 
 /// The codes of ISO 4217 for money in circulation.
@@ -58,7 +57,7 @@ const CURRENCIES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BG
      PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY \
      TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG";
 
-/// Digits behind the decimal point of a currency (ISO 4217, in capitals), as Stripe counts its minor unit.
+/// Decimal digits of a currency (ISO 4217, in capitals), as Stripe counts its minor unit.
 #[must_use]
 pub fn decimals(currency: &str) -> usize {
     if ZERO_DECIMALS.contains(&currency) {
@@ -70,8 +69,8 @@ pub fn decimals(currency: &str) -> usize {
     }
 }
 
-/// The smallest amount above zero that can be charged in a currency (ISO 4217, in capitals), in its minor unit, where
-/// Stripe documents one.
+/// The smallest chargeable amount above zero in a currency (ISO 4217, in capitals), in its minor unit, if Stripe
+/// documents one.
 #[must_use]
 pub fn minimum(currency: &str) -> Option<i64> {
     let mut minimums = MINIMUMS.iter();
@@ -79,7 +78,7 @@ pub fn minimum(currency: &str) -> Option<i64> {
     Some(*least)
 }
 
-/// The largest amount that can be charged at once in a currency (ISO 4217, in capitals), in its minor unit.
+/// The largest chargeable amount in a currency (ISO 4217, in capitals), in its minor unit.
 #[must_use]
 pub(super) fn maximum(currency: &str) -> i64 {
     let larger = MAXIMUMS.iter().find(|(code, _)| *code == currency);
@@ -138,7 +137,6 @@ mod tests {
             assert!(check(1, currency).is_err(), "{currency}");
             assert!(check(0, currency).is_ok(), "{currency}");
         }
-        // No minimum is documented.
         assert!(check(1, "XPF").is_ok());
     }
 

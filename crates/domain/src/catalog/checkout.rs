@@ -1,10 +1,10 @@
-//! What the provider's checkout of a project asks buyers for, and makes, besides the payment.
+//! What the provider's checkout of a project asks of buyers and creates, besides the payment.
 
 use serde::{Deserialize, Serialize};
 /// A project's checkout settings, each off until it is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CheckoutSettings {
-    /// The provider adds the tax that is due where the buyer is.
+    /// The provider adds the tax due at the buyer's place.
     pub automatic_tax: bool,
     /// Buyers who are businesses may enter their tax number.
     pub collect_tax_ids: bool,
@@ -29,16 +29,12 @@ impl CheckoutSettings {
 
 /// A change of the settings; `None` leaves one as it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the fields are those of CheckoutSettings")]
 pub struct CheckoutChange {
-    /// The new [`CheckoutSettings::automatic_tax`].
     pub automatic_tax: Option<bool>,
-    /// The new [`CheckoutSettings::collect_tax_ids`].
     pub collect_tax_ids: Option<bool>,
-    /// The new [`CheckoutSettings::collect_billing_address`].
     pub collect_billing_address: Option<bool>,
-    /// The new [`CheckoutSettings::invoices`].
     pub invoices: Option<bool>,
-    /// The new [`CheckoutSettings::terms_of_service`].
     pub terms_of_service: Option<bool>,
 }
 

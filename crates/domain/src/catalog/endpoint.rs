@@ -1,5 +1,5 @@
-//! Webhook endpoints, where a project's own servers are told what happens: a URL, the kinds of events to send, and
-//! the secrets that sign deliveries. Secrets arrive here encrypted.
+//! Webhook endpoints, which receive a project's events: a URL, the kinds of events to send, and the secrets that sign
+//! deliveries. Secrets arrive here encrypted.
 
 use super::{Refusal, WebhookSecret, provider, rules};
 use crate::{
@@ -25,11 +25,11 @@ pub struct Endpoint {
     pub project: ProjectId,
     /// Its URL: `https`, or `http` where the operator allows it.
     pub url: String,
-    /// The kinds of events that it wants; `None`: all. This crate does not know which kinds there are.
+    /// The kinds of events that it receives; `None` for all. This crate does not know which kinds exist.
     pub events: Option<Vec<String>>,
     /// The secrets that deliveries are signed with, the newest first.
     pub secrets: Vec<WebhookSecret>,
-    /// Only events with a larger number in the log are sent to it.
+    /// Only events with a larger log number are sent to it.
     pub events_after: u64,
     /// Whether events are sent to it.
     pub status: EndpointStatus,
@@ -42,38 +42,35 @@ pub struct Endpoint {
 pub enum EndpointStatus {
     /// Events are sent.
     Active,
-    /// Somebody switched it off.
+    /// An operator disabled it.
     Off,
     /// It answered 410 Gone, so nothing more is sent.
     Gone,
     /// It accepted nothing for days.
     Failing,
-    /// It was deleted; nothing else of it is kept.
+    /// It was deleted; nothing else is kept.
     Deleted,
 }
 
 /// A request to create an endpoint.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields are those of Endpoint")]
 pub struct NewEndpoint {
-    /// The URL to send events to.
     pub url: String,
-    /// The kinds of events that it wants; `None`: all.
     pub events: Option<Vec<String>>,
 }
 
 /// A change of an endpoint; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of Endpoint")]
 pub struct EndpointChange {
-    /// The URL to send events to.
     pub url: Option<String>,
-    /// The kinds of events that it wants.
     pub events: Option<Option<Vec<String>>>,
-    /// Whether events are sent to it.
     pub active: Option<bool>,
 }
 
 impl NewEndpoint {
-    /// The new endpoint. Events with a larger number in the log than `events_after` are sent to it.
+    /// The new endpoint. It receives events with a log number above `events_after`.
     ///
     /// # Errors
     ///
@@ -113,7 +110,7 @@ impl EndpointChange {
     pub fn decide(self, old: &Endpoint) -> Result<Endpoint, Refusal> {
         let status = match self.active {
             Some(true) => EndpointStatus::Active,
-            // The reason for which it was switched off before stays.
+            // It keeps the reason for which it was disabled before.
             Some(false) if old.is_active() => EndpointStatus::Off,
             Some(false) | None => old.status,
         };
@@ -142,7 +139,7 @@ impl Endpoint {
         self.events.as_ref().is_none_or(listed)
     }
 
-    /// The endpoint with a new secret. The former one signs too for another day.
+    /// The endpoint with a new secret. The former one also signs for another day.
     #[must_use]
     pub fn rotated(&self, secret: Ciphertext, now: Timestamp) -> Self {
         let former = self.secrets.clone();
@@ -152,7 +149,7 @@ impl Endpoint {
         }
     }
 
-    /// The endpoint switched off for this reason; `None` if it is off already.
+    /// The endpoint disabled for this reason; `None` if it is disabled already.
     #[must_use]
     pub fn disabled(&self, why: EndpointStatus) -> Option<Self> {
         self.is_active().then(|| Self {
@@ -173,7 +170,6 @@ impl Endpoint {
         }
     }
 
-    /// Checks it against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         if self.status == EndpointStatus::Deleted {
             return Ok(());

@@ -1,17 +1,17 @@
-//! Provider epochs: which provider account takes a project's money. An epoch lasts while the account and its mode stay
-//! the same, whatever key is used, and while no provider is set. When another account takes over, the orders and
-//! subscriptions begun with the former one are ended.
+//! Provider epochs: the provider account that takes a project's money. An epoch lasts while the account and its mode
+//! stay the same, with any key, and while no provider is set. When another account takes over, the orders and
+//! subscriptions of the former one are ended.
 
 use super::{Account, Refusal};
 use serde::{Deserialize, Serialize};
 
-/// The most bytes of an account's identifier, longer than any of Stripe's.
+/// The most bytes of an account's identifier, longer than Stripe's.
 const MAX_ACCOUNT: usize = 255;
 
 /// The provider epoch of one account as a project's provider.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProviderEpoch {
-    /// How many provider epochs there were before it.
+    /// How many epochs came before it.
     pub number: u32,
     /// The account; `None`: no provider was ever set.
     pub provider_account: Option<ProviderAccount>,
@@ -26,14 +26,14 @@ pub enum ProviderAccount {
     Sandbox,
     /// A Stripe account, in one of its modes.
     Stripe {
-        /// Its identifier, `acct_…`; `None`: the key may not read it, or could not be tried.
+        /// Its identifier, `acct_…`; `None` if the key may not read it, or could not be tried.
         account: Option<String>,
-        /// Whether it moves real money; `None`: the key does not say.
+        /// Whether it moves real money; `None` if unknown.
         livemode: Option<bool>,
     },
 }
 
-/// What was found out about a provider, by trying its key, before it is set.
+/// What trying a provider's key showed before the provider is set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccountCheck {
     /// Whether the key was tried and works.
@@ -42,7 +42,7 @@ pub struct AccountCheck {
     pub account: Option<String>,
     /// Whether the key moves real money, if it says so.
     pub livemode: Option<bool>,
-    /// Whether it is, as far as can be told, another account or mode than that of the current epoch.
+    /// Whether it seems to be another account or mode than that of the current epoch.
     pub other: bool,
 }
 
@@ -59,7 +59,7 @@ impl AccountCheck {
 }
 
 impl ProviderAccount {
-    /// Whether this is the same account in the same mode; `None`: their identifiers and modes do not tell.
+    /// Whether this is the same account in the same mode; `None` if their identifiers and modes do not tell.
     #[must_use]
     pub fn is(&self, other: &Self) -> Option<bool> {
         match (self, other) {
@@ -85,7 +85,7 @@ impl ProviderAccount {
         }
     }
 
-    /// Fills in what a new key of the same account does not say from what is known.
+    /// Fills in from the existing account what a new key of it does not tell.
     fn merged_with(self, existing: Option<&Self>) -> Self {
         match (self, existing) {
             (
@@ -104,7 +104,7 @@ impl ProviderAccount {
 }
 
 impl ProviderEpoch {
-    /// The provider epoch once this holder is set: this one going on, or the next one.
+    /// The epoch once this account is set: this one, or the next one.
     pub(super) fn next(self, provider_account: Option<ProviderAccount>, other: bool) -> Self {
         let both = self
             .provider_account
@@ -126,7 +126,7 @@ impl ProviderEpoch {
         }
     }
 
-    /// Adds the account's identifier, now that it could be read.
+    ///  Adds the account's identifier once it could be read.
     #[must_use]
     pub fn with_account(self, account: Option<String>) -> Self {
         let with_account = |livemode| AccountCheck {
@@ -147,7 +147,7 @@ impl ProviderEpoch {
         }
     }
 
-    /// Checks it against the rules and against the account that is set.
+    /// Checks it against the rules and the account that is set.
     pub(super) fn check(&self, account: &Account) -> Result<(), Refusal> {
         let fits = match (account, &self.provider_account) {
             (Account::None, _) => true,
@@ -217,10 +217,10 @@ mod tests {
     #[test]
     fn a_turn_goes_on_until_another_has_its_own() {
         let first = turn(stripe(Some("acct_1"), Some(true)));
-        // A restricted key that may not read its account's name: the name is known already.
+        // A restricted key that may not read its account's name, which is known already.
         let same = first.clone().next(Some(stripe(None, Some(true))), false);
         assert_eq!(same, first);
-        // The caller says that it is another account, as far as can be told.
+        // The caller claims that it is another account.
         let unknown = first.clone().next(Some(stripe(None, Some(true))), true);
         assert_eq!((unknown.number, unknown.leaving), (4, true));
         assert_eq!(unknown.provider_account, Some(stripe(None, Some(true))));

@@ -1,4 +1,4 @@
-//! API keys, which are stored by their hash. Drawing one takes randomness and is done elsewhere.
+//! API keys, stored by their hash. Generating one needs randomness and is done elsewhere.
 
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ pub struct ApiKey {
     pub public: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// From when on it does not work any more; `None`: it works until it is revoked.
+    /// When it expires; `None` if it works until it is revoked.
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
@@ -64,21 +64,20 @@ pub struct ApiKey {
 
 /// A key to make.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of ApiKey")]
 pub struct NewKey {
-    /// What it may do.
     pub kind: KeyKind,
-    /// What its owners call it.
     pub name: Option<String>,
-    /// From when on it is not to work any more.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
 }
 
 /// A change of a key; `None` leaves a field as it is.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of ApiKey")]
 pub struct KeyChange {
-    /// What its owners call it.
     pub name: Option<Option<String>>,
-    /// From when on it is not to work any more.
+    /// When it expires.
     pub expires_at: Option<Option<Timestamp>>,
 }
 
@@ -94,7 +93,7 @@ impl From<KeyKind> for NewKey {
 }
 
 impl NewKey {
-    /// The document of a key that was just drawn. It contains the key itself only if that is publishable.
+    /// The document of a new key. It contains the key itself only if that is publishable.
     ///
     /// # Errors
     ///
@@ -127,13 +126,13 @@ impl NewKey {
 }
 
 impl KeyChange {
-    /// The key after the change. A key that has expired works again if its end is moved.
+    /// The key after the change. Moving the end of an expired key makes it work again.
     ///
     /// # Errors
     ///
     /// [`Refusal::Invalid`] for the first input that breaks a rule.
     pub fn decide(self, old: &ApiKey, now: Timestamp) -> Result<ApiKey, Refusal> {
-        // A form sends again what it was shown.
+        // A form sends the stored value again.
         if let Some(end) = self.expires_at.filter(|end| *end != old.expires_at) {
             check_end(end, now)?;
         }
@@ -158,7 +157,7 @@ fn check_end(end: Option<Timestamp>, now: Timestamp) -> Result<(), Refusal> {
 }
 
 impl ApiKey {
-    /// The key in words, for people who look for one: its identifier, and its name if it has one.
+    /// The key's display name: its identifier, and its name if it has one.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.name {
@@ -167,13 +166,13 @@ impl ApiKey {
         }
     }
 
-    /// Whether it has stopped working by this instant because of its end.
+    /// Whether it has expired by this instant.
     #[must_use]
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
     }
 
-    /// The key after it is revoked now; `None` if it is revoked already.
+    /// The key revoked now; `None` if it is revoked already.
     #[must_use]
     pub fn revoke(&self, now: Timestamp) -> Option<Self> {
         let works = self.revoked_at.is_none();

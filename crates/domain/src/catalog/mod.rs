@@ -1,6 +1,6 @@
-//! The catalog: projects, their keys, products, prices, payment providers and webhook endpoints. Each is a document,
-//! and a new version replaces all of the old one. A file holds one kind with the commands that make and change it and
-//! the rules that decide them. Finding documents for requests, storing them and decrypting secrets is done elsewhere.
+//! The catalog: projects, keys, products, prices, payment providers and webhook endpoints. Each is a document, and a
+//! new version replaces the old one. A file holds one kind with its commands and the rules that decide them. Finding
+//! documents, storing them and decrypting secrets is done elsewhere.
 //!
 //! [`NewProject::decide`] and the like decide a command: they return the new document, or a [`Refusal`]. [`verify`]
 //! checks stored documents against the same rules.

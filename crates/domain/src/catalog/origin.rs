@@ -1,5 +1,5 @@
-//! Origins (scheme, host and port) that a publishable key may send a buyer back to. Addresses as people type them
-//! are parsed at the edge, by the parser that also reads redirects; this module checks the result.
+//! Origins (scheme, host and port) to which a publishable key may send a buyer back. Typed addresses are parsed at the
+//! edge, by the parser that also reads redirects; this module checks the result.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -29,7 +29,7 @@ impl Origin {
         fits.then(|| Self(normal.to_owned()))
     }
 
-    /// The refusal of an entry of a project's list that is not an origin.
+    /// The refusal of a list entry that is not an origin.
     #[must_use]
     pub fn refusal(at: usize) -> Refusal {
         Refusal::invalid(

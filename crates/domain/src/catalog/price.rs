@@ -1,4 +1,4 @@
-//! A price: what a product costs and what it brings. Its terms never change, so that what was sold stays as it was.
+//! A price: what a product costs and brings. Its terms never change, so that past sales stay as they were.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::{
 
 /// A hundred years, in days.
 const MAX_EXPIRY_DAYS: i64 = 36_525;
-/// Two years, the longest trial that Stripe takes (see its "Configure free trials").
+/// Two years, the longest trial that Stripe takes (see "Configure free trials").
 const MAX_TRIAL_DAYS: i64 = 730;
 /// The most prices that a customer can choose between in Stripe's portal (`subscription_update.products`).
 const MAX_TIERS: usize = 10;
@@ -158,7 +158,7 @@ impl Price {
             && (self.product, &self.currency) == (other.product, &other.currency)
     }
 
-    /// Checks a price that is to be offered against those that are: a customer has to be able to switch to every tier.
+    /// Checks a price to be offered against the offered ones: a customer has to be able to switch to every tier.
     ///
     /// # Errors
     ///
@@ -186,35 +186,24 @@ fn no_unit(param: &str) -> Refusal {
 
 /// A request to create a price.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of Price")]
 pub struct NewPrice {
-    /// The tier's name.
     pub label: Option<String>,
-    /// The amount in the currency's minor unit: 0, or one that providers take.
     pub amount_cents: i64,
-    /// The currency's ISO 4217 code, in capitals.
     pub currency: String,
-    /// Credits that each payment brings, 0 to 2^53 - 1.
     pub credits_granted: i64,
-    /// The product whose balance it fills, if not its own.
     pub credits_product: Option<ProductId>,
-    /// Days until the credits expire; `None`: never.
     pub credits_expire_after_days: Option<u32>,
-    /// Whether unused credits stay when their cycle ends; only for subscriptions.
     pub rollover: bool,
-    /// Slugs of the features that it unlocks.
     pub features: Vec<String>,
     /// `month` or `year` for a subscription, else `one_time`.
     pub interval: Interval,
-    /// Days of a free trial at the start of a subscription.
     pub trial_days: Option<u32>,
-    /// Credits that the trial brings.
     pub trial_credits: i64,
-    /// Whether a wallet that has its features may buy it again; only for one-time prices.
     pub repeatable: bool,
 }
 
 impl From<Price> for NewPrice {
-    /// What would make such a price.
     fn from(price: Price) -> Self {
         Self {
             label: price.label,
@@ -275,10 +264,9 @@ impl NewPrice {
 
 /// A change of a price; `None` leaves a field as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of Price")]
 pub struct PriceChange {
-    /// Whether it is offered for sale.
     pub active: Option<bool>,
-    /// The tier's name.
     pub label: Option<Option<String>>,
 }
 

@@ -76,7 +76,6 @@ impl Product {
         self.credit_unit.is_some()
     }
 
-    /// Checks it against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let Self {
             name,
@@ -121,22 +120,15 @@ impl Product {
 
 /// A request to create a product.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of Product")]
 pub struct NewProduct {
-    /// The name, 1 to 200 characters.
     pub name: String,
-    /// What kind of product it is.
     pub kind: ProductType,
-    /// A sentence about it.
     pub description: Option<String>,
-    /// What its credits are called; a product of type `credits` has one.
     pub credit_unit: Option<String>,
-    /// Free credits each period; only with a credit unit.
     pub free_grant: Option<FreeGrant>,
-    /// A balance of this many credits or fewer is low; 0 or more, only with a credit unit.
     pub low_balance: Option<i64>,
-    /// The most credits of it that one external wallet may owe.
     pub debt_limit: i64,
-    /// Whether it is offered for sale.
     pub active: bool,
 }
 
@@ -170,7 +162,6 @@ impl NewProduct {
 }
 
 impl From<Product> for NewProduct {
-    /// What would make such a product.
     fn from(product: Product) -> Self {
         Self {
             name: product.name,
@@ -186,7 +177,6 @@ impl From<Product> for NewProduct {
 }
 
 impl From<NewProduct> for ProductChange {
-    /// The change that makes a product like a new one.
     fn from(new: NewProduct) -> Self {
         Self {
             name: Some(new.name),
@@ -203,22 +193,16 @@ impl From<NewProduct> for ProductChange {
 
 /// A change of a product; `None` leaves a field as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of Product")]
 pub struct ProductChange {
-    /// The name, 1 to 200 characters.
     pub name: Option<String>,
-    /// What kind of product it is; can only change while it has no prices.
     pub kind: Option<ProductType>,
-    /// A sentence about it.
     pub description: Option<Option<String>>,
     /// What its credits are called. It can be renamed but not removed: wallets may hold them.
     pub credit_unit: Option<Option<String>>,
-    /// Free credits each period.
     pub free_grant: Option<Option<FreeGrant>>,
-    /// A balance of this many credits or fewer is low; 0 or more.
     pub low_balance: Option<Option<i64>>,
-    /// The most credits of it that one external wallet may owe.
     pub debt_limit: Option<i64>,
-    /// Whether it is offered for sale.
     pub active: Option<bool>,
 }
 

@@ -10,7 +10,7 @@ use crate::{id::ProjectId, time::Timestamp};
 
 /// The most origins, so that any document fits one append of the log.
 const MAX_ORIGINS: usize = 100;
-/// Seconds in a leap year: the longest window of a limit.
+/// The longest window of a limit: a leap year, in seconds.
 const MAX_WINDOW_SECONDS: u32 = 366 * 24 * 3600;
 const MAX_GRACE_DAYS: i64 = 365;
 /// The largest number that every JSON parser reads exactly.
@@ -36,17 +36,17 @@ pub struct CreationLimit {
     pub window_seconds: u32,
 }
 
-/// What one person may not do alone from the dashboard; `None`: there is no such limit.
+/// What needs approval by a second person in the dashboard; `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ApprovalRules {
-    /// Refunds of more than this, in the currency's minor unit, need another person's yes.
+    /// Refunds of more than this, in the currency's minor unit, need approval.
     pub above_cents: Option<i64>,
-    /// Grants of more credits than this do.
+    /// Grants of more credits than this need approval.
     pub above_credits: Option<i64>,
 }
 
 impl ApprovalRules {
-    /// Nothing needs another person's yes.
+    /// Nothing needs approval.
     pub const NONE: Self = Self {
         above_cents: None,
         above_credits: None,
@@ -62,7 +62,7 @@ pub struct Project {
     pub name: String,
     /// How its wallets are addressed.
     pub mode: Mode,
-    /// Where a publishable key may redirect to, each as [`Origin`] writes it; empty: anywhere.
+    /// Where a publishable key may redirect to, each as [`Origin`] writes it; empty for anywhere.
     pub allowed_origins: Vec<String>,
     /// Limit of new anonymous wallets in the project; `None`: no limit.
     pub wallet_creation_limit: Option<CreationLimit>,
@@ -74,11 +74,11 @@ pub struct Project {
     pub subscription_grace_days: u32,
     /// What the provider's checkout asks for besides the payment.
     pub checkout: CheckoutSettings,
-    /// What one person may not do alone.
+    /// What needs approval by a second person.
     pub approval: ApprovalRules,
     /// When it was made.
     pub created_at: Timestamp,
-    /// Whether it is archived: nothing new is sold or spent, and lists leave it out.
+    /// Whether it is archived: nothing is sold or spent, and lists omit it.
     pub archived: bool,
 }
 
@@ -127,10 +127,9 @@ impl Project {
 
 /// A request to create a project.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of Project")]
 pub struct NewProject {
-    /// The name, 1 to 200 characters.
     pub name: String,
-    /// How its wallets are addressed.
     pub mode: Mode,
 }
 
@@ -148,28 +147,18 @@ impl NewProject {
 
 /// A change of a project; `None` leaves a setting as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default)]
+#[expect(missing_docs, reason = "the fields are those of Project")]
 pub struct ProjectChange {
-    /// The name, 1 to 200 characters.
     pub name: Option<String>,
-    /// How its wallets are addressed.
     pub mode: Option<Mode>,
-    /// Where a publishable key may redirect to, at most 100 origins; empty: anywhere.
     pub allowed_origins: Option<Vec<Origin>>,
-    /// Limit of new anonymous wallets in the project.
     pub wallet_creation_limit: Option<Option<CreationLimit>>,
-    /// Limit of new anonymous wallets per client address.
     pub wallet_creation_limit_per_ip: Option<Option<CreationLimit>>,
-    /// Whether anonymous wallets get free grants.
     pub free_grants_for_code_wallets: Option<bool>,
-    /// Days for which a past-due subscription keeps its features, 0 to 365.
     pub subscription_grace_days: Option<u32>,
-    /// What the provider's checkout asks for besides the payment.
     pub checkout: CheckoutChange,
-    /// Above how much refunds need another person's yes.
     pub approval_above_cents: Option<Option<i64>>,
-    /// Above how much grants do.
     pub approval_above_credits: Option<Option<i64>>,
-    /// Whether it is archived.
     pub archived: Option<bool>,
 }
 

@@ -1,5 +1,5 @@
-//! The payment provider of a project, and how its sandbox behaves. Secrets arrive here encrypted; they are
-//! decrypted elsewhere.
+//! The payment provider of a project, and its sandbox's settings. Secrets arrive here encrypted; they are decrypted
+//! elsewhere.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -7,12 +7,11 @@ use std::fmt;
 use super::{AccountCheck, ProviderAccount, ProviderEpoch, Refusal, rules};
 use crate::{id::ProjectId, time::Timestamp};
 
-/// For how long a replaced webhook secret is still accepted: as long as the provider may sign with
-/// both while a secret is rolled.
+/// How long a replaced webhook secret is still accepted: as long as the provider may sign with both.
 pub(super) const ROTATION_SECONDS: i64 = 24 * 3600;
-/// The most bytes of a secret, longer than any of Stripe's.
+/// The most bytes of a secret, longer than Stripe's.
 const MAX_SECRET: usize = 255;
-/// Secrets kept at once: the current one and those replaced within a day.
+/// The most secrets: the current one and those replaced within a day.
 const MAX_WEBHOOK_SECRETS: usize = 4;
 /// Ten years, in seconds.
 const MAX_ADVANCE_SECONDS: i64 = 10 * 366 * 24 * 3600;
@@ -30,7 +29,7 @@ pub struct Provider {
     pub project: ProjectId,
     /// The provider that takes the money.
     pub account: Account,
-    /// How the sandbox behaves. Kept while another provider is set, so that its clock never goes back.
+    /// The sandbox's settings, kept while another provider is set, so that its clock never goes back.
     pub sandbox: Sandbox,
     /// The current provider epoch of a provider's account.
     pub epoch: ProviderEpoch,
@@ -63,14 +62,14 @@ pub struct Stripe {
 pub struct WebhookSecret {
     /// The secret, encrypted.
     pub secret: Ciphertext,
-    /// Until when it is accepted, by the machine's clock; `None`: it is the current one.
+    /// Until when it is accepted, by the machine's clock; `None` for the current one.
     pub until: Option<Timestamp>,
 }
 
 /// How a project's sandbox behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sandbox {
-    /// How far the project's clock was moved on, in milliseconds; 0 or more.
+    /// How far the project's clock was advanced, in milliseconds; 0 or more.
     pub ahead_millis: i64,
     /// Seconds before a webhook goes out.
     pub delay_seconds: u32,
@@ -90,7 +89,7 @@ impl Provider {
         }
     }
 
-    /// How far the project's clock is ahead of the machine's, in milliseconds: only the sandbox has a clock of its own.
+    /// How far the project's clock is ahead of the machine's, in milliseconds; 0 without a sandbox.
     #[must_use]
     pub const fn ahead_millis(&self) -> i64 {
         match self.account {
@@ -100,7 +99,7 @@ impl Provider {
     }
 }
 
-/// A secret as an administrator sent it: of bounded length, visible, and of the right kind.
+/// A secret from an administrator: of bounded length, visible, and of the right kind.
 #[derive(Clone)]
 pub struct SecretText(String);
 
@@ -160,7 +159,7 @@ pub enum ProviderChange {
     None,
     /// The sandbox, which is built in.
     Sandbox,
-    /// A Stripe account. A secret that is left out stays as it was, if there was one.
+    /// A Stripe account. An omitted secret stays unchanged.
     Stripe {
         /// Its API key.
         secret_key: Option<Ciphertext>,
@@ -170,7 +169,7 @@ pub enum ProviderChange {
 }
 
 impl ProviderChange {
-    /// The provider after the change. `is_other` says whether a stored webhook secret differs from the new one:
+    /// The provider after the change. `is_other` tells whether a stored webhook secret differs from the new one:
     /// setting the same one again replaces nothing.
     ///
     /// # Errors
@@ -187,7 +186,7 @@ impl ProviderChange {
         let former = current.map(|current| current.epoch.clone());
         let former = former.unwrap_or_default();
         let provider_account = match &self {
-            // The holder stays: the same account may be set again before any other.
+            // The account stays, because it may be set again before any other.
             Self::None => former.provider_account.clone(),
             Self::Sandbox => Some(ProviderAccount::Sandbox),
             Self::Stripe {
@@ -216,7 +215,7 @@ impl ProviderChange {
                 let stored_secrets = same_account
                     .map(|stripe| stripe.webhook_secrets.clone())
                     .unwrap_or_default();
-                // Without one, events are read from the account's own list.
+                // Without one, events are read from the account's event list.
                 let webhook_secrets = match webhook_secret {
                     Some(secret) => rotate(stored_secrets, secret, is_other, now),
                     None => stored_secrets,
@@ -241,7 +240,7 @@ fn missing(name: &str) -> Refusal {
     Refusal::invalid(format!("provider.{name}"), format!("{name} is missing."))
 }
 
-/// The new secret first, then the former ones, which end within a day.
+/// The new secret, then the former ones with an end within a day.
 pub(super) fn rotate(
     former: Vec<WebhookSecret>,
     secret: Ciphertext,
@@ -305,7 +304,7 @@ impl SandboxChange {
     }
 }
 
-/// By how much to advance a sandbox's clock.
+/// How far to advance a sandbox's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advance(i64);
 
@@ -328,8 +327,8 @@ impl Advance {
 }
 
 impl Sandbox {
-    /// The sandbox with its clock this far ahead of the machine's; it never goes back. A distance and not an
-    /// instant, because the machine's clock goes on meanwhile.
+    /// The sandbox with its clock this far ahead of the machine's; it never goes back. A distance rather than an
+    /// instant, because the machine's clock goes on.
     #[must_use]
     pub fn with_clock_ahead(self, ahead_millis: i64) -> Self {
         Self {
@@ -340,7 +339,6 @@ impl Sandbox {
 }
 
 impl Provider {
-    /// Checks it against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let sandbox = &self.sandbox;
         rules::whole("aheadMillis", sandbox.ahead_millis)?;

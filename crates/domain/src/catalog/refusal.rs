@@ -1,9 +1,8 @@
-//! Why a change of the catalog is refused. Nothing is changed by a refused command.
+//! Why a change of the catalog is refused. A refused command changes nothing.
 
 use crate::id::{EndpointId, KeyId, PriceId, ProductId, ProjectId};
 
-/// Why a command is refused. Inputs that are invalid by themselves are refused before anything that they name is
-/// looked up.
+/// Why a command is refused. Invalid inputs are refused before anything that they name is looked up.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// One input breaks a rule.

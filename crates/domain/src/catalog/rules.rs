@@ -1,4 +1,4 @@
-//! The bounds of texts and numbers that an administrator may write. Each refusal names the input at fault.
+//! The bounds of an administrator's texts and numbers. Each refusal names the input at fault.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const MAX_FEATURES: usize = 100;
 /// A purchase logs its terms several times, and all of that has to fit one append.
 const MAX_FEATURES_BYTES: usize = 3000;
 
-/// Checks for 1 to `max` characters, not only spaces, no control characters.
+/// Checks for 1 to `max` characters, not only spaces and no control characters.
 pub(super) fn text(param: &str, text: &str, max: usize) -> Result<(), Refusal> {
     let fits = !text.trim().is_empty() && text.chars().count() <= max;
     if fits && !text.chars().any(char::is_control) {
@@ -24,7 +24,6 @@ pub(super) fn text(param: &str, text: &str, max: usize) -> Result<(), Refusal> {
     ))
 }
 
-/// Checks a text that may be absent as [`text`] does.
 pub(super) fn optional_text(param: &str, value: Option<&str>, max: usize) -> Result<(), Refusal> {
     value.map_or(Ok(()), |value| text(param, value, max))
 }

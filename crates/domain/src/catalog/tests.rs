@@ -216,7 +216,7 @@ fn a_price_outside_its_bounds_names_the_input() {
     for (break_it, param) in cases {
         let mut new = price(Interval::OneTime);
         break_it(&mut new);
-        // Refused before the product is looked up, which does not exist here.
+        // Refused before the missing product is looked up.
         assert_eq!(at_fault(priced(new, ProductId(9))), param);
     }
     let missing = priced(price(Interval::OneTime), ProductId(9));

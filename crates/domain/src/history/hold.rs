@@ -1,4 +1,4 @@
-//! A hold as records and answers show it.
+//! A hold as records and responses show it.
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub struct HoldSnapshot {
     pub amount: Amount,
     /// The status at that moment.
     pub status: HoldStatus,
-    /// Credits deducted when it was settled, those that are owed included; else 0.
+    /// Credits deducted when it was settled, including owed ones; else 0.
     pub settled: i64,
     /// When an open hold expires and gives its credits back.
     pub expires_at: Timestamp,
@@ -64,7 +64,7 @@ impl HoldSnapshot {
     }
 }
 
-/// A hold that was released or expired. It keeps what settling it late needs.
+/// A hold that was released or expired, with what a late settlement needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedHold {
     /// The hold as it ended.
@@ -73,12 +73,12 @@ pub struct EndedHold {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
-    /// The lots that what was drawn came from.
+    /// The lots of the drawn credits.
     pub lots: Vec<TakenLot>,
 }
 
 impl EndedHold {
-    /// Where credits go back to if less was used than drawn.
+    /// The lot that credits return to if less was used than drawn.
     #[must_use]
     pub fn last_lot(&self) -> Option<LastLot> {
         self.lots.last().map(LastLot::from)

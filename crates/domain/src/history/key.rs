@@ -1,4 +1,4 @@
-//! What a record is found by.
+//! The keys that records are found by.
 
 use std::hash::Hasher;
 
@@ -13,9 +13,8 @@ use crate::{
     },
 };
 
-/// What a record can be found by. A key is scoped by wallet and operation. Of several records that a look-up finds,
-/// the one with the largest number counts: an order may be archived more than once, and an instruction is requested
-/// before it is done.
+/// The key of a record, scoped by wallet and operation. Of several records with one key the one with the largest number
+/// counts: an order may be archived more than once, and an instruction is requested before it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordKey<'a> {
     /// A grant's key.
@@ -26,7 +25,7 @@ pub enum RecordKey<'a> {
     Hold(&'a str),
     /// The closing of a hold, by the hold's serial.
     HoldClosed(u128),
-    /// A settled order, by its serial.
+    /// A completed order, by its serial.
     Order(OrderSerial),
     /// The end of a subscription, by the provider's name for it.
     Subscription(&'a str),
@@ -42,12 +41,12 @@ pub enum RecordKey<'a> {
     Forgive(&'a str),
     /// A reversal's key.
     Reverse(&'a str),
-    /// How much was given back of a deduction, or of what a hold was charged.
+    /// The total given back of a deduction or of a hold's charge.
     ReversedInAll(Taker),
 }
 
 impl<'a> RecordKey<'a> {
-    /// The look-up that will find the record of a change, known before the change is applied.
+    /// The key of a change's record, known before the change is applied.
     #[must_use]
     pub fn of(change: &'a Change) -> Option<Self> {
         match change {
@@ -113,7 +112,7 @@ fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
 }
 
 impl InstructionRecord {
-    /// The look-up that finds its record.
+    /// The key of its record.
     #[must_use]
     pub fn lookup(&self) -> RecordKey<'_> {
         let key = self.key.as_str();
@@ -126,7 +125,7 @@ impl InstructionRecord {
 }
 
 impl Record {
-    /// The look-up that finds this record; `None` for entries that follow from orders and the clock.
+    /// The key of this record; `None` for entries that follow from orders and the clock.
     #[must_use]
     pub fn lookup(&self) -> Option<RecordKey<'_>> {
         match &self.fact {

@@ -1,5 +1,5 @@
-//! What a wallet remembers for ever: numbered records, most of them ledger entries. A record is
-//! immutable; its number is the wallet's version after its event.
+//! What a wallet remembers for ever: numbered records, most of them ledger entries. A record is immutable; its number
+//! is the wallet's version after its event.
 
 mod hold;
 mod key;
@@ -23,7 +23,7 @@ pub use self::{
 };
 pub use crate::ledger::{Entry, Reason};
 
-/// What took credits that reversals give back.
+/// What took credits, to be reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Taker {
     /// A deduction, by the number of its record.
@@ -32,7 +32,7 @@ pub enum Taker {
     Hold(u128),
 }
 
-/// The record of a deduction, as a reversal of it names it.
+/// The record of a deduction that a reversal names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeductionRef {
     /// The number of the record.
@@ -41,7 +41,7 @@ pub struct DeductionRef {
     pub at: Timestamp,
 }
 
-/// The cost of a deduction that the balance did not cover in full, and what became of the rest.
+/// The cost of a deduction that the balance did not cover in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
     /// The cost; negative if credits were given back.
@@ -57,39 +57,38 @@ pub struct Charge {
 pub enum RecordContent {
     /// A ledger entry.
     Entry(Entry),
-    /// A hold was placed under this key. No ledger entry: the balance did not change.
+    /// A hold was placed under this key. The balance did not change.
     HoldPlaced(HoldSnapshot, IdempotencyKey),
-    /// A hold was settled; for more than nothing that also wrote a ledger entry. With the lots that its cost was taken
-    /// from.
+    /// A hold was settled, with the lots that it took from. A cost above 0 also wrote a ledger entry.
     HoldSettled(HoldSnapshot, Option<Entry>, Vec<TakenLot>),
-    /// An order was settled, or changed after that. No ledger entry: its credits have their own.
+    /// An order was completed, or changed after that. Its credits have their own ledger entry.
     Order(Box<ArchivedOrder>),
     /// A subscription is over.
     SubscriptionOver(Box<SubscriptionOver>),
-    /// An instruction to the provider was requested, done or refused. Of several with one key the last one counts.
+    /// An instruction to the provider was requested, done or refused. The last record of a key counts.
     Instructed(Box<InstructionRecord>),
     /// A hold was released or expired.
     HoldEnded(Box<EndedHold>),
     /// A part of a hold was charged.
     HoldDrawn(HoldId, Entry),
-    /// A deduction that the balance did not cover in full, with the lots that it took from. If nothing was charged, its
-    /// entry is not shown in the ledger.
+    /// A deduction that the balance did not cover in full, with its lots. If nothing was charged, the ledger does not
+    /// show its entry.
     Charged(Charge, Entry, Vec<TakenLot>),
-    /// A debt was forgiven, with the amount that the caller asked for.
+    /// A debt was forgiven, with the requested amount.
     Forgiven(Option<Amount>, Entry),
-    /// A deduction that names the lots that it took from. One that does not ([`RecordContent::Entry`]) took from the
-    /// last lot of the last one of its product that does: see [`crate::wallet::taken::NAMED_EVERY`].
+    /// A deduction that names its lots. One that does not ([`RecordContent::Entry`]) took from the last lot of the last
+    /// one of its product that does; see [`crate::wallet::taken::NAMING_INTERVAL`].
     Deducted(Entry, Vec<TakenLot>),
-    /// Credits of a deduction were given back, with the amount that the caller asked for.
+    /// Credits of a deduction were given back, with the requested amount.
     Reversed(DeductionRef, Option<Amount>, Entry),
-    /// How much of a deduction, or of what a hold was charged, has been given back in all. No ledger entry.
+    /// The total given back of a deduction or of a hold's charge.
     ReversedInAll(Taker, Amount),
 }
 
 /// One line of a wallet's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The wallet's version after the event that left it: rising, with gaps.
+    /// The wallet's version after its event: rising, with gaps.
     pub seq: u64,
     /// When it happened.
     pub at: Timestamp,
@@ -120,8 +119,7 @@ impl RecordContent {
         }
     }
 
-    /// Whether somebody gave credits. What a hold gives back was not taken for good, and what is forgiven cannot be
-    /// spent.
+    /// Whether it adds credits. What a hold gives back was not taken for good, and forgiven credits cannot be spent.
     #[must_use]
     pub fn brings_credits(&self) -> bool {
         let by_hand = matches!(self, Self::Reversed(..));
@@ -137,7 +135,7 @@ impl RecordContent {
 }
 
 impl Record {
-    /// The settled order, if the record is one.
+    /// The completed order, if the record is one.
     #[must_use]
     pub fn order(&self) -> Option<&ArchivedOrder> {
         match &self.fact {

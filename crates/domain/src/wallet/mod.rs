@@ -1,5 +1,5 @@
-//! A wallet: balances per product in lots, holds, manual features, purchases that can still change. A command is
-//! decided in `decide`, a file each, from what `state` says; only `apply` changes anything.
+//! A wallet: balances per product in lots, holds, manual features, purchases that can still change. Commands are
+//! decided in `decide`, one file each, from `state`; only `apply` changes anything.
 
 mod apply;
 mod decide;

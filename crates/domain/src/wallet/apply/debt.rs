@@ -1,4 +1,4 @@
-//! What holds and debts change in a wallet. Like `mod.rs` it trusts decisions and checks arithmetic.
+//! Applies changes of holds and debts. Like `mod.rs`, it trusts decisions and checks arithmetic.
 
 use super::NOT_OPEN;
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 
 const NEGATIVE: Corrupt = Corrupt("a settlement adds credits");
 
-/// How long returned credits last whose lot no longer exists.
+/// How long returned credits last if their lot no longer exists.
 const DAY_SECONDS: i64 = 86_400;
 
 impl Wallet {
@@ -40,8 +40,8 @@ impl Wallet {
         account.change_debt(|debt| debt.owed = debt.owed.saturating_add(owed))
     }
 
-    /// Charges a part of a hold. Its lots stay pinned until it is closed; if the part exceeds what is left of the hold,
-    /// the excess is pinned now.
+    /// Charges a part of a hold. Its lots stay pinned until it is closed; an excess over what is left of the hold is
+    /// pinned now.
     pub(super) fn hold_drawn(
         &mut self,
         id: HoldId,
@@ -118,8 +118,8 @@ impl Wallet {
         })))
     }
 
-    /// Removes a hold and gives back its credits, except for the `charged` ones. If more was drawn than charged, the
-    /// difference pays a debt first. Returns the lots that the charged ones came from.
+    /// Removes a hold and gives back its credits except the `charged` ones. What was drawn beyond them pays a debt
+    /// first. Returns the lots of the charged ones.
     fn close(&mut self, id: HoldId, charged: i64) -> Result<(Hold, Vec<TakenLot>), Corrupt> {
         let mut hold = self.holds.remove(&id).ok_or(NOT_OPEN)?;
         let pins = std::mem::take(&mut hold.pins);
@@ -242,7 +242,7 @@ impl Wallet {
 }
 
 impl Hold {
-    /// Adds pins; those of one lot are one.
+    /// Adds pins, merging those of one lot.
     fn add_pins(&mut self, pins: Vec<(u64, i64)>) {
         for (number, credits) in pins {
             match self.pins.iter_mut().find(|(lot, _)| *lot == number) {

@@ -1,5 +1,5 @@
-//! The only place that changes a wallet, with `orders.rs` for purchases. It trusts the decision behind an event, but
-//! checks the arithmetic: an event that does not fit the state means that the books are damaged.
+//! The only place that changes a wallet (purchases in `orders.rs`). It trusts the decision behind an event but checks
+//! the arithmetic: an event that does not fit means that stored data is damaged.
 
 mod debt;
 mod orders;
@@ -103,7 +103,7 @@ impl Wallet {
         }))
     }
 
-    /// Counts what alerts judge a balance by: only credits that come raise it.
+    /// Counts used credits for balance alerts, which only new credits reset.
     fn count_used(&mut self, fact: &RecordContent) -> Result<(), Corrupt> {
         let Some(entry) = fact.entry() else {
             return Ok(());
@@ -131,7 +131,7 @@ impl Wallet {
             } => {
                 let replaced = u32::from(former.is_some());
                 self.rotations = self.rotations.saturating_add(replaced);
-                // Whoever knew the old code may have got a session with it.
+                // Sessions may have been opened with the old code.
                 self.session_epoch = self.session_epoch.saturating_add(replaced);
                 self.owner = Owner::Code { hash, sealed };
                 if replaced > 0

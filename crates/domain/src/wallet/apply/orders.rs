@@ -1,4 +1,4 @@
-//! What purchases change in a wallet. Like `mod.rs` it trusts decisions and checks arithmetic.
+//! Applies changes of purchases. Like `mod.rs`, it trusts decisions and checks arithmetic.
 
 use crate::{
     history::{Entry, Reason, RecordContent},
@@ -109,7 +109,7 @@ impl Wallet {
             cycle: order.cycle_tag(&key),
             price: order.lot_price(),
         };
-        // Whoever knew a former code may have chosen the customer of an order from before it was replaced.
+        // A thief of a former code may have chosen the customer of an order from before the rotation.
         let is_of_present_code = order.rotations == self.rotations;
         let commerce = self.commerce_mut();
         if is_of_present_code {
@@ -274,7 +274,7 @@ impl Wallet {
         Ok(())
     }
 
-    /// Adds a requested refund to what its order awaits, and takes a refused one off again.
+    /// Adds a requested refund to its order's pending ones, and removes a refused one.
     pub(super) fn instruction_moved(
         &mut self,
         at: Timestamp,
@@ -303,8 +303,7 @@ impl Wallet {
         Ok(RecordContent::Instructed(Box::new(instructed)))
     }
 
-    /// Ends a subscription's cycle. Its orders in the wallet note the end too, for credits that a dispute gives
-    /// back later.
+    /// Ends a subscription's cycle. Its pending orders note the end too, for credits that a dispute gives back later.
     pub(super) fn cycle_ended(
         &mut self,
         id: &SubscriptionId,
@@ -328,7 +327,6 @@ impl Wallet {
         Ok(None)
     }
 
-    /// Adds bought credits as a lot of their own.
     fn add_bought(
         &mut self,
         product: ProductId,
@@ -350,7 +348,7 @@ impl Wallet {
 }
 
 impl Subscription {
-    /// Notes in the cycle whether all of an order's payment was refunded or disputed.
+    /// Notes whether all of an order's payment was refunded or disputed.
     fn mark_reversed(&mut self, order: OrderSerial, reversed: bool) {
         if self.order == Some(order) {
             self.reversed = reversed;

@@ -1,5 +1,5 @@
-//! A paid invoice of a subscription after its first: for a whole cycle, or for switches within one. One rule brings
-//! the credits of all of them, in whatever order they are reported.
+//! A paid invoice of a subscription after its first one. It pays for a whole cycle or for switches within one; the same
+//! rule grants the credits, in whatever order invoices are reported.
 
 use super::{
     cycle::CyclePosition,
@@ -26,13 +26,13 @@ use crate::{
 /// A paid invoice, which may be over 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bill {
-    /// The order to make of it, derived from the invoice, so that each invoice counts once.
+    /// The order that it becomes. Its serial is derived from the invoice, so that each invoice counts once.
     pub order: OrderSerial,
     /// What it pays for.
     pub pays: Pays,
-    /// Whether it is for an item beside the tier, which brings credits and changes no tier.
+    /// Whether it is for an add-on, which brings credits and changes no tier.
     pub is_add_on: bool,
-    /// The tier that it pays; `None`: it is not in the catalog, and the tier in force counts.
+    /// The tier that it pays for; `None` if the catalog does not have it: then the tier in force counts.
     pub terms: Option<Terms>,
     /// The quantity of that tier, such as seats.
     pub quantity: Quantity,
@@ -47,11 +47,11 @@ pub struct Bill {
 pub enum Pays {
     /// The next cycle.
     Cycle,
-    /// A whole new cycle that a switch began: from monthly to yearly, or from free to paid.
+    /// A new cycle that a switch began: from monthly to yearly, or from free to paid.
     NewCycle,
     /// Switches within the cycle.
     Switches(Vec<Proration>),
-    /// Switches within the cycle before, which the invoice of this cycle settles.
+    /// Switches within the previous cycle, billed with this one.
     PriorSwitches(Vec<Proration>),
 }
 
@@ -64,16 +64,14 @@ impl Pays {
     }
 }
 
-/// What an invoice's switches come to.
 pub(super) struct Switched {
     switches: Switches,
     steps: Vec<Step>,
-    /// When the last of them was made.
     at: Timestamp,
 }
 
 impl Bill {
-    /// The switches that it pays for; `None`: it pays for a whole cycle.
+    /// The switches that it pays for; `None` if it pays for a whole cycle.
     fn switched(&self, terms: &Terms) -> Option<Switched> {
         let (switches, at) = match &self.pays {
             Pays::Cycle | Pays::NewCycle => return None,
@@ -83,7 +81,7 @@ impl Bill {
                 let switches = Switches::of(lines, terms.fills, cycle);
                 (switches, last.unwrap_or(cycle.end))
             }
-            // Nothing is left of the cycle that the switches were made in.
+            // The cycle of these switches is over: no time of it is left.
             Pays::PriorSwitches(_) => (Switches::default(), self.billing.cycle_start),
         };
         let mut steps = switches.steps(self.order, terms.fills);
@@ -97,7 +95,7 @@ impl Bill {
         })
     }
 
-    /// A switch that changes nothing: it only says that something of the cycle was paid.
+    /// A switch that changes nothing. It records that something of the cycle was paid.
     const fn no_step(&self, tier: &Terms, at: Timestamp) -> Step {
         Step {
             order: self.order,
@@ -130,9 +128,9 @@ impl Bill {
 }
 
 impl Wallet {
-    /// Decides what a paid invoice brings. Credits for a cycle before the current one end at once, as if they had
-    /// come in time, and no other credits do; so do those for a subscription that is over, unless it was paid only
-    /// after that: then they last for the period that was paid.
+    /// Decides what a paid invoice brings. Credits for a past cycle expire at once, as if the invoice had been reported
+    /// in time; so do credits for a subscription that is over, unless it was paid only after its end: then they last
+    /// for the paid period.
     ///
     /// # Errors
     ///
@@ -150,7 +148,7 @@ impl Wallet {
         let in_force = self
             .subscription(id)
             .map(|subscription| subscription.tier().clone());
-        // The tier in force has its quantity multiplied in already.
+        // The tier in force already includes its quantity.
         let (sold, quantity) = match bill.terms.clone() {
             Some(terms) => (terms, bill.quantity),
             None => {
@@ -169,7 +167,7 @@ impl Wallet {
         let subscription = decision.wallet.subscription(id);
         let mut switched = bill.switched(&terms);
         let at = switched.as_ref().map(|switched| switched.at);
-        // The tier's payment alone says when a cycle begins: an item beside it has time of the tier's.
+        // An add-on has no cycle of its own: it belongs to the tier's cycle that its invoice names.
         let at = at.or_else(|| bill.is_add_on.then_some(bill.billing.cycle_start));
         let position =
             subscription.map(|subscription| subscription.position_of(at, bill.billing.cycle()));
@@ -205,8 +203,8 @@ impl Wallet {
 }
 
 impl DecisionBuilder {
-    /// Updates the subscription by an invoice. That begins the invoice's cycle, unless something of the cycle was
-    /// reported before.
+    /// Updates the subscription by an invoice, which begins its cycle unless something of that cycle was reported
+    /// before.
     pub(super) fn update_by(
         &mut self,
         bill: &Bill,
@@ -220,7 +218,6 @@ impl DecisionBuilder {
             Pays::Cycle | Pays::NewCycle | Pays::PriorSwitches(_) => None,
         };
         let low = low.unwrap_or_else(|| terms.clone());
-        // As the end of its former cycle left it.
         let former = self.wallet.subscription(&billing.subscription).cloned();
         let before = former.as_ref().map(|former| former.tier().clone());
         let is_new_cycle = position != Some(CyclePosition::Current);
@@ -257,8 +254,7 @@ impl DecisionBuilder {
         self.push_subscription(subscription_event, next);
     }
 
-    /// Begins the cycle of an item beside the tier, with the tier in force, if the tier's own payment is yet to be
-    /// reported.
+    /// Begins the cycle of an add-on with the tier in force, if the tier's own payment is not reported yet.
     fn begin_cycle_of_add_on(&mut self, bill: &Bill, position: Option<CyclePosition>) {
         let existing = self.wallet.subscription(&bill.billing.subscription);
         let Some(existing) = existing.filter(|_| position == Some(CyclePosition::Next)) else {
@@ -270,15 +266,15 @@ impl DecisionBuilder {
         self.push_subscription(Some(SubscriptionEvent::Renewed), next);
     }
 
-    /// Ends a subscription that the provider gave up, and the credits left of its cycle.
+    /// Ends a subscription and expires the credits left of its cycle.
     pub(super) fn end_subscription(&mut self, subscription: Subscription) {
         let id = subscription.id.clone();
         self.push_subscription(Some(SubscriptionEvent::Canceled), subscription.canceled());
         self.end_cycle(&id);
     }
 
-    /// Ends the credits left of a subscription's paid cycles, before new ones need the room. Their expiries are
-    /// events of this decision, not of the next catch-up with the clock.
+    /// Expires the credits left of a subscription's paid cycles now rather than at the next catch-up, so that they
+    /// leave room for new ones.
     pub(super) fn end_cycle(&mut self, subscription: &SubscriptionId) {
         self.push(Change::CycleEnded {
             subscription: subscription.clone(),

@@ -1,4 +1,4 @@
-//! Canceling a subscription at the caller's request, at once or with its period.
+//! Cancels a subscription at the caller's request, at once or with its period.
 
 use super::instruction::InstructionDecision;
 use crate::{

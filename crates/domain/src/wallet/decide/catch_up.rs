@@ -1,5 +1,5 @@
-//! What is due in a wallet since it was last used: holds, lots and orders expire, settled purchases are archived,
-//! free grants are given. A sleeping wallet costs nothing; its next use applies these events first.
+//! Applies what became due since a wallet was last used: holds, lots and orders expire, completed purchases are
+//! archived, free grants are given. A sleeping wallet costs nothing; its next use applies these events first.
 
 use super::FreeGrantRule;
 use crate::{
@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// The most due events that one turn at a wallet applies; another turn goes on with the rest. Forty thousand holds
-/// that end together must not keep a thread, or other callers of the wallet, waiting for all of them.
+/// The most due events that one turn at a wallet applies. A wallet with forty thousand holds that expire together must
+/// not block a thread, or the wallet's other callers.
 pub const MAX_EVENTS_PER_TURN: usize = 256;
 
 enum Due {
@@ -45,8 +45,8 @@ impl Wallet {
         })
     }
 
-    /// The first instant after `now` at which a wallet that is up to date changes although nobody uses it: something
-    /// expires, a period of grace ends, or the next free credits are due.
+    /// The first instant after `now` at which an up-to-date wallet changes without being used: something expires, a
+    /// grace period ends, or free credits are due.
     #[must_use]
     pub fn changes_by_itself_at(&self, rules: &[FreeGrantRule], now: Timestamp) -> Timestamp {
         let grants = rules.iter().filter_map(|rule| rule.period.span(now));
@@ -57,14 +57,14 @@ impl Wallet {
         later.min().unwrap_or(Timestamp::NEVER)
     }
 
-    /// An event's instant: never before the event that precedes it, should a clock step back.
+    /// An event's instant: never before the previous event's, even if the clock steps back.
     #[must_use]
     pub fn date(&self, now: Timestamp) -> Timestamp {
         now.max(self.touched_at)
     }
 
     fn next_expiry(&self, now: Timestamp) -> Option<Event> {
-        // A settled purchase is archived as of the event that settled it.
+        // A completed purchase is archived as of the event that completed it.
         let archivable = self
             .commerce
             .as_ref()
@@ -73,7 +73,7 @@ impl Wallet {
             let at = self.touched_at;
             return Some(Event { at, change });
         }
-        // Holds first within one instant: what they give back can then expire in the same entry.
+        // At the same instant holds expire first: what they give back can then expire in the same entry.
         let hold = self.holds.first_expiring();
         let hold = hold.map(|(at, id)| (at, 0, Due::Hold(id)));
         let lots = self.accounts.iter().filter_map(|account| {
@@ -109,7 +109,7 @@ impl Wallet {
     fn free_grant(&self, rule: &FreeGrantRule, now: Timestamp) -> Option<Change> {
         let account = self.account(rule.product);
         let mark = account.and_then(|account| account.free);
-        // The usual case, decided without computing the calendar: the credits of this period were granted.
+        // The usual case needs no calendar: this period's credits were granted.
         if mark.is_some_and(|mark| mark.period == rule.period && now < mark.end) {
             return None;
         }

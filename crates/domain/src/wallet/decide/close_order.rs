@@ -1,5 +1,5 @@
-//! What happens to an order that is not paid: its money is on its way, or it fails or expires. None of this is
-//! final: a payment that completes after all still counts.
+//! Changes of an unpaid order: its payment is processing, failed or expired. None of this is final: a payment that
+//! completes later still counts.
 
 use super::decision::DecisionBuilder;
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Wallet {
-    /// Decides what changes when the buyer is done and the money is on its way: a pending or expired order notes that.
+    /// Decides what changes when the buyer is done and the payment is processing: a pending or expired order notes it.
     ///
     /// # Errors
     ///
@@ -48,8 +48,8 @@ impl Wallet {
         Ok(decision.finish())
     }
 
-    /// Decides what a failed payment does: a pending order fails, an expired one does not wait for its money any
-    /// more, any other one stays as it is.
+    /// Decides what a failed payment does: a pending order fails, an expired one is no longer processing, any other
+    /// stays as it is.
     ///
     /// # Errors
     ///

@@ -11,22 +11,17 @@ use crate::{
     wallet::state::{Wallet, account::Account, event::Change},
 };
 
-/// How many lots of one product there may be before manual grants cannot add another. Purchases and free grants are
-/// credited however many there are.
+/// The most lots of one product before manual grants cannot add another. Purchases and free grants are always credited.
 pub const MAX_LOTS: usize = 1000;
 
 /// A request to add credits.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Credit {
-    /// The product whose credits are granted.
     pub product: ProductId,
-    /// Credits to add.
     pub amount: Amount,
-    /// When what is left of them expires.
     pub expires_at: Option<Timestamp>,
-    /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
-    /// The caller's note.
     pub meta: Option<Meta>,
 }
 

@@ -1,5 +1,5 @@
-//! A subscription's cycles, as the paid invoices describe them. Invoices are reported late and in any order: where
-//! a cycle belongs follows from its instants alone.
+//! A subscription's cycles, as its paid invoices describe them. Invoices arrive late and in any order, so the position
+//! of a cycle follows from its instants alone.
 
 use super::payment::PaidCycle;
 use crate::{
@@ -19,11 +19,11 @@ pub(super) struct Cycle {
 /// Which cycle a payment belongs to, relative to the subscription's current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CyclePosition {
-    /// A cycle before it: its credits have ended.
+    /// An earlier cycle: its credits have expired.
     Past,
     /// The current cycle itself.
     Current,
-    /// A cycle after it, which the payment begins.
+    /// A later cycle, begun by the payment.
     Next,
 }
 
@@ -45,9 +45,9 @@ impl PaidCycle {
 }
 
 impl Subscription {
-    /// Which cycle a payment belongs to: a switch by when it was made, a whole cycle by when it began. If only switches
-    /// are known so far, the cycle in which the last one was made is the current one; if nothing was ever paid, the
-    /// cycle of any payment is.
+    /// Which cycle a payment belongs to: a switch by its instant, a whole cycle by its start. While only switches are
+    /// known, the cycle of the last one is the current one; without any payment, the cycle of the first payment
+    /// reported is.
     pub(super) fn position_of(
         &self,
         switched_at: Option<Timestamp>,
@@ -65,7 +65,6 @@ impl Subscription {
         }
     }
 
-    /// A new subscription, in the first cycle that was reported.
     pub(super) fn started(paid_tier: Terms, billing: &PaidCycle) -> Self {
         Self {
             id: billing.subscription.clone(),
@@ -85,14 +84,13 @@ impl Subscription {
             order: None,
             reversed: false,
             steps: Vec::new(),
-            // Nothing was reported yet.
             reported_at: Timestamp(i64::MIN),
             cycles_ended: 0,
             cycle_ended_at: None,
         }
     }
 
-    /// The subscription in its next cycle, of which nothing but the start is known yet.
+    /// The subscription in its next cycle, of which only the start is known.
     pub(super) fn next_cycle(self, paid_tier: Terms, cycle: Cycle) -> Self {
         Self {
             paid_tier,
@@ -106,7 +104,6 @@ impl Subscription {
         }
     }
 
-    /// The subscription as canceled by the provider.
     pub(super) fn canceled(self) -> Self {
         Self {
             status: SubscriptionStatus::Canceled,
@@ -117,7 +114,7 @@ impl Subscription {
         }
     }
 
-    /// The subscription with the payment of its cycle, and with the status of that report unless a newer one is known.
+    /// The subscription with its cycle paid, and with this report's status unless a newer report is known.
     pub(super) fn paid_by(
         self,
         order: OrderSerial,

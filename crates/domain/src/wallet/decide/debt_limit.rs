@@ -1,5 +1,5 @@
-//! How much a wallet may owe: up to its product's limit, or up to a limit of its own. A code wallet never owes
-//! anything, because its owner is unknown and could not be asked to pay.
+//! How much a wallet may owe: up to its own limit, or else its product's. A code wallet never owes anything, because
+//! its owner is unknown and could not be asked to pay.
 
 use crate::{
     id::ProductId,
@@ -38,7 +38,7 @@ pub struct DebtState {
 }
 
 impl Wallet {
-    /// Decides to change the limit; `None`: it is what it should be.
+    /// Decides to change the limit; `None` if it has that value already.
     #[must_use]
     pub fn set_debt_limit(&self, command: SetDebtLimit) -> Option<Change> {
         let SetDebtLimit { product, limit } = command;
@@ -46,7 +46,7 @@ impl Wallet {
         (own != limit).then_some(Change::DebtLimitChanged { product, limit })
     }
 
-    /// The limit in force, where the project's products have these.
+    /// The limit in force: the wallet's own, or else the product's among `limits`.
     #[must_use]
     pub fn debt_limit(&self, product: ProductId, limits: &[DebtLimit]) -> i64 {
         if !matches!(self.owner, Owner::External(_)) {
@@ -58,7 +58,7 @@ impl Wallet {
             .unwrap_or(0)
     }
 
-    /// What is owed and may come to be owed.
+    /// What is owed, and how much more may be.
     #[must_use]
     pub fn debt_state(&self, product: ProductId, limits: &[DebtLimit]) -> DebtState {
         DebtState {
@@ -75,7 +75,7 @@ impl Wallet {
         self.account(product).map_or(0, |it| it.debt().owed)
     }
 
-    /// How much of the limit is neither owed nor reserved; below zero where the limit was lowered.
+    /// How much of the limit is neither owed nor reserved; negative if the limit was lowered.
     pub(super) fn unreserved_credit(&self, product: ProductId, limits: &[DebtLimit]) -> i64 {
         let debt = self.account(product).map(Account::debt).unwrap_or_default();
         let limit = self.debt_limit(product, limits);

@@ -1,6 +1,6 @@
-//! A decision of several steps: each is decided on the wallet as the steps before it leave it. The
-//! events are logged as one append, so that they become visible together or not at all. It works on
-//! a sketch of the wallet, so that it costs no more where there are more lots, holds and orders.
+//! A decision of several steps, each decided on the wallet as the previous steps leave it. Their events are logged as
+//! one append, so that they become visible together or not at all. It works on a partial copy of the wallet, so that
+//! its cost does not grow with lots, holds and orders.
 
 use crate::{
     id::OrderSerial,
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// A copy of what the decision can touch, and the events so far.
+/// A partial copy of the wallet that the decision can change, and the events so far.
 pub(super) struct DecisionBuilder {
     pub(super) wallet: Wallet,
     pub(super) now: Timestamp,
@@ -23,8 +23,7 @@ pub(super) struct DecisionBuilder {
 }
 
 impl DecisionBuilder {
-    /// Begins a decision about this order and this subscription, and nothing else. An order that is
-    /// archived is recalled.
+    /// Begins a decision about this order and this subscription only. An archived order is recalled.
     pub(super) fn on(
         wallet: &Wallet,
         order: Option<OrderSerial>,
@@ -46,13 +45,11 @@ impl DecisionBuilder {
         decision
     }
 
-    /// Adds and applies the next step.
     pub(super) fn push(&mut self, change: Change) {
         let at = self.wallet.date(self.now);
         self.log(Event { at, change });
     }
 
-    /// Adds a step: a subscription as it is from now on.
     pub(super) fn push_subscription(
         &mut self,
         subscription_event: Option<SubscriptionEvent>,
@@ -69,7 +66,7 @@ impl DecisionBuilder {
         self.push(Change::SubscriptionChanged(Box::new(changed)));
     }
 
-    /// Adds what the steps made due: credits whose end was moved to now, and purchases that are settled.
+    /// Adds what the steps made due: credits that expire now, purchases to archive.
     pub(super) fn catch_up(&mut self) {
         while let Some(event) = self.wallet.next_due(&[], self.now) {
             if !self.log(event) {
@@ -78,14 +75,13 @@ impl DecisionBuilder {
         }
     }
 
-    /// The events of all steps; if there are none, nothing changes.
     pub(super) fn finish(mut self) -> Vec<Event> {
         self.catch_up();
         self.events
     }
 
-    /// Applies and keeps an event; `false` if it does not fit. That is a defect: the event is kept all the same, so
-    /// that the caller that applies the decision meets the same error where it is dealt with.
+    /// Applies and keeps an event; `false` if it does not fit. That is a defect: the event is kept, so that whoever
+    /// applies the decision gets the same error and handles it.
     fn log(&mut self, event: Event) -> bool {
         let fits = self.wallet.apply(event.clone()).is_ok();
         self.events.push(event);

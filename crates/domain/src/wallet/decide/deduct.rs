@@ -1,4 +1,4 @@
-//! Using credits up.
+//! Deducts credits.
 
 use super::{
     ProductRef,
@@ -16,14 +16,11 @@ use crate::{
 
 /// A request to deduct credits.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Deduct {
-    /// The product whose credits are used.
     pub product: ProductRef,
-    /// Credits to deduct.
     pub amount: Amount,
-    /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
-    /// The caller's note.
     pub meta: Option<Meta>,
     /// What to do where the balance does not cover the amount.
     pub on_shortfall: OnShortfall,
@@ -87,7 +84,7 @@ impl Wallet {
         })
     }
 
-    /// Refuses when `needed` credits are not spendable; `requested` is what the caller named.
+    /// Refuses if `needed` credits cannot be spent; `requested` is the caller's amount.
     pub(super) fn afford(
         &self,
         product: ProductId,
@@ -108,7 +105,7 @@ impl Wallet {
     }
 }
 
-/// What a record of a deduction says: the product, what was asked for, and how that was met.
+/// The product, amount and coverage in a deduction's record.
 pub(super) fn met_before(record: &Record) -> Option<(ProductId, i64, Coverage)> {
     match &record.fact {
         RecordContent::Charged(charge, entry, _) => {

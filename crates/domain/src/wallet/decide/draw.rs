@@ -1,5 +1,5 @@
-//! Draws: a part of a hold is charged while the work goes on, so that a stream that breaks off loses nothing of what
-//! was done.
+//! Draws charge a part of a hold while the work goes on, so that a stream that breaks off is still charged for what was
+//! done.
 
 use super::Decision;
 use crate::{
@@ -13,20 +13,19 @@ use crate::{
 
 /// A request to charge a part of an open hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Draw {
-    /// The hold to draw from.
     pub hold: HoldId,
-    /// Credits to charge.
     pub amount: Amount,
-    /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
     /// The caller's note, over that of the hold.
     pub meta: Option<Meta>,
 }
 
 impl Wallet {
-    /// Decides a draw: from what the hold has left, then from the balance. `prior` is the record of this key's former
-    /// use for a draw, `closed` the one that closed the hold. A repeat is answered whatever became of the hold.
+    /// Decides a draw: first from what the hold has left, then from the balance. `prior` is the record of this key's
+    /// former use for a draw, `closed` the one that closed the hold. A repeat is answered even after the hold was
+    /// closed.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Erasing what an order says about a person. Money, credits and the provider's names for it stay: refunds and disputes
-//! need them, and so do the books.
+//! Erases what an order says about a person. Money, credits and the provider's identifiers stay, because refunds and
+//! disputes need them.
 
 use super::decision::DecisionBuilder;
 use crate::{

@@ -1,4 +1,4 @@
-//! Unlocking features by hand, and taking that back.
+//! Grants features by hand, and revokes such grants.
 
 use crate::{
     text::Feature,
@@ -8,10 +8,10 @@ use crate::{
 /// What to do with a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FeatureAction {
-    /// Unlock it by hand.
+    /// Grant it by hand.
     #[default]
     Grant,
-    /// Take a manual unlock back; what a subscription or purchase unlocks stays.
+    /// Revoke a manual grant; what a subscription or purchase unlocks stays.
     Revoke,
 }
 

@@ -1,4 +1,4 @@
-//! Forgiving a debt: besides credits that come, only this ends one.
+//! Forgives a debt. Only this and new credits end one.
 
 use super::Decision;
 use crate::{
@@ -12,20 +12,18 @@ use crate::{
 
 /// A request to forgive a debt.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Forgive {
-    /// The product whose credits are owed.
     pub product: ProductId,
     /// The most to forgive; `None`: all of it.
     pub amount: Option<Amount>,
-    /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
-    /// The caller's note.
     pub meta: Option<Meta>,
 }
 
 impl Wallet {
-    /// Decides how much of a debt is forgiven: at most what is owed, so that nothing becomes a credit. A replay has
-    /// what was forgiven then; one of 0, before any use of the key, means that nothing is owed.
+    /// Decides how much of a debt is forgiven: at most what is owed, so that no credits are made. A replay returns what
+    /// was forgiven then; 0 without a former use means that nothing is owed.
     ///
     /// # Errors
     ///

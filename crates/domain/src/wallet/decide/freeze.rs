@@ -1,6 +1,6 @@
-//! Freezing a wallet and thawing it. Whatever takes credits of a frozen wallet is refused: deductions, holds, draws,
-//! checkouts. What was promised before goes on: holds are settled for what they set aside and released, payments under
-//! way are fulfilled, refunds and expiries take what is theirs.
+//! Freezes and unfreezes wallets. A frozen wallet refuses what takes credits: deductions, holds, draws, checkouts. What
+//! was promised before goes on: holds are settled for what they set aside and released, payments under way are
+//! fulfilled, refunds and expiries take theirs.
 
 use crate::{
     text::FreezeReason,
@@ -10,7 +10,7 @@ use crate::{
 /// What to do with a wallet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SetFrozen {
-    /// Freeze it, or give another reason for that, which may be left out.
+    /// Freeze it, or replace the reason.
     Freeze(Option<FreezeReason>),
     /// Let it be used again.
     Unfreeze,

@@ -1,5 +1,5 @@
-//! Holds: credits that are set aside for work whose cost is known only afterwards. A hold is closed when it is settled
-//! for that cost, when it is released, or when it expires.
+//! Holds set credits aside for work whose cost is known only afterwards. A hold is closed when it is settled for that
+//! cost, released, or expired.
 
 use super::{Decision, ProductRef, debt_limit::DebtLimit};
 use crate::{
@@ -14,12 +14,10 @@ use crate::{
 
 /// A request to place a hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct PlaceHold {
-    /// The identifier of the new hold.
     pub id: HoldId,
-    /// The product whose credits are held.
     pub product: ProductRef,
-    /// Credits to hold.
     pub amount: Amount,
     /// When the hold expires and its credits return to the balance.
     pub expires_at: Timestamp,
@@ -27,22 +25,21 @@ pub struct PlaceHold {
     pub key: IdempotencyKey,
     /// The caller's note, for the ledger entry that settling the hold writes.
     pub meta: Option<Meta>,
-    /// Whether a publishable key places it. Anyone who knows the wallet's recovery code can do that, so the hold is
-    /// released when the code is replaced.
+    /// Whether a publishable key places it. Anyone with the wallet's recovery code can do that, so replacing the code
+    /// releases the hold.
     pub publishable: bool,
-    /// The most holds of this wallet that may be open at once, this one included.
+    /// The most open holds of this wallet, this one included.
     pub max_open: usize,
-    /// By how much the cost may exceed the held credits, 0 or more. So much of the debt limit is reserved.
+    /// By how much the cost may exceed the held credits, 0 or more. This part of the debt limit is reserved.
     pub max_overrun: i64,
 }
 
-/// The most holds of one wallet that may be open at once, unless configured otherwise.
+/// The most open holds of one wallet, unless configured otherwise.
 pub const MAX_OPEN_HOLDS: usize = 1000;
 
 impl Wallet {
-    /// Decides whether a hold may be placed, on a wallet that has caught up with its clock. `prior` is the record of
-    /// the hold that this key has placed before, if any, and `closed` the one that closed it: a repeated command answers
-    /// that hold as it is now.
+    /// Decides whether a hold may be placed, on an up-to-date wallet. `prior` is the record of the hold that this key
+    /// placed before, and `closed` the one that closed it: a repeat returns that hold as it is now.
     ///
     /// # Errors
     ///
@@ -101,8 +98,8 @@ impl Wallet {
         }))
     }
 
-    /// Open holds that were placed with a publishable key. They are released when the recovery code is replaced: a
-    /// thief of the former code may have placed them.
+    /// Open holds that were placed with a publishable key. Replacing the recovery code releases them, because a thief
+    /// of the former code may have placed them.
     pub fn publishable_holds(&self) -> impl Iterator<Item = HoldId> {
         let holds = self.holds().iter();
         holds
@@ -110,8 +107,8 @@ impl Wallet {
             .map(|(&id, _)| id)
     }
 
-    /// Whether a hold was placed before the recovery code was last replaced. Whoever knew the former code may know the
-    /// hold, too.
+    /// Whether a hold was placed before the recovery code was last replaced, so that a thief of the former code may
+    /// know it.
     #[must_use]
     pub const fn is_of_former_code(&self, hold: &HoldSnapshot) -> bool {
         hold.rotations < self.rotations
@@ -132,7 +129,7 @@ impl Wallet {
             .ok_or(Rejection::HoldNotFound)
     }
 
-    /// A note on what an open hold is charged: that of the hold, and this one over it. `None`: the hold's stands.
+    /// The note on a charge of an open hold: the hold's, overlaid by this one. `None` if the hold's is unchanged.
     pub(super) fn note_over(
         &self,
         id: &HoldId,
@@ -159,7 +156,7 @@ impl Wallet {
         }
     }
 
-    /// Decides to let a hold expire later. A hold never comes to expire earlier, so that a retry is harmless.
+    /// Decides to extend a hold. It never expires earlier, so that a retry is harmless.
     ///
     /// # Errors
     ///
@@ -186,7 +183,6 @@ impl Wallet {
     }
 }
 
-/// A note over that of a hold, if there is one.
 pub(super) fn over(note: Option<Meta>, of_hold: Option<&Meta>) -> Result<Option<Meta>, Rejection> {
     match (note, of_hold) {
         (Some(note), Some(former)) => {

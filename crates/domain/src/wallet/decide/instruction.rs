@@ -1,9 +1,9 @@
-//! Instructions: what a caller has the provider do (refund an order, cancel or resume a subscription). The request
-//! is logged under the caller's key before the provider is asked, and the outcome afterwards: so a retry after a
-//! crash finds what was begun, and nothing is done twice. A refusal by the provider does not use up the key.
+//! Instructions to the provider: refund an order, cancel or resume a subscription. The request is logged under the
+//! caller's key before the provider is asked, and the outcome afterwards. So a retry after a crash finds what was
+//! begun, and nothing is done twice. A refusal by the provider does not use up the key.
 //!
-//! What an instruction does to credits and subscriptions is not decided here: that follows from the state of the
-//! payment or the subscription afterwards.
+//! An instruction's effect on credits and subscriptions is not decided here: it follows from the state of the payment
+//! or subscription afterwards.
 
 use super::decision::DecisionBuilder;
 use crate::{
@@ -21,13 +21,13 @@ use crate::{
 /// The decision on an instruction that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstructionDecision {
-    /// The instruction: if it is done already, the provider is not asked again.
+    /// The instruction. If it is done, the provider is not asked again.
     pub record: InstructionRecord,
     /// Events to log before the provider is asked; none if it was asked before.
     pub events: Vec<Event>,
 }
 
-/// The decision that follows from a key's former use; `None`: the key is free.
+/// The decision that follows from a key's former use; `None` if the key is unused.
 pub(super) fn replay(
     prior: Option<&InstructionRecord>,
     same: impl FnOnce(&Instruction) -> bool,
@@ -75,7 +75,7 @@ impl Wallet {
         )
     }
 
-    /// The events that move an instruction to another stage and change the order that it counts at.
+    /// The events that move an instruction to another stage and change its order.
     pub(super) fn instructed(
         &self,
         instructed: InstructionRecord,

@@ -1,6 +1,6 @@
-//! A subscription whose period ended and about which the provider gives no answer: it becomes past due, and unlocks
-//! nothing once the days of grace are over. It is not canceled, because only the provider can report that; any later
-//! report of the provider overrides this.
+//! A subscription lapses if its period ended and the provider gives no answer about it: it becomes past due, and
+//! unlocks nothing after the grace period. It is not canceled, because only the provider can report that; any later
+//! report overrides this.
 
 use super::{decision::DecisionBuilder, update_subscription::DAY_SECONDS};
 use crate::{
@@ -14,11 +14,11 @@ use crate::{
     },
 };
 
-/// How long after the end of a period its renewal may still be on the way: the invoice may take an hour, and the
-/// report of it some more.
+/// How long after the end of a period its renewal may still be reported: the invoice may take an hour, its report
+/// longer.
 pub const LAPSE_DELAY_SECONDS: i64 = DAY_SECONDS;
 
-/// Reports that the provider was asked about a subscription and did not answer, or does not know it.
+/// The provider was asked about a subscription and did not answer, or does not know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lapse {
     /// The provider's name for it.

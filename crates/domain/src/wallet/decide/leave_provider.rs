@@ -1,5 +1,5 @@
-//! Ends what a wallet has open with a provider that its project does not use any more: no report of it will come.
-//! Credits that were paid for stay, except those that end with a cycle.
+//! Ends a wallet's orders and subscriptions with a provider that its project no longer uses, because no report about
+//! them will come. Paid credits stay, except those that end with a cycle.
 
 use super::decision::DecisionBuilder;
 use crate::{
@@ -12,14 +12,14 @@ use crate::{
 /// Orders and subscriptions that wait for a provider's reports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Open {
-    /// Orders that are not settled.
+    /// Pending orders.
     pub orders: Vec<OrderSerial>,
     /// Subscriptions that are not over.
     pub subscriptions: Vec<SubscriptionId>,
 }
 
 impl Wallet {
-    /// All that is open with the provider.
+    /// What the wallet has open with its provider.
     #[must_use]
     pub fn open_with_provider(&self) -> Open {
         let pending = self.orders().filter(|(_, o)| o.stage == Stage::Pending);
@@ -29,7 +29,7 @@ impl Wallet {
         }
     }
 
-    /// Decides the end of a subscription that no provider reports on any more. One that is over stays as it is.
+    /// Decides to end a subscription that no provider reports on any more; `[]` if it is over.
     #[must_use]
     pub fn end_subscription(&self, id: &SubscriptionId, now: Timestamp) -> Vec<Event> {
         let Some(existing) = self.subscription(id) else {

@@ -1,5 +1,4 @@
-//! What a wallet loses if one of its subscriptions ends now or one of its orders is refunded, to be shown before that
-//! is done. Nothing is decided here.
+//! What a wallet would lose by a cancellation or a refund, to be shown beforehand. Nothing is decided here.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +12,8 @@ use crate::{
 /// What a wallet loses with a subscription or an order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Loss {
-    /// Credits. Of a subscription: what is left of its cycle unless it rolls over, which expires at once, or when the
-    /// holds that have it are closed. Of an order: what a refund can take.
+    /// Credits. Of a subscription: what is left of its cycle unless it rolls over; it expires at once, or when the
+    /// holds on it are closed. Of an order: what a refund can take.
     pub credits: Vec<(ProductId, i64)>,
     /// Features that nothing else unlocks.
     pub features: Vec<String>,
@@ -71,7 +70,6 @@ impl Wallet {
             if let Change::OrderReversed { credits, .. } = &event.change {
                 taken = credits.saturating_neg();
             }
-            // An event that was just decided fits.
             let _ = after.apply(event);
         }
         let left = after.features(now);

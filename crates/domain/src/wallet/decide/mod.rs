@@ -1,4 +1,5 @@
-//! What a command changes, or why it is refused: a file each. A decision is a list of events; it changes nothing.
+//! What a command changes, or why it is refused, one file per command. A decision is a list of events; it changes
+//! nothing.
 
 pub mod bill;
 pub mod cancel;
@@ -52,7 +53,7 @@ pub struct FreeGrantRule {
 pub enum ProductRef {
     /// Named in the request and known to the project.
     Named(ProductId),
-    /// Left out: the project's only credit product, if there is exactly one.
+    /// Omitted: the project's only credit product, if there is exactly one.
     Only(Option<ProductId>),
 }
 

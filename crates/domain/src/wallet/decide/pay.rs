@@ -1,5 +1,5 @@
-//! Fulfilment of a completed payment. What it buys becomes visible together and once, however often and late the
-//! provider reports the payment.
+//! Fulfils a completed payment. What it buys becomes visible together and once, however often and late the provider
+//! reports the payment.
 
 use super::{
     bill::{Bill, Pays},
@@ -37,13 +37,13 @@ pub struct MintedCode {
 pub struct Pay {
     /// The order that it pays.
     pub order: OrderSerial,
-    /// The order itself, by the provider's copy, in case it was never placed here.
+    /// The order as the provider's metadata describes it, in case it was never placed here.
     pub missing_order: Option<PlaceOrder>,
     /// The payment that completed it.
     pub payment: Payment,
     /// The subscription that it starts.
     pub billing: Option<PaidCycle>,
-    /// Used if nobody can address the wallet yet.
+    /// Used if the wallet has no owner yet.
     pub code: MintedCode,
 }
 
@@ -92,7 +92,6 @@ impl Wallet {
             Some(billing) => credits(&placed.terms, &payment, billing),
             None => placed.credits(),
         });
-        // The first cycle comes before all that are known.
         let over = archived.subscription_over
             || position.is_some_and(|position| position != CyclePosition::Current);
         let ends = match &billing {
@@ -137,7 +136,7 @@ impl Wallet {
 }
 
 impl DecisionBuilder {
-    /// Adds the payment of an unpaid order, and the refunds and disputes that were reported before it.
+    /// Adds the payment of an unpaid order, with refunds and disputes that were reported before it.
     pub(super) fn fulfil(
         &mut self,
         serial: OrderSerial,
@@ -149,7 +148,7 @@ impl DecisionBuilder {
             return;
         };
         let room = self.wallet.room(order.terms.fills);
-        // A payment is not refused over a balance that is full: it brings what fits.
+        // A full balance does not refuse a payment: it brings what fits.
         let credits = grant.credits.min(room).max(0);
         let ends = grant.ends.filter(|_| !order.terms.rollover);
         let ends = ends.map(|end| end.max(self.now));

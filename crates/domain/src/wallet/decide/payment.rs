@@ -1,4 +1,4 @@
-//! A payment as the provider reports it, and the cycle of a subscription that it is for.
+//! A payment as the provider reports it, and the subscription cycle that it pays for.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +13,9 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Payment {
-    /// What was charged, after discounts; in the currency's minor unit.
+    /// The amount charged, after discounts, in the currency's minor unit.
     pub amount_cents: i64,
-    /// The provider's payment; a payment of nothing has none.
+    /// The provider's payment; `None` for an amount of 0.
     pub payment: Option<PaymentId>,
     /// The provider's invoice of a one-time purchase; that of a cycle is in its [`PaidCycle`].
     pub invoice: Option<InvoiceId>,
@@ -35,26 +35,25 @@ pub struct PaidCycle {
     pub subscription: SubscriptionId,
     /// The invoice that was paid.
     pub invoice: Option<InvoiceId>,
-    /// When the cycle of the invoice began, which need not be the one that is running when it is read.
+    /// When the invoice's cycle began; it need not be the running one.
     pub cycle_start: Timestamp,
     /// When that cycle ends.
     pub current_period_end: Timestamp,
     /// Whether that cycle is a trial.
     pub trial: bool,
-    /// Whether it was paid only after the subscription had ended: its credits last for its own period.
+    /// Whether it was paid after the subscription ended: then its credits last for its own period.
     pub after_end: bool,
-    /// Whether the subscription was paused when it was read: an invoice over 0 brings nothing then.
+    /// Whether the subscription was paused when it was read: then an invoice over 0 brings nothing.
     pub paused: bool,
     /// When the provider reported this: when the invoice was made, or the subscription was read.
     pub reported_at: Timestamp,
 }
 
-/// What a payment brings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CycleGrant {
-    /// Credits, not yet limited to what the balance has room for.
+    /// Credits, before they are limited to the balance's room.
     pub(super) credits: i64,
-    /// When they expire if their cycle is over, but not before now. Credits that roll over ignore it.
+    /// When they expire if their cycle is over: not before now, and ignored if they roll over.
     pub(super) ends: Option<Timestamp>,
 }
 

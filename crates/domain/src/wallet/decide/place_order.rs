@@ -18,35 +18,30 @@ use crate::{
     },
 };
 
-/// For how long an order stays pending: 24 hours.
+/// How long an order stays pending.
 pub const PENDING_SECONDS: i64 = 86_400;
-/// The most pending orders of one wallet: each is kept with the wallet, and buyers pay one or none of them.
+/// The most pending orders of one wallet, because each is kept with it.
 pub const MAX_PENDING: usize = 100;
 
-/// The replacements of a code before an order of which it is not known under which code it was opened.
+/// Rotations of an order opened under an unknown code.
 pub(super) const UNKNOWN_CODE: u32 = 0;
 
 /// A request to place an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct PlaceOrder {
-    /// The order's serial: it is placed once.
     pub order: OrderSerial,
-    /// What it buys.
     pub terms: Terms,
-    /// The quantity that it buys.
     pub quantity: Quantity,
-    /// The caller's own data about it.
     pub metadata: Metadata,
-    /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
     /// The buyer's email address, if it is known.
     pub email: Option<Email>,
-    /// Whether whoever opened the checkout named the wallet by its code.
+    /// Whether the checkout was opened with the wallet's code.
     pub names_code: bool,
 }
 
 impl PlaceOrder {
-    /// The order that a paid invoice makes, without a checkout.
     pub(super) fn from_invoice(order: OrderSerial, terms: Terms) -> Self {
         Self {
             order,
@@ -61,8 +56,8 @@ impl PlaceOrder {
 }
 
 impl Wallet {
-    /// Checks whether an order of this quantity and terms may be placed, before the buyer is sent to the provider.
-    /// A payment that comes nevertheless is fulfilled.
+    /// Checks whether this order may be placed, before the buyer is sent to the provider. A payment that arrives
+    /// nevertheless is fulfilled.
     ///
     /// # Errors
     ///
@@ -100,7 +95,7 @@ impl Wallet {
         Ok(())
     }
 
-    /// Whether one-time orders that are paid, or whose money is on its way, unlock all of these.
+    /// Whether paid or processing one-time orders unlock all of these.
     fn owns(&self, features: &BTreeSet<Feature>) -> bool {
         let mut bought = self.unlocked_by_orders();
         let coming = self.orders().map(|(_, order)| order);
@@ -109,8 +104,8 @@ impl Wallet {
         features.iter().all(|feature| bought.contains(feature))
     }
 
-    /// The currency that the wallet's customer is bound to at the provider: that of a subscription, or of an open
-    /// checkout of one.
+    /// The currency that the provider binds the wallet's customer to: that of a subscription, or of an open checkout of
+    /// one.
     #[must_use]
     pub fn bound_currency(&self) -> Option<&str> {
         let subscribed = self
@@ -121,7 +116,7 @@ impl Wallet {
         subscribed.chain(open.map(|it| &*it.terms.currency)).next()
     }
 
-    /// Decides a new order. One that is known is not placed again: its payment may have been faster.
+    /// Decides a new order. A known one is not placed again: its payment may have been faster.
     ///
     /// # Errors
     ///
@@ -143,7 +138,7 @@ impl Wallet {
 }
 
 impl DecisionBuilder {
-    /// Places an order that was opened when the code had been replaced so many times.
+    /// Places an order that was opened after so many rotations of the code.
     pub(super) fn place(&mut self, kind: OrderKind, rotations: u32, command: PlaceOrder) {
         let PlaceOrder {
             order,

@@ -1,5 +1,5 @@
-//! Everything that the provider, a buyer, an operator or the clock can report about a wallet's purchases, as one command. Each
-//! report may come twice, late and in any order.
+//! Every report about a wallet's purchases by the provider, a buyer, an operator or the clock, as one command. Each may
+//! come twice, late and in any order.
 
 use super::{
     bill::Bill, lapse::Lapse, pay::Pay, place_order::PlaceOrder,
@@ -20,9 +20,9 @@ pub enum Purchase {
     Place(PlaceOrder),
     /// A checkout was paid.
     Pay(Box<Pay>),
-    /// A checkout's buyer is done, and the money is on its way.
+    /// A checkout's payment is processing.
     Process(OrderSerial),
-    /// A checkout's payment will not come.
+    /// A checkout's payment failed.
     Fail(OrderSerial),
     /// A checkout was closed unpaid.
     Expire(OrderSerial),
@@ -32,14 +32,14 @@ pub enum Purchase {
     Bill(Box<Bill>),
     /// A subscription changed apart from its payments.
     Update(Box<UpdateSubscription>),
-    /// What an order says about a person is to be erased.
+    /// An order's personal data is to be erased.
     Erase(OrderSerial),
     /// The provider does not answer about a subscription whose period ended.
     Lapse(Lapse),
 }
 
 impl Purchase {
-    /// The order that it is about: to be looked up in the wallet's history.
+    /// The order that it is about, to be looked up in the wallet's history.
     #[must_use]
     pub fn order(&self) -> Option<OrderSerial> {
         match self {
@@ -56,7 +56,7 @@ impl Purchase {
         }
     }
 
-    /// The subscription that it is about: to be looked up in the wallet's history.
+    /// The subscription that it is about, to be looked up in the wallet's history.
     #[must_use]
     pub fn subscription(&self) -> Option<&SubscriptionId> {
         match self {
@@ -75,8 +75,8 @@ impl Purchase {
 }
 
 impl Wallet {
-    /// Decides what this changes: all of these events together or, if there are none, nothing. `archived` is what
-    /// the wallet's history says of [`Purchase::order`] and [`Purchase::subscription`].
+    /// Decides what this changes: all of the events together, or nothing if there are none. `archived` is what the
+    /// wallet's history has of [`Purchase::order`] and [`Purchase::subscription`].
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Refunding an order at the caller's request. A requested refund counts until the payment shows it, so that two
-//! callers cannot refund more than there is; the provider has the last word.
+//! Refunds an order at the caller's request. A requested refund counts until the payment shows it, so that two callers
+//! cannot refund more than there is; the provider decides in the end.
 
 use super::instruction::{InstructionDecision, replay};
 use crate::{
@@ -25,14 +25,13 @@ pub struct Refundable {
 
 /// A request to refund an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Refund {
-    /// The order to refund.
     pub order: OrderSerial,
     /// The amount in the currency's minor unit; `None`: all that is left.
     pub amount_cents: Option<i64>,
-    /// The idempotency key: the operation is done once.
     pub key: IdempotencyKey,
-    /// The payments of the order's bill, which may be paid in parts; `None`: the order's only payment gives back all.
+    /// The payments of the order's bill, if it was paid in parts; `None` if its only payment gives back all.
     pub payments: Option<Vec<Refundable>>,
 }
 
@@ -102,8 +101,8 @@ pub fn all_of(payments: &[Refundable]) -> i64 {
     cents.fold(0, i64::saturating_add)
 }
 
-/// What each payment gives back of an amount that they have together: one alone if one has all of it, since one refund
-/// is done or not; else one after the other.
+/// Divides an amount among payments: to a single one if it has enough, because one refund succeeds or fails as a whole;
+/// else to one after the other.
 fn divide(cents: i64, mut payments: Vec<Refundable>) -> Vec<RefundPart> {
     let alone = payments.iter().position(|payment| payment.cents >= cents);
     if let Some(alone) = alone {
@@ -122,8 +121,8 @@ fn divide(cents: i64, mut payments: Vec<Refundable>) -> Vec<RefundPart> {
     parts
 }
 
-/// The round of a refund whose key was used before. A part that was made keeps its name at the provider: another one
-/// needs another.
+/// The round of a refund whose key was used before. A part that was refunded keeps its name at the provider, so another
+/// part needs another name.
 const fn next_round(prior: &InstructionRecord) -> u32 {
     match (&prior.instruction, prior.stage) {
         (Instruction::Refund { round, .. }, InstructionStage::Refused { given_cents: 1.. }) => {

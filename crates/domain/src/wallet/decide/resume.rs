@@ -1,4 +1,4 @@
-//! Resuming a subscription at the caller's request: it neither ends with its period nor is paused.
+//! Resumes a subscription at the caller's request, so that it neither ends with its period nor is paused.
 
 use super::instruction::{InstructionDecision, replay};
 use crate::{
@@ -42,7 +42,6 @@ impl Wallet {
         self.instruct(named, key, prior, (same, make), now)
     }
 
-    /// Decides an instruction about a subscription.
     pub(super) fn instruct(
         &self,
         named: NamedSubscription,

@@ -1,5 +1,5 @@
-//! Refunds and disputes. They take credits only from the order's own lot, and never more than are left there and not
-//! held. A refund that fails or a dispute that is won gives back the credits that it took.
+//! Refunds and disputes. They take credits only from the order's own lot, and only free ones. A failed refund or a won
+//! dispute gives them back.
 
 use super::decision::DecisionBuilder;
 use crate::{
@@ -16,8 +16,8 @@ use crate::{
 };
 
 impl Wallet {
-    /// Decides what a payment's refunds and disputes change. Those of an order that is unpaid or unknown are kept
-    /// until its payment is reported. An answer that is older than the last one is ignored.
+    /// Decides what a payment's refunds and disputes change. Those of an unpaid or unknown order are kept until its
+    /// payment is reported. An older report than the last one is ignored.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ impl Wallet {
         now: Timestamp,
     ) -> Result<Vec<Event>, Rejection> {
         let previous = self.reversal(order, archived);
-        // A dispute that the provider does not return any more stays as it was.
+        // A dispute that the provider no longer returns stays.
         let former = previous.and_then(|previous| previous.dispute);
         reversal.dispute = reversal.dispute.or(former);
         if previous.is_some_and(|previous| reversal.as_of < previous.as_of || reversal == previous)

@@ -1,8 +1,7 @@
-//! Giving back what a deduction took: to the lots that it came from, as if less had been deducted.
+//! Reverses deductions: credits return to the lots that they came from, as if less had been deducted.
 //!
-//! What a deduction took is put in a row: its lots in the order in which it took from them, then what it added to the
-//! debt. Reversals give it back from the end of the row. Draws of a hold and its settlement share one row, that of the
-//! hold.
+//! What a deduction took forms a row: its lots in the order in which it took from them, then what it added to the debt.
+//! Reversals give back from the end of the row. A hold's draws and settlement share one row.
 
 use super::Decision;
 use crate::{
@@ -20,24 +19,23 @@ use crate::{
     },
 };
 
-/// How long credits last that are given back after their lot's end.
+/// How long credits last that return after their lot's end.
 const DAY_SECONDS: i64 = 86_400;
 
 /// A request to give back what a deduction took.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct ReverseDeduction {
-    /// The most to give back; `None`: all that is left.
+    /// The most to give back; `None` for all that is left.
     pub amount: Option<Amount>,
-    /// The idempotency key: the operation is applied once.
     pub key: IdempotencyKey,
-    /// The caller's note.
     pub meta: Option<Meta>,
 }
 
-/// A deduction, as the history tells it.
+/// A deduction, read from the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TracedDeduction {
-    /// Where its record is in the history.
+    /// Its record.
     pub record: DeductionRef,
     /// The product whose credits it took.
     pub product: ProductId,
@@ -51,14 +49,14 @@ pub struct TracedDeduction {
     row: Row,
 }
 
-/// What was taken: see the module.
+/// What was taken; see the module.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Row {
     lots: Vec<TakenLot>,
     owed: i64,
 }
 
-/// What of a deduction has not been given back.
+/// What is left of a deduction after its reversals.
 struct Left {
     row: Row,
     /// Credits from the end of the row that were given back.
@@ -86,16 +84,15 @@ pub struct ReversalFacts<'a> {
     pub orders: &'a [Record],
 }
 
-/// The numbers among which there is the record that names the lot of a deduction: those from the first up to the
-/// deduction's own.
+/// The range of record numbers that contains the one that names a deduction's lot.
 #[must_use]
 pub const fn named_within(deduction: u64) -> std::ops::RangeInclusive<u64> {
     deduction.saturating_sub(NAMING_INTERVAL)..=deduction
 }
 
 impl TracedDeduction {
-    /// Reads a deduction off its record and those before it, the newest first; `None`: the first of them is no
-    /// deduction, or they do not name its lot.
+    /// Reads a deduction from its record and earlier ones, newest first; `None` if the first of them is no deduction or
+    /// none names its lot.
     #[must_use]
     pub fn of<'a>(newest_first: impl IntoIterator<Item = &'a Record>) -> Option<Self> {
         let mut records = newest_first.into_iter();
@@ -139,7 +136,7 @@ impl TracedDeduction {
         })
     }
 
-    /// Whether the records before its own are needed to read the deduction of this record.
+    /// Whether earlier records are needed to read this record's deduction.
     #[must_use]
     pub fn needs_former(record: &Record) -> bool {
         matches!(&record.fact, RecordContent::Entry(entry) if entry.reason == Reason::Deduction)
@@ -219,8 +216,7 @@ impl Row {
         lots.fold(self.owed, i64::saturating_add)
     }
 
-    /// The part of the row before its last `skipped` credits, and no more than `credits` of that: what it owed, and
-    /// its lots.
+    /// The last `credits` of the row before its last `skipped` ones: the owed part, and its lots.
     fn part(&self, skipped: i64, credits: i64) -> Self {
         let (mut skip, mut rest) = (skipped, credits);
         let mut take = |of: i64| {
@@ -248,8 +244,8 @@ fn in_all(record: Option<&Record>) -> i64 {
 }
 
 impl Wallet {
-    /// Decides how much of a deduction is given back, and to which lots. It pays a debt first. A replay has what was
-    /// given back then.
+    /// Decides how much of a deduction is given back, and to which lots. It pays a debt first. A replay returns what
+    /// was given back then.
     ///
     /// # Errors
     ///
@@ -323,7 +319,7 @@ impl Wallet {
         Ok(Decision::Accept((amount.get(), events)))
     }
 
-    /// The lot that credits go back to: theirs, or one like it in its place. After its end, one that lasts a day.
+    /// The lot that credits return to: theirs or a copy of it. After its end, one that lasts a day.
     fn target(
         &self,
         product: ProductId,

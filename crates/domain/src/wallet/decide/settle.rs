@@ -1,4 +1,4 @@
-//! Settling a hold for what the work cost, also when the hold was released or has expired meanwhile.
+//! Settles a hold for what the work cost, also after it was released or expired.
 
 use super::{
     debt_limit::DebtLimit,
@@ -15,7 +15,7 @@ use crate::{
     wallet::state::{Wallet, debt::Charged, event::Change},
 };
 
-/// For how long after its end a publishable key may settle a hold: a day.
+/// How long after its end a publishable key may settle a hold.
 const LATE_SECONDS: i64 = 86_400;
 
 /// A request to settle a hold.
@@ -27,13 +27,13 @@ pub struct Settle {
     pub amount: i64,
     /// What to do where neither the hold nor the balance has enough.
     pub on_shortfall: OnShortfall,
-    /// Whether a publishable key settles it. Late it then takes at most what was held, for a day.
+    /// Whether a publishable key settles it. It may do so late for a day, for at most what was held.
     pub publishable: bool,
     /// The caller's note, over that of the hold.
     pub meta: Option<Meta>,
 }
 
-/// What became of a hold before it is settled late.
+/// What happened under a hold's key before it is settled late.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Late<'a> {
     /// The record of a deduction under [`Settle::late_key`].
@@ -43,7 +43,7 @@ pub struct Late<'a> {
 }
 
 impl Settle {
-    /// The key under which the hold may be settled although it was released or has expired, if this request may.
+    /// The key for a late settlement of a released or expired hold, if this request may make one.
     #[must_use]
     pub fn late_key<'a>(&self, closed: Option<&'a Record>) -> Option<&'a IdempotencyKey> {
         let ended = closed.and_then(Record::ended_hold);
@@ -124,8 +124,8 @@ impl Wallet {
         }
     }
 
-    /// A deduction, under the hold's key, of what was not drawn before the hold ended. What a publishable key placed
-    /// under a former code is over: a thief of that code may have placed it.
+    /// A deduction, under the hold's key, of what was not drawn before the hold ended. A hold placed by a publishable
+    /// key under a former code cannot be settled late: a thief of that code may have placed it.
     fn settle_late(
         &self,
         command: Settle,
@@ -161,7 +161,7 @@ impl Wallet {
         if amount > 0 {
             self.refuse_frozen()?;
         }
-        // What was drawn too much may have been given back already.
+        // A reversal may have given the excess back already.
         if amount < 0 && reversed.is_some() {
             return Err(Rejection::HoldClosed);
         }

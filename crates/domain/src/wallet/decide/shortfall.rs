@@ -1,4 +1,4 @@
-//! What becomes of a cost that the balance does not cover: work that was done is charged as far as it can be.
+//! What happens to a cost that the balance does not cover: work that was done is charged as far as possible.
 
 use super::debt_limit::DebtLimit;
 use crate::{
@@ -13,13 +13,13 @@ pub enum OnShortfall {
     /// Nothing is charged.
     #[default]
     Refuse,
-    /// What can be spent is charged, and the rest is given up.
+    /// What can be spent is charged, and the rest is waived.
     Drain,
     /// What can be spent is charged, and the rest is owed as far as the limit of debt allows.
     Owe,
 }
 
-/// How a cost was met: the three add up to it.
+/// How a cost was met; the three parts add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Coverage {
     /// Credits that were charged.
@@ -31,7 +31,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Of a cost that was charged in full.
+    /// A cost that was charged in full.
     #[must_use]
     pub const fn full(cost: i64) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl Coverage {
         self.owed == 0 && self.uncovered == 0
     }
 
-    /// The coverage of a cost of which this much was charged before.
+    /// The coverage after this much of the cost was charged before.
     #[must_use]
     pub const fn beside(self, charged: i64) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Coverage {
 pub struct CostDecision {
     /// The product whose credits are used.
     pub product: ProductId,
-    /// How the cost is met, or was met before.
+    /// How the cost is met.
     pub coverage: Coverage,
     /// Whether the work's hold had expired.
     pub late: bool,
@@ -71,7 +71,7 @@ pub struct CostDecision {
 }
 
 impl Wallet {
-    /// Covers a cost: `beside` the balance there are credits of a hold, and what that hold may come to owe.
+    /// Covers a cost from the balance and from `beside`: a hold's credits, and what it may owe.
     pub(super) fn cover(
         &self,
         product: ProductId,
@@ -81,7 +81,7 @@ impl Wallet {
         limits: &[DebtLimit],
     ) -> Result<Coverage, Rejection> {
         let needed = cost.saturating_sub(beside.pinned).max(0);
-        // What a hold set aside may still be charged; nothing else of a frozen wallet.
+        // A frozen wallet is charged only what a hold set aside.
         let available = match self.frozen() {
             Some(_) => 0,
             None => self.available(product),
@@ -92,7 +92,7 @@ impl Wallet {
         }
         let room = match on_shortfall {
             OnShortfall::Owe => {
-                // What the hold reserved counts as taken, but is its own: also under a limit that was lowered since.
+                // The hold's reservation counts as taken but is its own, even if the limit was lowered since.
                 let free = self.unreserved_credit(product, limits);
                 let free = free.saturating_add(beside.max_overrun);
                 free.max(beside.max_overrun).max(0)
@@ -113,7 +113,7 @@ impl Wallet {
     }
 }
 
-/// What a hold puts beside the balance.
+/// A hold's credits beside the balance.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OfHold {
     pub(super) pinned: i64,

@@ -1,6 +1,6 @@
-//! Switches of tiers within a cycle. An invoice that settles them brings credits in proportion to the money: those of
-//! all lines that it charges, less those of all lines that it gives back, for the time that is left, in whatever order
-//! the lines are. A switch down changes nothing before the next cycle.
+//! Switches of tiers within a cycle. Their invoice brings credits in proportion to the money: those of all lines that
+//! it charges, less those of all lines that it gives back, for the time left, in any order of lines. A downgrade
+//! changes nothing before the next cycle.
 
 use std::cmp::Reverse;
 
@@ -16,9 +16,9 @@ use crate::{
 /// A proration line of an invoice: the rest of a cycle, charged for a tier or given back for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proration {
-    /// The tier that the line is about, as its price says.
+    /// The tier of the line.
     pub terms: Terms,
-    /// How many of it, such as seats.
+    /// The quantity, such as seats.
     pub quantity: Quantity,
     /// Whether it gives the tier back.
     pub given_back: bool,
@@ -50,8 +50,8 @@ impl Proration {
             && self.terms == other.terms
     }
 
-    /// The lines without those that give back at once what others charge: of several switches of one second, the
-    /// first and the last tier are left.
+    /// The lines without pairs that undo each other: of several switches in one second, only the first and the last
+    /// tier are left.
     fn netted(all: &[Self]) -> Vec<&Self> {
         let mut left: Vec<&Self> = Vec::with_capacity(all.len());
         for line in all {
@@ -63,7 +63,7 @@ impl Proration {
         left
     }
 
-    /// The line of the tier that the subscription has after all of these switches; `None`: no line charges one.
+    /// The line of the tier after all of these switches; `None` if no line charges one.
     #[must_use]
     pub fn last(all: &[Self]) -> Option<&Self> {
         let charged = |line: &&Self| !line.given_back;
@@ -75,7 +75,7 @@ impl Proration {
         })
     }
 
-    /// The tier before all of these switches; `None`: they give none back.
+    /// The tier before all of these switches; `None` if none is given back.
     pub(super) fn first_tier(all: &[Self]) -> Option<Terms> {
         let given_back = |line: &&Self| line.given_back;
         let netted = Self::netted(all).into_iter().filter(given_back);
@@ -84,8 +84,8 @@ impl Proration {
         first.map(Self::tier)
     }
 
-    /// Credits that these lines bring of a product: those charged for, less those given back, so that switching back
-    /// and forth brings nothing. Each line is rounded, as its amount is.
+    /// The credits of a product that these lines bring: charged less given back, so that switching back and forth
+    /// brings nothing. Each line is rounded, as its amount is.
     pub(super) fn credits<'a>(all: impl Iterator<Item = &'a Self>, product: ProductId) -> i64 {
         let own = all.filter(|line| line.terms.fills == product);
         let sum = own.fold(0_i64, |sum, line| {
@@ -99,7 +99,7 @@ impl Proration {
     }
 }
 
-/// Credits a cycle between two tiers, for some of the cycle's time.
+/// The credits per cycle between two tiers, for a part of the cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Levels {
     from: i64,
@@ -115,8 +115,8 @@ impl Levels {
         product(self.to.saturating_sub(self.from), self.at, until)
     }
 
-    /// Takes `self` out of these levels. Returns what of it was not among them, and the removed parts as they were until
-    /// `self` begins.
+    /// Removes `self` from these levels. Returns the parts of it that were not among them, and the removed parts up to
+    /// the start of `self`.
     fn remove_from(self, existing: &mut Vec<Self>) -> (Vec<Self>, Vec<Self>) {
         let (mut missing, mut removed) = (vec![self], Vec::new());
         for old in std::mem::take(existing) {
@@ -157,13 +157,13 @@ impl Levels {
     }
 }
 
-/// So many credits a cycle, times the milliseconds between two instants.
+/// Credits per cycle times the milliseconds between two instants.
 fn product(credits: i64, since: Timestamp, until: Timestamp) -> i128 {
     let time = i128::from(until.0).saturating_sub(since.0.into());
     i128::from(credits).saturating_mul(time.max(0))
 }
 
-/// What an invoice's switches within a cycle pay for, of one product.
+/// What an invoice's switches within a cycle pay for, for one product.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Switches {
     /// What is charged beyond the first tier.
@@ -185,7 +185,7 @@ impl Switches {
             others: Proration::credits(others.into_iter(), fills),
             ..Self::default()
         };
-        // What was charged or given back until another switch of the same invoice.
+        // What was charged or given back until the invoice's next switch.
         let (mut had, mut lacked) = (Vec::new(), Vec::new());
         for together in current.chunk_by(|one, other| one.at == other.at) {
             let sum = |given_back: bool| {
@@ -216,7 +216,7 @@ impl Switches {
         switches
     }
 
-    /// What is charged, as it is remembered: so that no other invoice brings it again.
+    /// The charged steps, remembered so that no other invoice brings them again.
     pub(super) fn steps(&self, order: OrderSerial, product: ProductId) -> Vec<Step> {
         let steps = self.above.iter().map(|levels| Step {
             order,
@@ -230,7 +230,7 @@ impl Switches {
         steps.collect()
     }
 
-    /// What is given back for the rest of the cycle, as it is remembered: what is charged after it is charged anew.
+    /// The steps given back for the rest of the cycle, remembered because charging them again brings credits again.
     pub(super) fn steps_down(
         &self,
         order: OrderSerial,
@@ -248,7 +248,7 @@ impl Switches {
         })
     }
 
-    /// Credits that the switches bring in a cycle with other paid switches; below zero: more is given back.
+    /// The credits that the switches bring in a cycle with other paid switches; negative if more is given back.
     pub(super) fn credits(
         &self,
         steps: &[Step],
@@ -268,15 +268,14 @@ impl Step {
         !self.reversed && self.from <= low && high <= self.to
     }
 
-    /// Whether it gave back these credits.
     fn gave_back(&self, low: i64, high: i64) -> bool {
         !self.reversed && self.to <= low && high <= self.from
     }
 
-    /// Credits times milliseconds that this switch adds to a cycle with other paid switches. Credits that another switch
-    /// brings as well count only for the other time, unless they were given back between the two.
+    /// The credits times milliseconds that this switch adds to a cycle with other paid switches. Where another switch
+    /// brings the same credits, only the other's remaining time counts, unless they were given back in between.
     fn new_time(&self, cycle: Cycle, existing: Option<&Subscription>) -> i128 {
-        // Before the cycle's own payment is reported, the tier that it began with is not known.
+        // Before the cycle's own payment is reported, its first tier is unknown.
         let base = existing
             .filter(|existing| existing.order.is_some())
             .map(|existing| &existing.paid_tier)
@@ -305,7 +304,7 @@ impl Step {
             let covered = steps
                 .iter()
                 .filter(|it| it.covers(low, high) && given_back_by(it.at) == turn);
-            // Steps are kept by when they begin.
+            // Steps are sorted by their start.
             let (mut since, mut time) = (cycle.clamp(self.at), 0_i128);
             let until = cycle.clamp(self.until);
             let width = high.saturating_sub(low);
@@ -320,7 +319,6 @@ impl Step {
 }
 
 impl Subscription {
-    /// Remembers a switch that was paid.
     pub(super) fn add_step(&mut self, step: Step) {
         self.steps.push(step);
         self.steps.sort_by_key(|step| (step.at, step.order));
@@ -329,7 +327,7 @@ impl Subscription {
         }
     }
 
-    /// Keeps the highest tier that was switched to, in whatever order the switches are reported.
+    /// Keeps the highest tier switched to, in any order of reports.
     pub(super) fn raise_tier(&mut self, to: TierSwitch, old: &Terms) {
         if rank(&to.terms) < rank(old) {
             return;
@@ -343,7 +341,6 @@ impl Subscription {
 }
 
 impl Cycle {
-    /// The instant, or the nearest one of the cycle.
     fn clamp(self, at: Timestamp) -> Timestamp {
         at.min(self.end).max(self.start)
     }
@@ -362,7 +359,7 @@ impl Cycle {
     /// Credits a cycle times milliseconds as credits, rounded to the nearest.
     fn credits(self, time: i128) -> i64 {
         let whole = self.milliseconds();
-        // All doubled, so that a half is whole.
+        // Doubled, so that halves are whole numbers.
         let twice = time.saturating_mul(2).saturating_add(whole);
         let credits = twice.checked_div_euclid(whole.saturating_mul(2));
         let credits = credits.unwrap_or(0);

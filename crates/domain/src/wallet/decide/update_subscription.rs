@@ -1,6 +1,6 @@
 //! The provider's reports about a subscription other than its payments: another tier, a missing payment, a pause, a
-//! cancellation, its end. A report brings no credits and begins no cycle: only a payment does, so that it does not
-//! matter which of the two comes first.
+//! cancellation, its end. A report brings no credits and begins no cycle; only a payment does, so that their order does
+//! not matter.
 
 use super::{decision::DecisionBuilder, payment::PaidCycle};
 use crate::{
@@ -26,7 +26,7 @@ pub struct UpdateSubscription {
     pub subscription: SubscriptionId,
     /// The checkout order that began it, if reported.
     pub first: Option<OrderSerial>,
-    /// The tier that is billed now; `None`: it is not in the catalog, and the former one stays.
+    /// The tier billed now; `None` if the catalog does not have it: then the former one stays.
     pub terms: Option<Terms>,
     /// The subscription's status.
     pub status: SubscriptionStatus,
@@ -34,7 +34,7 @@ pub struct UpdateSubscription {
     pub open_invoice: Option<Box<OpenInvoice>>,
     /// Whether payments for it are not collected at present.
     pub collection_paused: bool,
-    /// When the running period ends, whether or not it is paid.
+    /// When the running period ends, paid or not.
     pub current_period_end: Timestamp,
     /// Whether the subscription ends with that period.
     pub cancel_at_period_end: bool,
@@ -45,9 +45,9 @@ pub struct UpdateSubscription {
 }
 
 impl Wallet {
-    /// Decides what a report changes. Only a payment starts an unknown subscription; if it ended before that, the end
-    /// is kept until the payment is reported. If the first payment failed, the provider retries it: the wallet keeps
-    /// the subscription as past due meanwhile, and it unlocks nothing.
+    /// Decides what a report changes. Only a payment starts an unknown subscription; an end reported before that is
+    /// kept until the payment. If the first payment failed, the provider retries it; until then the wallet has the
+    /// subscription as past due, and it unlocks nothing.
     #[must_use]
     pub fn update_subscription(
         &self,
@@ -102,7 +102,6 @@ impl Wallet {
         let billing = PaidCycle {
             subscription: report.subscription.clone(),
             invoice: None,
-            // Before all that follow, as the first payment's cycle is.
             cycle_start: Timestamp(0),
             current_period_end: report.current_period_end,
             trial: false,
@@ -133,7 +132,7 @@ impl Subscription {
             reported_at,
         } = report;
         let grace = i64::from(grace_days).saturating_mul(DAY_SECONDS);
-        // The days of grace are counted once, however often the payment fails.
+        // The grace period is counted once, however often the payment fails.
         let (past_due_since, grace_ends_at) = match status {
             SubscriptionStatus::PastDue => (
                 self.past_due_since.or(Some(now)),
@@ -158,7 +157,7 @@ impl Subscription {
         }
     }
 
-    /// What a project event says when this becomes `next`, if anything visible changes.
+    /// The project event when this becomes `next`, if anything visible changes.
     pub(super) fn subscription_event(&self, next: &Self) -> Option<SubscriptionEvent> {
         let visible = |s: &Self| {
             let end = (s.current_period_end, s.cancel_at_period_end);

@@ -1,5 +1,4 @@
-//! One product's credits in a wallet: lots in the order in which they are burnt. No step looks at
-//! lots that it does not touch.
+//! One product's credits in a wallet: lots in burn order. No operation visits lots that it does not change.
 
 use super::{
     corrupt::Corrupt,
@@ -35,7 +34,7 @@ pub struct NextExpiry {
     pub at: Timestamp,
 }
 
-/// Which order brought a lot, which cycle it ends with, and what was paid for it.
+/// The order that brought a lot, the cycle that it ends with, and its price.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::wallet) struct LotOrigin {
     pub(in crate::wallet) order: OrderSerial,
@@ -48,7 +47,7 @@ pub(in crate::wallet) struct LotOrigin {
 pub struct LastLot {
     /// Its number in its account.
     pub number: u64,
-    /// When it ends; the epoch if that depends on a subscription's cycle.
+    /// When it ends; the epoch if a subscription's cycle decides that.
     pub ends_at: Timestamp,
 }
 
@@ -76,11 +75,11 @@ pub struct Account {
     pub held: i64,
     /// The last free grant.
     pub free: Option<LastFreeGrant>,
-    /// `None` where nothing is owed, reserved or drawn.
+    /// `None` if nothing is owed, reserved or drawn.
     pub(in crate::wallet) debt: Option<Box<Debt>>,
     pub(in crate::wallet) lots: Lots,
     pub(in crate::wallet) next_lot: u64,
-    /// The lot that the last deduction took from, if its record or one before it names that.
+    /// The lot of the last deduction, if its record or an earlier one names it.
     pub(in crate::wallet) last_taken: Option<LastTaken>,
 }
 
@@ -104,7 +103,7 @@ impl Account {
         self.balance.saturating_sub(self.held)
     }
 
-    /// Credits that can be added before [`MAX_CREDITS`] is reached; those that pay a debt take no room.
+    /// Credits that can be added up to [`MAX_CREDITS`]; those that pay a debt take no room.
     #[must_use]
     pub fn room(&self) -> i64 {
         let room = MAX_CREDITS.saturating_sub(self.balance);
@@ -131,7 +130,7 @@ impl Account {
         Some(NextExpiry { amount, at })
     }
 
-    /// The first lot to lose free credits to the clock: its number, how many, when.
+    /// The first lot with expiring free credits: its number, how many, when.
     pub(in crate::wallet) fn first_expiring(&self) -> Option<(u64, i64, Timestamp)> {
         let lot = self.lots.first_free()?;
         (lot.expires_at != Timestamp::NEVER).then(|| (lot.number, lot.free(), lot.expires_at))
@@ -142,8 +141,8 @@ impl Account {
         self.lots.same(source, expires_at).is_some()
     }
 
-    /// Adds credits that no order brought, after they paid a debt. Those of one source and end are one lot, so that
-    /// a wallet filled by many small grants stays small.
+    /// Adds credits without an order, after they paid a debt. Those of one source and end are merged into one lot, so
+    /// that a wallet with many small grants stays small.
     pub(in crate::wallet) fn grant(
         &mut self,
         source: Reason,
@@ -158,7 +157,6 @@ impl Account {
         }
     }
 
-    /// Adds credits to a lot.
     pub(in crate::wallet) fn grow(&mut self, number: u64, credits: i64) -> Result<(), Corrupt> {
         self.gain(credits)?;
         // No overflow: a lot is never larger than the balance, which was just checked.
@@ -167,7 +165,7 @@ impl Account {
         Ok(())
     }
 
-    /// Adds credits that an order brought, as a lot of their own, after they paid a debt. Returns the lot's number.
+    /// Adds an order's credits as a lot of their own, after they paid a debt. Returns the lot's number.
     pub(in crate::wallet) fn add_bought(
         &mut self,
         credits: i64,
@@ -178,8 +176,8 @@ impl Account {
         self.add(Reason::Purchase, credits, expires_at, Some(bought))
     }
 
-    /// Gives credits back to the lot that they were taken from, or to one of the same number and order if that no longer
-    /// exists. They pay a debt first. Returns the lot's number.
+    /// Returns credits to their lot, or to a new one with its number and order if it no longer exists. They pay a debt
+    /// first. Returns the lot's number.
     pub(in crate::wallet) fn give_back(
         &mut self,
         lot: Option<u64>,
@@ -198,8 +196,7 @@ impl Account {
         Ok(number)
     }
 
-    /// Gives credits back to the lot that they came from, or to a new lot with this expiry if that no longer exists.
-    /// They pay a debt first.
+    /// Returns credits to their lot, or to a new one with this expiry if it no longer exists. They pay a debt first.
     pub(in crate::wallet) fn restore(
         &mut self,
         lot: u64,
@@ -213,7 +210,6 @@ impl Account {
         self.grow(lot, credits)
     }
 
-    /// When a lot ends.
     pub(in crate::wallet) fn end_of(&self, lot: u64) -> Option<Timestamp> {
         self.lots.get(lot).map(|lot| lot.expires_at)
     }
@@ -231,7 +227,7 @@ impl Account {
         Ok(number)
     }
 
-    /// Adds a lot with this number, which no lot has.
+    /// Adds a lot with this unused number.
     pub(in crate::wallet) fn put(
         &mut self,
         number: u64,
@@ -241,7 +237,6 @@ impl Account {
         bought: Option<LotOrigin>,
     ) -> Result<(), Corrupt> {
         self.gain(credits)?;
-        // No credits, no lot.
         if credits > 0 {
             self.lots.insert(Lot {
                 number,
@@ -264,7 +259,6 @@ impl Account {
         Ok(())
     }
 
-    /// Credits of a lot that are neither spent nor held.
     pub(in crate::wallet) fn free_in(&self, number: u64) -> i64 {
         self.lots.get(number).map_or(0, Lot::free)
     }
@@ -276,7 +270,7 @@ impl Account {
         lots.map(|lot| lot.left).fold(0, i64::saturating_add)
     }
 
-    /// Makes a cycle's lots end at `at`, if they do not end sooner. Held credits expire when they are given back.
+    /// Makes a cycle's lots expire at `at` or sooner. Held credits expire when they are given back.
     pub(in crate::wallet) fn end_cycle(&mut self, cycle: CycleTag, at: Timestamp) {
         for number in self.lots.of_cycle(cycle) {
             let end = |lot: &mut Lot| lot.expires_at = lot.expires_at.min(at);
@@ -301,7 +295,7 @@ impl Account {
         }
     }
 
-    /// Takes free credits in burn order; `taken` is told of each lot before that changes, and how many.
+    /// Takes free credits in burn order; `taken` is called with each lot before it changes, and how many it loses.
     pub(in crate::wallet) fn burn(
         &mut self,
         credits: i64,
@@ -342,15 +336,15 @@ impl Account {
         Ok(pins)
     }
 
-    /// The next lot to take up to `most` free credits from, and how many of them it has.
+    /// The next lot to burn, and how many of up to `most` free credits it has.
     fn next_free(&self, most: i64) -> Result<(&Lot, i64), Corrupt> {
         let lot = self.lots.first_free();
         let lot = lot.ok_or(Corrupt("lots do not add up to the balance"))?;
         Ok((lot, lot.free().min(most)))
     }
 
-    /// Gives pinned credits back, after spending up to `spend` of them in burn order: a cycle that
-    /// ended meanwhile has moved its lots to the front. Returns the lots that were spent.
+    /// Gives pinned credits back, after spending up to `spend` of them in burn order: lots of a cycle that ended since
+    /// come first. Returns the lots that were spent.
     pub(in crate::wallet) fn unpin(
         &mut self,
         mut pins: Vec<(u64, i64)>,

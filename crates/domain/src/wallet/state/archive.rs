@@ -1,6 +1,6 @@
-//! Settled purchases move from the wallet to its history: paid, failed and expired orders, subscriptions that are
-//! over. So a wallet is no larger for what it once bought. A decision that needs one is passed its record, like a
-//! key's former use; an order that changes once more is recalled first and archived again.
+//! Completed purchases move from the wallet to its history: paid, failed and expired orders, ended subscriptions. So a
+//! wallet does not grow with what it once bought. A decision that needs one gets its record, like a key's former use;
+//! an order that changes again is recalled first and archived again.
 
 use super::{
     Wallet,
@@ -12,12 +12,12 @@ use super::{
 };
 use crate::{id::OrderSerial, text::SubscriptionId, time::Timestamp};
 
-/// What the wallet's history says of the order and the subscription that a command names.
+/// What the wallet's history has of the order and the subscription that a command names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Archive<'a> {
     /// The last record of the order, found by [`crate::history::RecordKey::Order`].
     pub order: Option<&'a ArchivedOrder>,
-    /// Whether the subscription is over: there is a record of it under [`crate::history::RecordKey::Subscription`].
+    /// Whether the subscription is over: it has a record under [`crate::history::RecordKey::Subscription`].
     pub subscription_over: bool,
 }
 
@@ -29,9 +29,9 @@ impl<'a> Archive<'a> {
 }
 
 impl Commerce {
-    /// The next purchase to archive: settled, and still in the wallet.
+    /// The next completed purchase to archive.
     pub(in crate::wallet) fn archivable(&self) -> Option<Change> {
-        // The usual case costs no search: all orders are pending.
+        // Usually all orders are pending, and nothing is searched.
         if self.orders.len() > self.pending.len() {
             let mut archivable = self.orders.iter();
             let archivable = archivable.find(|(_, order)| order.stage != Stage::Pending);
@@ -45,7 +45,6 @@ impl Commerce {
         })
     }
 
-    /// A copy with only this order.
     fn sketch(&self, serial: Option<OrderSerial>, archived: Option<&Order>) -> Self {
         let order = serial.and_then(|serial| self.orders.get_key_value(&serial));
         let place = |(&serial, order): (&OrderSerial, &Order)| (order.expires_at, serial);
@@ -84,7 +83,7 @@ impl Wallet {
         self.order(serial).or_else(|| archived.order(serial))
     }
 
-    /// The last known reversal of an order, also of one that is not known yet. An order without any has an empty one.
+    /// The last known reversal of an order, also of an unknown order; an empty one if there is none.
     pub(in crate::wallet) fn reversal(
         &self,
         serial: OrderSerial,
@@ -102,9 +101,8 @@ impl Wallet {
         self.commerce.as_ref().map_or(0, |c| c.early.len())
     }
 
-    /// An archived order as it is recalled. Credits given back to it end with its cycle. That may have ended
-    /// meanwhile, and has ended if the wallet does not have the subscription any more, even if the clock has
-    /// stepped back to before that end.
+    /// An archived order as it is recalled. Credits given back to it end with its cycle. That cycle may have ended
+    /// since; it certainly has if the wallet no longer has the subscription, even if the clock stepped back.
     pub(in crate::wallet) fn recall(&self, order: &Order, now: Timestamp) -> Order {
         let mut order = order.clone();
         let Some(id) = order
@@ -125,8 +123,8 @@ impl Wallet {
         order
     }
 
-    /// A copy of only what a decision on an order and a subscription can touch: small, however many lots, holds and
-    /// other orders there are. It is up to date if this wallet is.
+    /// A copy of what a decision on an order and a subscription can touch, small however many lots, holds and other
+    /// orders there are. It is as up to date as this wallet.
     pub(in crate::wallet) fn sketch(
         &self,
         serial: Option<OrderSerial>,

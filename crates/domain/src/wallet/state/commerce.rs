@@ -1,5 +1,5 @@
-//! The purchases that a wallet keeps: those that can still change by themselves. They are behind one pointer, so
-//! that a wallet that never bought anything stays small.
+//! The purchases that can still change by themselves. They are behind one pointer, so that a wallet that never bought
+//! anything stays small.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,15 +17,15 @@ use crate::{
     time::Timestamp,
 };
 
-/// The most unknown orders of one wallet that reversals are kept for. Beyond it the reversal is refused, and its
-/// reporter has to keep it and report it again.
+/// The most unknown orders of one wallet with stored reversals. Beyond it a reversal is refused, so its reporter has to
+/// keep it and report it again.
 pub(in crate::wallet) const MAX_UNKNOWN_ORDERS: usize = 100;
 
 /// A wallet's purchases.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(in crate::wallet) struct Commerce {
     pub(in crate::wallet) customer: Option<CustomerId>,
-    /// Pending orders; a settled one is archived by the decision that settles or recalls it.
+    /// Pending orders; one that is completed or recalled is archived by the same decision.
     pub(in crate::wallet) orders: BTreeMap<OrderSerial, Order>,
     /// Subscriptions that are not canceled, in the order in which they started.
     pub(in crate::wallet) subscriptions: Vec<Subscription>,
@@ -44,7 +44,7 @@ impl Commerce {
         self.pending.first().copied()
     }
 
-    /// Takes an order that is not pending any more out of the index.
+    /// Removes an order that is no longer pending from the index.
     pub(in crate::wallet) fn remove_pending(&mut self, serial: OrderSerial) {
         if let Some(order) = self.orders.get(&serial) {
             self.pending.remove(&(order.expires_at, serial));
@@ -59,7 +59,7 @@ impl Wallet {
         self.commerce.as_ref()?.orders.get(&serial)
     }
 
-    /// Whether the recovery code is still the one under which an order was placed, or which it minted.
+    /// Whether the recovery code is still the one under which an order was placed, or that it minted.
     #[must_use]
     pub const fn has_code_of_order(&self, order: &Order) -> bool {
         order.rotations == self.rotations
@@ -87,19 +87,19 @@ impl Wallet {
         all.filter(|subscription| subscription.is_current())
     }
 
-    /// What callers call one of the wallet's subscriptions.
+    /// The identifier of a subscription for callers.
     #[must_use]
     pub fn public_id(&self, subscription: &Subscription) -> PublicSubscriptionId {
         PublicSubscriptionId::of(self.project, &subscription.id)
     }
 
-    /// The subscription that a caller names, if it is not over. Of several to a product, which only a race can make,
-    /// that is the only one that goes on.
+    /// The subscription that a caller names, if it is not over. If a race made several to one product, it is the only
+    /// one that continues.
     ///
     /// # Errors
     ///
-    /// [`Rejection::SubscriptionNotFound`], and [`Rejection::SubscriptionAmbiguous`] where a product's are several, and
-    /// not one of them alone goes on.
+    /// [`Rejection::SubscriptionNotFound`], or [`Rejection::SubscriptionAmbiguous`] if a product has several and not
+    /// exactly one continues.
     pub fn named_subscription(&self, named: NamedSubscription) -> Result<&Subscription, Rejection> {
         let (id, product) = match named {
             NamedSubscription::Of(product) => (None, Some(product)),
@@ -121,7 +121,7 @@ impl Wallet {
         }
     }
 
-    /// The subscriptions that go on although another one to the same product does, too: the buyer pays for both.
+    /// Subscriptions that continue beside another one to the same product: the buyer pays for both.
     #[must_use]
     pub fn doubled_subscriptions(&self) -> Vec<&Subscription> {
         let ongoing = self.subscriptions().filter(|existing| existing.goes_on());
@@ -140,7 +140,7 @@ impl Wallet {
         self.subscriptions().any(|s| s.tier().product == product)
     }
 
-    /// The features that one-time orders unlock, whatever else unlocks them.
+    /// The features that one-time orders unlock.
     #[must_use]
     pub fn unlocked_by_orders(&self) -> BTreeSet<&Feature> {
         let bought = self.orders().filter(|(_, order)| order.unlocks());
@@ -162,13 +162,13 @@ impl Wallet {
         self.commerce.as_ref()?.customer.as_ref()
     }
 
-    /// The customer whose portal can be opened: that of the named subscription; without one that of the last to start of
-    /// those that go on, else of those that end with their period, else that of the last payment.
+    /// The customer whose portal can be opened: that of the named subscription; else of the last started one that
+    /// continues, of one that ends with its period, or of the last payment.
     ///
     /// # Errors
     ///
-    /// [`Rejection::SubscriptionNotFound`] for a named one that is not there, [`Rejection::NoPurchase`] if no
-    /// subscription and no payment named a customer.
+    /// [`Rejection::SubscriptionNotFound`] for a named one that is missing, [`Rejection::NoPurchase`] if no
+    /// subscription or payment has a customer.
     pub fn portal_customer(
         &self,
         named: Option<PublicSubscriptionId>,
@@ -178,7 +178,7 @@ impl Wallet {
             return named.customer.as_ref().ok_or(Rejection::NoPurchase);
         }
         let paid = self.subscriptions().filter(|s| s.customer.is_some());
-        // The last of those that are equal.
+        // Of equal ones `max_by_key` returns the last.
         let current = paid.max_by_key(|s| s.goes_on());
         let current = current.and_then(|s| s.customer.as_ref());
         current.or(self.customer()).ok_or(Rejection::NoPurchase)

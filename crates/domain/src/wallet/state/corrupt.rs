@@ -1,4 +1,4 @@
-//! What is said where the books and the rules disagree.
+//! The error for stored data that breaks the rules.
 
 /// An event does not fit the state it is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -1,5 +1,5 @@
-//! What an account owes, has promised and has drawn from open holds: behind one pointer, because few accounts have
-//! any of it.
+//! What an account owes, has reserved and has drawn from open holds. It is behind one pointer, because few accounts
+//! have any of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,17 +13,17 @@ use crate::{
     text::{IdempotencyKey, Meta},
 };
 
-/// The part of an account that few have.
+/// What an account owes, has reserved and has drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Debt {
     /// Credits that were used beyond the balance and are not paid yet.
     pub owed: i64,
-    /// How much more open holds may come to owe.
+    /// How much more open holds may owe.
     pub reserved: i64,
     /// Credits drawn from open holds: charged already, though their lots stay pinned until the hold is closed.
     pub drawn: i64,
-    /// Credits that were drawn, that holds gave back since credits last came, and that are not used: no alert counts
-    /// them. Stored beside the rest, as hardly any account has them.
+    /// Drawn credits that holds gave back since credits were last added and that are unused; alerts do not count them.
+    /// Stored apart, because hardly any account has them.
     #[serde(skip)]
     pub given_back: i64,
     /// The wallet's own limit of `owed`, in place of the product's.
@@ -35,7 +35,7 @@ pub struct Debt {
 pub struct Charged {
     /// The product whose credits these are.
     pub product: ProductId,
-    /// The cost. For an expired hold, less what was drawn before: negative if more was drawn than used.
+    /// The cost; for an expired hold less what was drawn, so negative if more was drawn than used.
     pub amount: i64,
     /// Credits that were used; negative if they were given back.
     pub charged: i64,
@@ -45,18 +45,18 @@ pub struct Charged {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
-    /// The lot that gets credits back, if more was drawn than used.
+    /// The lot that credits return to, if more was drawn than used.
     pub lot: Option<LastLot>,
 }
 
 impl Account {
-    /// The debt, or one of nothing.
+    /// The debt; all zero if there is none.
     #[must_use]
     pub fn debt(&self) -> Debt {
         self.debt.as_deref().copied().unwrap_or_default()
     }
 
-    /// The sum of all deltas: what can be spent and what is held, less what is owed.
+    /// The sum of all ledger deltas: spendable and held credits, less owed ones.
     #[must_use]
     pub fn sum(&self) -> i64 {
         let Debt { owed, drawn, .. } = self.debt();
@@ -69,13 +69,13 @@ impl Account {
         self.balance.saturating_sub(self.debt().drawn)
     }
 
-    /// The least that was left since credits last came: a hold that gives back what was drawn does not raise it.
+    /// The least that was left since credits were last added: what a hold gives back of drawn credits does not raise
+    /// it.
     #[must_use]
     pub fn least_left(&self) -> i64 {
         self.left().saturating_sub(self.debt().given_back).max(0)
     }
 
-    /// Counts what a hold gave back of what was drawn.
     pub(in crate::wallet) fn count_given_back(&mut self, credits: i64) -> Result<(), Corrupt> {
         if credits <= 0 {
             return Ok(());
@@ -83,7 +83,7 @@ impl Account {
         self.change_debt(|debt| debt.given_back = debt.given_back.saturating_add(credits))
     }
 
-    /// Counts credits that were used of what holds gave back; `None`: credits came, and all count anew.
+    /// Counts credits that were used of what holds gave back; `None` resets the count, because credits were added.
     pub(in crate::wallet) fn count_used(&mut self, credits: Option<i64>) -> Result<(), Corrupt> {
         if self.debt.is_none() {
             return Ok(());
@@ -100,7 +100,7 @@ impl Account {
         self.held.saturating_sub(self.debt().drawn)
     }
 
-    /// Changes the debt. One of nothing takes no memory.
+    /// Changes the debt. An empty one takes no memory.
     pub(in crate::wallet) fn change_debt(
         &mut self,
         change: impl FnOnce(&mut Debt),
@@ -118,7 +118,7 @@ impl Account {
         Ok(())
     }
 
-    /// Pays the debt with credits that come; returns those that are left.
+    /// Pays the debt with new credits; returns the rest.
     pub(in crate::wallet) fn repay(&mut self, credits: i64) -> Result<i64, Corrupt> {
         let paid = self.repaid_by(credits);
         if paid > 0 {

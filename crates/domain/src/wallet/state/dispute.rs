@@ -1,5 +1,5 @@
-//! A dispute: a buyer's bank asks for an order's money back, or asks what it was for. What it takes is in the
-//! order's [`Reversal`](super::Reversal); this is what a person has to know about it.
+//! A dispute: a buyer's bank asks for an order's money back, or asks about it. Its amount is in the order's
+//! [`Reversal`](super::Reversal); this is what an operator needs to know.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -28,7 +28,7 @@ const REASONS: [&str; 17] = [
 ];
 const OTHER: u8 = 16;
 
-/// A dispute, as it stands.
+/// The present state of a dispute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dispute {
     /// When it was opened, which distinguishes it from others of the same payment.
@@ -39,11 +39,11 @@ pub struct Dispute {
     pub currency: Currency,
     /// The reason that the bank gives.
     pub reason: DisputeReason,
-    /// Until when the seller can respond; `None`: no response is awaited, or not any more.
+    /// Until when the seller can respond; `None` if no response is awaited.
     pub respond_by: Option<Timestamp>,
     /// Whether it is only an inquiry, which takes no money.
     pub inquiry: bool,
-    /// Whether the seller won; `None`: it is still open.
+    /// Whether the seller won; `None` while it is open.
     pub won: Option<bool>,
 }
 
@@ -79,13 +79,13 @@ impl fmt::Display for Currency {
     }
 }
 
-/// A dispute's reason: its index in the list, which is only ever added to.
+/// A dispute's reason: its index in the append-only list of reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8")]
 pub struct DisputeReason(u8);
 
 impl DisputeReason {
-    /// The reason of Stripe's name for it; `other` if that is unknown.
+    /// The reason with this Stripe name; `other` if it is unknown.
     #[must_use]
     pub fn named(word: &str) -> Self {
         let place = REASONS.iter().position(|existing| *existing == word);

@@ -1,5 +1,4 @@
-//! The invariants of every wallet, whatever happened to it. A wallet that breaks one was damaged, or the rules are
-//! wrong.
+//! The invariants of every wallet. A wallet that breaks one was damaged, or the rules are wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +23,6 @@ impl Wallet {
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        // Its first event leaves no record.
         let is_sorted = self.created_at <= self.used_at && self.used_at <= self.touched_at;
         if self.version <= self.records || !is_sorted {
             faults.push("its counts or timestamps contradict each other".into());
@@ -49,7 +47,7 @@ impl Wallet {
         faults
     }
 
-    /// Checks that accounts count what their open holds drew and reserve, and that only a user owes.
+    /// Checks that accounts count what their open holds drew and reserved, and that only users owe.
     fn faults_of_debts(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut of_holds = BTreeMap::<ProductId, (i64, i64)>::new();
@@ -77,7 +75,7 @@ impl Wallet {
         faults
     }
 
-    /// Checks that open holds pin what the lots count as held, and each the amount that it set aside.
+    /// Checks that open holds pin what the lots count as held, each the amount that it set aside.
     fn faults_of_holds(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let mut pinned = BTreeMap::<(ProductId, u64), i64>::new();
@@ -141,7 +139,7 @@ impl Account {
         if !lots.iter().all(sound) {
             wrong("have values out of bounds");
         }
-        // Saturated sums are above any balance.
+        // A saturated sum exceeds any balance.
         let sum = |of: fn(&Lot) -> i64| lots.iter().map(|lot| of(lot)).fold(0, i64::saturating_add);
         if sum(|lot| lot.left) != self.balance || !(0..=MAX_CREDITS).contains(&self.balance) {
             wrong("do not add up to its balance");
@@ -183,7 +181,7 @@ impl Commerce {
 }
 
 impl Order {
-    /// The invariants that an order breaks; it may be one of the history's.
+    /// The invariants that an order breaks, pending or archived.
     #[must_use]
     pub fn faults(&self, serial: OrderSerial) -> Vec<String> {
         let mut faults = Vec::new();

@@ -1,4 +1,4 @@
-//! Whether a wallet is frozen: its credits stay, and nobody can use them for now.
+//! Whether a wallet is frozen: it keeps its credits, and nobody can use them.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::{Rejection, text::FreezeReason, time::Timestamp};
 pub struct Freeze {
     /// When it was frozen.
     pub since: Timestamp,
-    /// Why, as it was said last, if it was.
+    /// Why, if a reason was given.
     pub reason: Option<FreezeReason>,
 }
 

@@ -19,7 +19,7 @@ pub struct Hold {
     pub product: ProductId,
     /// Credits set aside when it was placed.
     pub amount: Amount,
-    /// The lots that they come from: lot number and credits. More than `amount` once more than that was drawn.
+    /// The lots that they come from, by number and credits; more than `amount` once more was drawn.
     pub pins: Vec<(u64, i64)>,
     /// When it expires and gives them back.
     pub expires_at: Timestamp,
@@ -31,9 +31,9 @@ pub struct Hold {
     pub publishable: bool,
     /// How often the wallet's code had been replaced when it was placed.
     pub rotations: u32,
-    /// Credits that were drawn: they are charged, though their lots stay pinned.
+    /// Drawn credits, charged already although their lots stay pinned.
     pub drawn: i64,
-    /// How much the work may come to owe.
+    /// How much the work may owe.
     pub max_overrun: i64,
 }
 
@@ -73,7 +73,7 @@ impl Hold {
 #[serde(from = "BTreeMap<HoldId, Hold>")]
 pub(in crate::wallet) struct Holds {
     open: BTreeMap<HoldId, Hold>,
-    /// The identifiers by when the holds expire.
+    /// Holds by expiry.
     ends: BTreeSet<(Timestamp, HoldId)>,
 }
 
@@ -94,7 +94,7 @@ impl Holds {
         self.ends.first().copied()
     }
 
-    /// Adds a hold; `false` if one had this identifier already.
+    /// Adds a hold; `false` if the identifier is taken.
     pub(in crate::wallet) fn insert(&mut self, id: HoldId, hold: Hold) -> bool {
         self.ends.insert((hold.expires_at, id));
         let former = self.open.insert(id, hold);

@@ -10,9 +10,9 @@ use crate::{
 /// How a caller names a subscription of a wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NamedSubscription {
-    /// The one to this product that goes on.
+    /// The continuing one to this product.
     Of(ProductId),
-    /// The one with this id; with a product, only if it is to that.
+    /// The one with this id; if a product is named, only one to that product.
     Id(PublicSubscriptionId, Option<ProductId>),
 }
 
@@ -23,20 +23,20 @@ pub enum Instruction {
     Refund {
         /// The order to refund.
         order: OrderSerial,
-        /// What the caller named, in the currency's minor unit; `None`: all that was left.
+        /// The requested amount, in the currency's minor unit; `None` for all that was left.
         requested: Option<i64>,
         /// The amount to refund, in the same unit.
         cents: i64,
-        /// What each of its payments gives back, in this order: together the amount.
+        /// What each of its payments gives back, in this order; the sum is `cents`.
         parts: Vec<RefundPart>,
-        /// How often before the provider refused the rest of a refund under this key after it had made a part.
+        /// How often the provider refused the rest of a refund under this key after a part of it succeeded.
         round: u32,
     },
     /// End a subscription.
     Cancel {
         /// The subscription to end.
         subscription: SubscriptionId,
-        /// What the caller named it by.
+        /// How the caller named it.
         named: NamedSubscription,
         /// Whether it ends with its period rather than at once.
         at_period_end: bool,
@@ -45,7 +45,7 @@ pub enum Instruction {
     Resume {
         /// The subscription to resume.
         subscription: SubscriptionId,
-        /// What the caller named it by.
+        /// How the caller named it.
         named: NamedSubscription,
     },
 }
@@ -80,13 +80,13 @@ impl InstructionStage {
 /// The stage of an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstructionStage {
-    /// It was requested; whether it was done is not known.
+    /// It was requested; its outcome is unknown.
     Requested,
     /// The provider did it.
     Done,
     /// The provider refused.
     Refused {
-        /// The part of a refund that it had made by then, in the currency's minor unit; mostly nothing was done.
+        /// The part of the refund that had succeeded, in the currency's minor unit; usually 0.
         given_cents: i64,
     },
 }

@@ -1,6 +1,5 @@
-//! An account's lots, found by number, in burn order, by the cycle that they end with, and by the source and end
-//! that merge credits into one lot. A few are a plain list, the usual single one inline; more are indexed, so that
-//! nothing scans all of them.
+//! An account's lots, found by number, in burn order, by cycle, and by the source and end that merge credits into one
+//! lot. A few are a plain list, the usual single one inline; more are indexed, so that nothing scans all of them.
 
 use serde::{Deserialize, Serialize, Serializer};
 use std::{
@@ -20,7 +19,7 @@ use crate::{
     wallet::state::dispute::Currency,
 };
 
-/// Credits that came together and expire together.
+/// Credits with one origin and one expiry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lot {
     /// Unique in its account; a higher number is younger.
@@ -53,7 +52,7 @@ pub struct LotPrice {
 }
 
 impl LotPrice {
-    /// The part of the price that so many of the credits stand for, rounded down.
+    /// The price of this many of the credits, rounded down.
     #[must_use]
     pub fn share(&self, credits: i64) -> i64 {
         let share = i128::from(self.amount_cents).saturating_mul(credits.into());
@@ -62,7 +61,7 @@ impl LotPrice {
     }
 }
 
-/// A subscription's short name within its wallet: a keyed hash of the provider's name for it.
+/// A subscription's short name within its wallet: a keyed hash of the provider's identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CycleTag(NonZeroU64);
 
@@ -98,7 +97,7 @@ impl Lot {
         (self.expires_at, self.number)
     }
 
-    /// The key by which credits join a lot. Lots of an order have none: their credits must be told apart.
+    /// The key by which credits are merged into a lot; `None` for an order's lot, whose credits stay apart.
     fn kind(&self) -> Option<(Timestamp, Reason)> {
         self.order
             .is_none()
@@ -127,7 +126,7 @@ pub(in crate::wallet) struct Many {
     lots: BTreeMap<u64, Lot>,
     /// Lots with free credits, in burn order.
     free: BTreeSet<BurnKey>,
-    /// Free credits by when they expire.
+    /// Free credits by expiry.
     ends: BTreeMap<Timestamp, i64>,
     kinds: BTreeMap<(Timestamp, Reason), u64>,
     cycles: BTreeSet<(CycleTag, u64)>,
@@ -172,7 +171,7 @@ impl Lots {
         }
     }
 
-    /// The lot that credits of this source and end belong to, if no order brought them.
+    /// The lot to which credits of this source and end are added, if no order brought them.
     pub(in crate::wallet) fn same(&self, source: Reason, end: Timestamp) -> Option<u64> {
         match self {
             Self::Few(few) => {
@@ -197,7 +196,7 @@ impl Lots {
         }
     }
 
-    /// All of them, in burn order. Looks at each.
+    /// All lots in burn order. Visits each.
     pub(in crate::wallet) fn in_burn_order(&self) -> Vec<&Lot> {
         match self {
             Self::Few(few) => few.iter().collect(),
@@ -224,7 +223,7 @@ impl Lots {
         }
     }
 
-    /// Changes a lot and updates the order or the indexes. Removes it if it is empty then.
+    /// Changes a lot and updates the indexes. Removes it if it is empty then.
     pub(in crate::wallet) fn update<R>(
         &mut self,
         number: u64,
@@ -320,7 +319,7 @@ impl FromIterator<Lot> for Lots {
     }
 }
 
-/// As a list in burn order, whichever variant it is.
+/// A list in burn order, for either variant.
 impl Serialize for Lots {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(self.in_burn_order())
@@ -333,7 +332,6 @@ impl From<Vec<Lot>> for Lots {
     }
 }
 
-/// By the lots alone, whichever variant it is.
 impl PartialEq for Lots {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.in_burn_order() == other.in_burn_order()

@@ -1,4 +1,4 @@
-//! A wallet's state and the events that it adds up to. Nothing here decides or changes anything.
+//! A wallet's state and its events. Nothing here decides or changes anything.
 
 pub mod account;
 pub mod archive;
@@ -59,7 +59,7 @@ pub use taken::TakenLot;
 use commerce::Commerce;
 use holds::Holds;
 
-/// The state of one wallet, exactly what its events add up to.
+/// The state of one wallet: what its events add up to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Wallet {
@@ -85,11 +85,11 @@ pub struct Wallet {
     pub rotations: u32,
     /// Sessions of an earlier epoch are over: see [`crate::session`].
     pub session_epoch: u32,
-    /// The usual single account is stored inline: a deduction follows no pointer to it.
+    /// The usual single account is inline: a deduction follows no pointer.
     pub(in crate::wallet) accounts: SmallVec<[Account; 1]>,
     pub(in crate::wallet) holds: Holds,
     pub(in crate::wallet) features: BTreeSet<Feature>,
-    /// Whether its credits are out of reach for now; behind a pointer, because few wallets are frozen.
+    /// Set while the wallet is frozen; behind a pointer, because few are.
     pub(in crate::wallet) frozen: Option<Box<Freeze>>,
     /// The earliest instant at which a lot, a hold or an order expires; until then, catching up costs nothing.
     #[serde(skip)]
@@ -119,14 +119,13 @@ impl Wallet {
         self.account(product).map_or(0, Account::available)
     }
 
-    /// The least that was left of a product since credits last came, held credits included: see
-    /// [`Account::least_left`].
+    /// The least that was left of a product since credits were last added; see [`Account::least_left`].
     #[must_use]
     pub fn least_left(&self, product: ProductId) -> i64 {
         self.account(product).map_or(0, Account::least_left)
     }
 
-    /// Credits of a product that can be added: past them is more than a balance may be.
+    /// Credits of a product that can be added before the largest balance.
     #[must_use]
     pub(in crate::wallet) fn room(&self, product: ProductId) -> i64 {
         self.account(product).map_or(MAX_CREDITS, Account::room)
@@ -138,8 +137,7 @@ impl Wallet {
         &self.features
     }
 
-    /// All features that the wallet unlocks at this instant, sorted: manual ones, those bought once,
-    /// those of subscriptions.
+    /// All features unlocked at this instant, sorted: granted by hand, bought once, or of a subscription.
     #[must_use]
     pub fn features(&self, now: Timestamp) -> Vec<&str> {
         let unlocked = self.unlocked(now);
@@ -181,8 +179,8 @@ impl Wallet {
         self.due_at
     }
 
-    /// Recomputes `due_at`, whenever an expiry may have moved later; moving earlier is a `min` in place. A lot emptied
-    /// by a deduction may leave `due_at` too early: once that instant has passed, the next event corrects it.
+    /// Recomputes `due_at` after an expiry may have moved later (earlier is a `min` in place). A lot emptied by a
+    /// deduction may leave it too early; the next event after that instant corrects it.
     pub(in crate::wallet) fn refresh_due(&mut self) {
         self.due_at = self.first_due();
     }

@@ -1,6 +1,6 @@
-//! An order: what was bought, the state of its payment, and how much of that was refunded or disputed. Nothing here
-//! changes anything; an order's status is derived, never stored twice. A wallet keeps those that are pending; a settled
-//! one is a record of its history.
+//! An order: what was bought, the state of its payment, and how much was refunded or disputed. Nothing here changes
+//! anything; the status is derived, never stored twice. A wallet keeps pending orders; completed ones are in its
+//! history.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,8 +18,8 @@ use crate::{
     time::Timestamp,
 };
 
-/// A requested refund that the payment does not show after this time did not happen: no request to the provider is
-/// under way that long.
+/// A requested refund that the payment does not show after this time did not happen: no request to the provider takes
+/// that long.
 const REFUND_TIMEOUT_SECONDS: i64 = 3600;
 
 /// What led to an order.
@@ -83,20 +83,20 @@ pub enum Stage {
     Failed,
     /// Not paid in time.
     Expired,
-    /// Paid, whatever was refunded or disputed since.
+    /// Paid, even if refunded or disputed since.
     Paid,
 }
 
-/// How much of a payment is refunded or disputed at present, whatever was reported before.
+/// How much of a payment is refunded or disputed at present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reversal {
-    /// Refunds that succeeded or are under way, in the currency's minor unit.
+    /// Succeeded or pending refunds, in the currency's minor unit.
     pub refunded_cents: i64,
-    /// What disputes withhold or took, not counting refunds.
+    /// What disputes withhold or took, without refunds.
     pub disputed_cents: i64,
     /// The newest dispute of it.
     pub dispute: Option<Dispute>,
-    /// When the provider was asked; older answers are ignored.
+    /// When the provider answered this; older answers are ignored.
     pub as_of: Timestamp,
 }
 
@@ -108,7 +108,7 @@ impl Reversal {
             disputed_cents,
             ..
         } = self;
-        // Should one ever be below zero, it does not reduce the other.
+        // A negative one must not reduce the other.
         at_least_zero(refunded_cents).saturating_add(at_least_zero(disputed_cents))
     }
 }
@@ -116,7 +116,7 @@ impl Reversal {
 /// Refunds that callers requested and that the payment does not show yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingRefunds {
-    /// What is refunded in total once all of them went through, in the currency's minor unit.
+    /// The total refunded once all of them succeed, in the currency's minor unit.
     pub cents: i64,
     /// When the last one was requested.
     pub at: Timestamp,
@@ -145,7 +145,7 @@ pub struct Order {
     pub expires_at: Timestamp,
     /// When it was paid and fulfilled.
     pub paid_at: Option<Timestamp>,
-    /// The price, and once it is paid what was charged; in the currency's minor unit.
+    /// The price, or the charged amount once it is paid, in the currency's minor unit.
     pub amount_cents: i64,
     /// The buyer's email address.
     pub email: Option<Email>,
@@ -155,7 +155,7 @@ pub struct Order {
     pub invoice: Option<InvoiceId>,
     /// The provider's subscription that it started, renewed or switched.
     pub subscription: Option<SubscriptionId>,
-    /// The provider's name for who paid.
+    /// The provider's customer who paid.
     pub customer: Option<CustomerId>,
     /// Where it was paid, and the provider's pages about it.
     pub receipt: Receipt,
@@ -167,35 +167,35 @@ pub struct Order {
     pub granted_credits: i64,
     /// Credits that refunds and disputes took out of them again.
     pub reclaimed_credits: i64,
-    /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`]: not yet, or never.
+    /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`] if not yet, or never.
     pub credits_end: Timestamp,
     /// The stage of its payment.
     pub stage: Stage,
-    /// Whether the provider last said that the money is on its way. See [`Order::is_processing`].
+    /// Whether the provider last reported the payment as processing. See [`Order::is_processing`].
     pub on_its_way: bool,
     /// The lot that its payment filled.
     pub lot: Option<u64>,
-    /// Cycles of its subscription that had ended when it was paid.
+    /// How many cycles of its subscription had ended when it was paid.
     pub cycle: u32,
-    /// Whether whoever opened the checkout named the wallet by its code, and so knew it.
+    /// Whether the checkout was opened with the wallet's code.
     pub names_code: bool,
     /// How often its wallet's code had been replaced when it was placed; 0 where that is not known.
     pub rotations: u32,
 }
 
-/// A settled order as the wallet's history keeps it.
+/// A completed order in the wallet's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArchivedOrder {
     /// The order's serial, unique within the wallet.
     pub serial: OrderSerial,
-    /// The order as it stood then.
+    /// The order at that moment.
     pub order: Order,
 }
 
-/// What an order said about a person was erased.
+/// An order's personal data was erased.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderErased {
-    /// The order that was erased from.
+    /// The order.
     pub order: OrderSerial,
     /// The wallet's project.
     pub project: ProjectId,
@@ -204,8 +204,8 @@ pub struct OrderErased {
 }
 
 impl Order {
-    /// Whether it was paid, but by another payment or for another subscription than these. An order of a
-    /// subscription is compared by that alone, because an invoice may be paid by several payments.
+    /// Whether it was paid by another payment or for another subscription. An order of a subscription is compared by
+    /// that alone, because an invoice may have several payments.
     #[must_use]
     pub fn is_paid_by_another(
         &self,
@@ -235,15 +235,15 @@ impl Order {
         }
     }
 
-    /// Whether all of it was refunded, disputes apart.
+    /// Whether all of it was refunded, without disputes.
     #[must_use]
     pub fn is_refunded(&self) -> bool {
         let back = self.reversal.refunded_cents;
         self.stage == Stage::Paid && back > 0 && back >= self.amount_cents
     }
 
-    /// Whether its money is on its way: the buyer is done and the provider waits for the bank. It may have expired
-    /// meanwhile.
+    /// Whether its payment is processing: the buyer is done and the provider waits for the bank. The order may have
+    /// expired since.
     #[must_use]
     pub fn is_processing(&self) -> bool {
         self.on_its_way && matches!(self.stage, Stage::Pending | Stage::Expired)
@@ -268,7 +268,6 @@ impl Order {
         Some(CycleTag::of(wallet, subscription))
     }
 
-    /// What was paid for the credits that it brought.
     pub(in crate::wallet) fn lot_price(&self) -> Option<LotPrice> {
         let price = LotPrice {
             amount_cents: self.amount_cents,
@@ -283,7 +282,7 @@ impl Order {
         if self.is_reversed(reversal) {
             return self.granted_credits;
         }
-        // Both factors fit 64 bits. Where nothing was charged, no part can be refunded.
+        // Both factors fit 64 bits. If nothing was charged, nothing can be refunded.
         let product = i128::from(self.granted_credits).saturating_mul(reversal.cents().into());
         let credits = product.checked_div(self.amount_cents.into()).unwrap_or(0);
         i64::try_from(credits).map_or(self.granted_credits, |credits| {
@@ -297,8 +296,8 @@ impl Order {
         returned > 0 && (returned >= self.amount_cents || self.is_disputed_whole(reversal))
     }
 
-    /// Whether disputes take at least nine tenths of what refunds left: a bank's sum differs a little from what was
-    /// charged, by its rates and fees.
+    /// Whether disputes take at least nine tenths of what refunds left: a bank's sum differs a little by rates and
+    /// fees.
     const fn is_disputed_whole(&self, reversal: Reversal) -> bool {
         let left = self
             .amount_cents
@@ -309,8 +308,8 @@ impl Order {
 }
 
 impl Order {
-    /// What can still be refunded of the charge: not refunded, requested or disputed yet. Nothing, if the provider
-    /// took no payment for it.
+    /// How much of the charge can still be refunded: not refunded, requested or disputed yet. 0 without a payment at
+    /// the provider.
     #[must_use]
     pub fn refundable_cents(&self) -> i64 {
         if self.stage != Stage::Paid || self.payment.is_none() {
@@ -321,7 +320,7 @@ impl Order {
         self.amount_cents.saturating_sub(unavailable).max(0)
     }
 
-    /// What is refunded in total once all requested refunds went through.
+    /// The total refunded once all requested refunds succeed.
     fn requested_cents(&self) -> i64 {
         let pending = self.pending_refunds.map_or(0, |pending| pending.cents);
         self.reversal.refunded_cents.max(pending).max(0)

@@ -1,23 +1,23 @@
-//! Credits that were not used yet, and what was paid for them.
+//! Unused credits, and what was paid for them.
 
 use std::collections::BTreeMap;
 
 use super::{account::Account, dispute::Currency};
 use crate::time::Timestamp;
 
-/// Credits that were not used yet.
+///  Unused credits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outstanding {
-    /// Credits that something was paid for.
+    /// Credits that were paid for.
     pub bought: i64,
-    /// Credits that were given: by hand, for free, or by an order of nothing.
+    /// Credits that nobody paid for: granted by hand, for free, or by an order of 0.
     pub given: i64,
-    /// What was paid for the bought ones, at each lot's own price, in the minor unit of its currency.
+    /// What was paid for the bought ones at each lot's price, in the minor unit of its currency.
     pub money: BTreeMap<Currency, i64>,
 }
 
 impl Outstanding {
-    /// Adds all of another.
+    /// Adds the credits and money of another.
     pub fn merge(&mut self, other: &Self) {
         self.bought = self.bought.saturating_add(other.bought);
         self.given = self.given.saturating_add(other.given);
@@ -29,8 +29,7 @@ impl Outstanding {
 }
 
 impl Account {
-    /// Credits that do not expire by `now`: those that something was paid for, the others, and by currency what was
-    /// paid for the former. Looks at each lot.
+    /// Credits that do not expire by `now`: bought ones, others, and by currency what was paid. Visits each lot.
     #[must_use]
     pub fn outstanding(&self, now: Timestamp) -> Outstanding {
         let mut sum = Outstanding::default();

@@ -9,13 +9,13 @@ use crate::{id::CodeHash, text::ExternalUserId};
 pub enum Owner {
     /// The caller's own user, with a secret key.
     External(ExternalUserId),
-    /// Whoever knows the recovery code.
+    /// The holder of the recovery code.
     Code {
         /// The keyed hash by which the code is found.
         hash: CodeHash,
         /// The code, encrypted under the server key.
         sealed: Box<[u8]>,
     },
-    /// Nobody yet: an order that names no wallet waits here for its payment, which mints a code.
+    /// Nobody yet: an order without a wallet waits here for its payment, which mints a code.
     Order,
 }

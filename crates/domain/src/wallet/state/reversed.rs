@@ -1,4 +1,4 @@
-//! The event by which credits of a deduction go back.
+//! The event that reverses a deduction.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct DeductionReversed {
     pub deduction: DeductionRef,
     /// The product whose credits these are.
     pub product: ProductId,
-    /// What the caller asked for; `None`: all that was left.
+    /// The requested amount; `None` for all that was left.
     pub requested: Option<Amount>,
     /// Credits that were given back.
     pub amount: Amount,
@@ -25,6 +25,6 @@ pub struct DeductionReversed {
     pub key: IdempotencyKey,
     /// The caller's note.
     pub meta: Option<Meta>,
-    /// The lots that get what does not pay a debt.
+    /// The lots that the credits return to after a debt is paid.
     pub lots: Vec<TakenLot>,
 }

@@ -1,6 +1,5 @@
-//! A wallet as it is stored: its fields, without those that are derived from others. When it is read back, the
-//! invariants of every wallet are checked, because a disk is not to be trusted: an error here is better than
-//! credits made up by a flipped bit.
+//! A wallet as it is stored: its fields without derived ones. Reading it back checks the invariants of every wallet,
+//! because a disk is not to be trusted: an error here is better than credits made up by a flipped bit.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
@@ -26,7 +25,7 @@ impl<'de> Deserialize<'de> for Wallet {
 }
 
 impl Wallet {
-    /// Recomputes the derived fields and checks the invariants. `Err`: the first fault.
+    /// Recomputes the derived fields and checks the invariants. `Err` is the first fault.
     pub(in crate::wallet) fn recovered(mut self) -> Result<Self, String> {
         if let Some(commerce) = self.commerce.as_deref_mut() {
             let orders = commerce.orders.iter();
@@ -42,8 +41,8 @@ impl Wallet {
     }
 }
 
-/// Wallets are equal if they come from the same events. `due_at` is not compared: it may be too early (after a lot
-/// was spent before its end), which only costs a look.
+/// Compares what events determine, without `due_at`: it may be too early after a lot was spent before its end, which
+/// costs only a check.
 impl PartialEq for Wallet {
     fn eq(&self, other: &Self) -> bool {
         let Self {
@@ -86,7 +85,7 @@ impl PartialEq for Wallet {
 
 impl Eq for Wallet {}
 
-/// What not every account has, under one tag: the usual account takes no byte for a debt that it does not have.
+/// The optional parts of an account under one tag: the usual account takes no byte for a missing debt.
 #[derive(Serialize, Deserialize)]
 enum Marks {
     Neither,

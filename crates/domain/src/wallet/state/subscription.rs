@@ -1,9 +1,9 @@
 //! A subscription: the tier in force and how far it is paid. Nothing here changes anything.
 //!
-//! The tier in force follows from what is known of the cycle, in whatever order it was reported: the highest tier that
-//! was paid for in it, or a higher one of the same interval that the provider names. So an upgrade is in force at once,
-//! a downgrade from the next cycle on. A tier whose payment was refunded or disputed is not in force, even while the
-//! provider goes on naming it.
+//! The tier in force follows from the known reports of the cycle, in any order: the highest tier that was paid for in
+//! it, or a higher one of the same interval that the provider names. So an upgrade is in force at once, a downgrade
+//! from the next cycle on. A tier whose payment was refunded or disputed is not in force, even while the provider still
+//! names it.
 
 use super::dispute::Currency;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub enum SubscriptionStatus {
     Active,
     /// A cycle's payment failed; the provider tries again.
     PastDue,
-    /// Not billed at present: it unlocks nothing and brings nothing.
+    /// Paused: it unlocks nothing and brings nothing.
     Paused,
     /// Over, for good.
     Canceled,
@@ -42,11 +42,11 @@ pub struct TierSwitch {
     pub reversed: bool,
 }
 
-/// The most switches of one cycle that are remembered. Each one was paid for; with more, the oldest are forgotten.
+/// The most remembered switches of one cycle, each of them paid; with more, the oldest are forgotten.
 pub const MAX_STEPS: usize = 32;
 
-/// A paid switch: the credits between two tiers, for some of the cycle's time. A switch down is kept where an invoice took
-/// what it gave back off what others cost.
+/// A paid switch: the credits between two tiers, for a part of the cycle. A downgrade is kept if an invoice subtracted
+/// it from other lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// The order that paid it.
@@ -59,7 +59,7 @@ pub struct Step {
     pub to: i64,
     /// When the switch was made.
     pub at: Timestamp,
-    /// When another switch of the same payment ended it; else never, so that it lasts until the cycle ends.
+    /// When the next switch of the same payment ended it; never if it lasts until the cycle ends.
     pub until: Timestamp,
     /// Whether all of the payment was refunded or disputed.
     pub reversed: bool,
@@ -74,7 +74,7 @@ pub struct OpenInvoice {
     pub currency: Currency,
     /// The provider's page on which the buyer pays it.
     pub url: PageUrl,
-    /// When the provider tries again by itself; `None`: it does not.
+    /// When the provider retries; `None` if it does not.
     pub next_attempt_at: Option<Timestamp>,
 }
 
@@ -89,19 +89,19 @@ pub struct Subscription {
     pub paid_tier: Terms,
     /// The highest tier that it was switched to since.
     pub tier_switch: Option<Box<TierSwitch>>,
-    /// The tier that the provider named last, if it reported one since the cycle was billed.
+    /// The tier that the provider last reported since the cycle was billed.
     pub reported_tier: Option<Box<Terms>>,
     /// The subscription's status.
     pub status: SubscriptionStatus,
     /// The invoice that the buyer can pay while a payment is missing.
     pub open_invoice: Option<Box<OpenInvoice>>,
-    /// Whether payments for it are not collected at present; it keeps its features.
+    /// Whether collecting payments is paused; it keeps its features.
     pub collection_paused: bool,
     /// When the paid cycle began.
     pub cycle_start: Timestamp,
     /// When that cycle ends.
     pub cycle_end: Timestamp,
-    /// When the current period ends by the provider's report, which may be a cycle ahead of what was paid.
+    /// When the current period ends by the provider's report; it may be a cycle ahead of the paid one.
     pub current_period_end: Timestamp,
     /// Whether the subscription ends with that period.
     pub cancel_at_period_end: bool,
@@ -109,17 +109,17 @@ pub struct Subscription {
     pub past_due_since: Option<Timestamp>,
     /// Until when it keeps its features although a payment is missing.
     pub grace_ends_at: Option<Timestamp>,
-    /// The order that paid the cycle; `None`: only a switch within it was reported, or nothing was ever paid.
+    /// The order that paid the cycle; `None` if only a switch was reported, or nothing was ever paid.
     pub order: Option<OrderSerial>,
-    /// Whether all of that order's payment was refunded or disputed, which ends the cycle's features.
+    /// Whether all of that order's payment was refunded or disputed; this ends the cycle's features.
     pub reversed: bool,
-    /// Switches that were paid within the cycle, kept so that switching back and forth earns nothing.
+    /// The cycle's paid switches, kept so that switching back and forth earns nothing.
     pub steps: Vec<Step>,
     /// When the provider made the last report; older ones are ignored.
     pub reported_at: Timestamp,
     /// How many paid cycles have ended.
     pub cycles_ended: u32,
-    /// When the last of them ended: credits that are given back to an order of an ended cycle expire then.
+    /// When the last of them ended: credits returned to an order of an ended cycle expire then.
     pub cycle_ended_at: Option<Timestamp>,
 }
 
@@ -132,7 +132,7 @@ pub struct SubscriptionOver {
     pub last: Option<LastTier>,
 }
 
-/// What is kept of a subscription that is over.
+/// What remains of a subscription that is over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastTier {
     /// The product that was subscribed to.
@@ -162,7 +162,7 @@ impl Subscription {
         }
     }
 
-    /// Whether it does not end with its period.
+    /// Whether it continues after its period.
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.is_current() && !self.cancel_at_period_end
@@ -178,7 +178,7 @@ impl Subscription {
             .unwrap_or(&self.paid_tier);
         let reversed = self.tier_switch.as_deref().filter(|it| it.reversed);
         let reversed = reversed.map(|switched| switched.terms.price);
-        // While a payment is missing, a tier that is only named is not in force.
+        // While a payment is missing, a tier that was only reported is not in force.
         let reported = self.reported_tier.as_deref();
         reported
             .filter(|_| self.status == SubscriptionStatus::Active)
@@ -187,14 +187,13 @@ impl Subscription {
             .unwrap_or(paid)
     }
 
-    /// Whether any payment was reported. A subscription that the provider began before its first
-    /// payment, and that was never paid, unlocks nothing; it only keeps the buyer from buying a second one.
+    /// Whether any payment was reported. A subscription without one unlocks nothing; it only keeps the buyer from
+    /// starting a second one.
     #[must_use]
     pub const fn is_paid(&self) -> bool {
         self.order.is_some() || !self.steps.is_empty()
     }
 
-    /// What is kept of it once it is over.
     pub(in crate::wallet) fn last_tier(&self) -> LastTier {
         let tier = self.tier();
         LastTier {

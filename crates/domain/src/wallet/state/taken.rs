@@ -1,4 +1,4 @@
-//! Which lots credits were taken from, so that they can be given back to them, also once these lots are gone.
+//! Which lots credits were taken from, so that they can be returned, even if these lots no longer exist.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{history::Reason, id::OrderSerial, time::Timestamp};
 
-/// Credits of one lot that were taken, or are given back to it.
+/// Credits taken from one lot, or returned to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakenLot {
     /// The lot's number in its account.
@@ -28,18 +28,17 @@ pub struct TakenLot {
     pub price: Option<LotPrice>,
 }
 
-/// The lot that an account's deductions are known to take from.
+/// The lot that an account's deductions take from, as last recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::wallet) struct LastTaken {
-    /// The lot's number.
     pub(in crate::wallet) lot: u64,
-    /// The number of the record that says so.
+    /// The record that names it.
     pub(in crate::wallet) record: u64,
 }
 
-/// A deduction's record names the lot that it took from only where that is another lot than the last deduction's, or
-/// where no record fewer than so many numbers before it does: so most take no room for it, and a few records before one
-/// always tell it. Less in tests, so that short histories have both.
+/// A deduction's record names its lot only if that differs from the last deduction's, or if none of this many record
+/// numbers before it does. So most records take no room for it, and one within this distance always names it. Smaller
+/// in tests, so that short histories have both cases.
 pub const NAMING_INTERVAL: u64 = if cfg!(test) { 4 } else { 256 };
 
 impl TakenLot {
@@ -55,7 +54,6 @@ impl TakenLot {
         }
     }
 
-    /// Credits of no lot in particular.
     pub(in crate::wallet) const fn new(credits: i64, expires_at: Timestamp) -> Self {
         Self {
             number: u64::MAX,
@@ -69,11 +67,11 @@ impl TakenLot {
     }
 }
 
-/// Lots that a record names: with all of the lots of a wallet that bought for years it would not fit into the log.
+/// The most lots that a record names: all lots of an old wallet would not fit into the log.
 const MAX_NAMED: usize = 128;
 
-/// Bounds what a record names: the last lots stay, since reversals give back from the end; those before become one, of
-/// no lot in particular, that ends with the last of them.
+/// Bounds the lots of a record. The last ones stay, because reversals give back from the end; the others are merged
+/// into one of no particular lot that ends with the last of them.
 pub(in crate::wallet) fn bound(lots: &mut Vec<TakenLot>) {
     if lots.len() <= MAX_NAMED {
         return;
@@ -87,7 +85,6 @@ pub(in crate::wallet) fn bound(lots: &mut Vec<TakenLot>) {
     lots.insert(0, one);
 }
 
-/// Shortens a list to its first credits.
 pub(in crate::wallet) fn first(lots: &mut Vec<TakenLot>, credits: i64) {
     let mut rest = credits;
     for lot in lots.iter_mut() {
@@ -98,7 +95,7 @@ pub(in crate::wallet) fn first(lots: &mut Vec<TakenLot>, credits: i64) {
 }
 
 impl Account {
-    /// Takes free credits in burn order, for the record with this number. Returns what that record has to name.
+    /// Takes free credits in burn order for this record. Returns the lots that it has to name.
     pub(in crate::wallet) fn deduct(
         &mut self,
         credits: i64,
@@ -120,7 +117,7 @@ impl Account {
         Ok(named)
     }
 
-    /// Gives credits back to a lot, or to one like it in its place. A debt must have been paid.
+    /// Returns credits to a lot or to a copy of it. A debt must have been paid.
     pub(in crate::wallet) fn reinstate(&mut self, taken: TakenLot) -> Result<(), Corrupt> {
         let TakenLot {
             number,
@@ -137,7 +134,7 @@ impl Account {
         match order {
             None => self.grant(source, credits, expires_at),
             Some(_) if number >= self.next_lot => Err(Corrupt("credits go back to no lot")),
-            // Under its old number, by which a refund of its order finds it.
+            // Under its old number, so that a refund of its order finds it.
             Some(order) => self.put(
                 number,
                 source,
