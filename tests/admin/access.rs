@@ -69,7 +69,7 @@ async fn guesses_of_the_token_are_limited_and_the_right_one_always_passes() {
 
 /// With a paused clock: a slow machine would otherwise refill the limit in between.
 #[tokio::test]
-async fn the_administrator_does_not_keep_everybody_waiting() {
+async fn one_slow_administrator_delays_no_other() {
     let service = Service::start().await;
     let admin = Client::new(&service.base, kit::service::ADMIN_TOKEN);
     for _ in 0..1000 {

@@ -2,7 +2,7 @@
 
 use kit::{
     Launch, Server, deadline,
-    receiver::{Receiver, Say},
+    receiver::{Receiver, ScriptedResponse},
 };
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn an_endpoint_says_how_it_does_and_is_tried_by_an_event_that_did_not_happ
     assert_eq!(health["attempts"], 0);
     assert_eq!(health["failingSince"], json!(null));
 
-    receiver.always(Some(Say::Status(500)));
+    receiver.always(Some(ScriptedResponse::Status(500)));
     server.grant("ann", 1, "g").await;
     let admin = server.admin();
     let failed = deadline::answered("a failure", deadline::SOON, async || {

@@ -138,7 +138,7 @@ async fn the_customer_of_the_subscription_goes_before_that_of_the_last_payment()
     assert_eq!(visited().await, "cus_1");
 
     subscription["status"] = json!("canceled");
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     shop.service.clock.advance_millis(1000);
     let ended = shop.report("customer.subscription.deleted", &subscription);
     assert_eq!(ended.await.status, 200);
@@ -162,7 +162,7 @@ async fn of_two_subscriptions_begun_at_once_the_customer_of_the_later_one_is_ope
     assert_eq!(visited().await, later["customer"].as_str().unwrap());
     let mut later = later;
     later["status"] = json!("canceled");
-    shop.say(&later);
+    shop.set_subscription(&later);
     shop.service.clock.advance_millis(1000);
     let ended = shop.report("customer.subscription.deleted", &later).await;
     assert_eq!(ended.status, 200);

@@ -166,7 +166,7 @@ impl SandboxShop {
 /// Webhooks that the test delivers itself.
 impl SandboxShop {
     /// Delays all webhooks by a week.
-    pub(crate) async fn deafen(&self) {
+    pub(crate) async fn delay_webhooks(&self) {
         self.set(SandboxChange {
             delay_seconds: Some(7 * DAY),
             ..SandboxChange::default()

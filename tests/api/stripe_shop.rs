@@ -209,16 +209,16 @@ impl StripeShop {
     }
 
     /// Changes the provider's subscription to this.
-    pub(crate) fn say(&self, subscription: &Value) {
+    pub(crate) fn set_subscription(&self, subscription: &Value) {
         let id = subscription["id"].as_str().unwrap();
         self.stripe
             .put(&format!("/v1/subscriptions/{id}"), subscription.clone());
     }
 
     /// Changes the provider's subscription a second later, and reports it.
-    pub(crate) async fn tell(&self, kind: &str, subscription: &Value) {
+    pub(crate) async fn change_and_report(&self, kind: &str, subscription: &Value) {
         self.service.clock.advance_millis(1000);
-        self.say(subscription);
+        self.set_subscription(subscription);
         self.report(kind, subscription).await.expect(200);
     }
 
@@ -228,7 +228,7 @@ impl StripeShop {
         let paid = self.stripe.pay(session_id);
         let mut subscription = self.subscription(checkout, id);
         subscription["customer"] = paid["customer"].clone();
-        self.say(&subscription);
+        self.set_subscription(&subscription);
         let path = format!("/v1/checkout/sessions/{session_id}");
         let session = self.stripe.set(&path, json!({"subscription": id}));
         let reply = self.report("checkout.session.completed", &session).await;

@@ -115,7 +115,7 @@ async fn a_cancellation_by_date_is_withdrawn_too() {
     let end = now["items"]["data"][0]["current_period_end"].clone();
     now["cancel_at"] = end;
     now["cancel_at_period_end"] = json!(false);
-    shop.say(&now);
+    shop.set_subscription(&now);
     shop.report("customer.subscription.updated", &now)
         .await
         .expect(200);

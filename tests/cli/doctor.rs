@@ -122,7 +122,7 @@ fn a_certificate_that_has_ended_is_a_failure() {
         .env("SCRIP_HTTP_TLS_CERT", &cert_file)
         .env("SCRIP_HTTP_TLS_KEY", &key_file);
     let output = command.output().unwrap();
-    // The key is as this process makes files: everybody's to read.
+    // The key is readable by all, as this process creates files.
     let tls = one(&output, "TLS");
     assert_eq!(tls["status"], "warning");
     assert!(

@@ -39,9 +39,9 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
     command.env("SCRIP_WEBHOOK_SECRET", &secret);
     let mut process = Process::start(command, false);
     let listening = |line: &str| line.starts_with("listening to").then_some(());
-    process.hears("that it listens", listening).await;
+    process.wait_for_line("that it listens", listening).await;
     server.grant("ann", 100, "g1").await;
-    let shown = process.hears("the event", |line| {
+    let shown = process.wait_for_line("the event", |line| {
         line.contains("wallet.credited").then(|| line.to_owned())
     });
     let shown = shown.await;
@@ -51,7 +51,7 @@ async fn events_are_shown_from_now_on_and_sent_on_signed() {
     );
     let (headers, body) = received.recv().await.unwrap();
     process
-        .hears("what came of it", |line| {
+        .wait_for_line("what came of it", |line| {
             line.contains("-> 200 OK").then_some(())
         })
         .await;
@@ -88,7 +88,7 @@ async fn all_that_is_kept_is_shown_to_programs_and_a_server_that_goes_is_waited_
     let mut process = Process::start(server.command(&words), false);
     let mut kinds = Vec::new();
     for kind in ["wallet.created", "wallet.credited"] {
-        let event = process.hears(kind, |line| {
+        let event = process.wait_for_line(kind, |line| {
             let event = serde_json::from_str::<Value>(line).ok()?;
             (event["type"] == kind).then_some(event)
         });
@@ -99,7 +99,7 @@ async fn all_that_is_kept_is_shown_to_programs_and_a_server_that_goes_is_waited_
     assert_eq!(kinds.len(), 2);
     server.crash().await;
     process
-        .hears("that it tries on", |line| {
+        .wait_for_line("that it tries on", |line| {
             line.contains("Trying again.").then_some(())
         })
         .await;

@@ -1,4 +1,4 @@
-//! Several cells: a part of the projects goes on in a log of its own, while everybody works.
+//! Several cells: some projects move to a log of their own under load.
 
 use std::{process::Command, time::Instant};
 
@@ -76,7 +76,7 @@ async fn a_cell_is_split_under_load_and_both_go_on_and_fail_over_by_themselves()
     let goes = Checker::of(&cluster, &second).await;
     let reply = split(&cluster, 1, 1, &[&second.id]).await;
     let mut away = [stays.away(reply).await, goes.away(reply).await];
-    cluster.mend().await;
+    cluster.repair().await;
     stays.goes_on().await;
     goes.goes_on().await;
     print_times("split to the first answer", &mut away);
@@ -124,7 +124,7 @@ async fn a_cell_is_split_under_load_and_both_go_on_and_fail_over_by_themselves()
             let since = Instant::now();
             stays.away(since).await;
             goes.away(since).await;
-            cluster.mend().await;
+            cluster.repair().await;
         }
     }
     goes.judge(&mut cluster).await;
@@ -167,7 +167,7 @@ async fn projects_that_were_not_split_are_named_and_each_cells_state_is_shown() 
 
     waiting(&mut cluster, 1).await;
     split(&cluster, 2, 1, &[&second.id]).await;
-    cluster.mend().await;
+    cluster.repair().await;
     let (status, why) = refused(json!({"to": 1, "projects": [first]})).await;
     assert_eq!((status, &*why), (409, "There is such a cell already."));
     let state = |cell: &str| {

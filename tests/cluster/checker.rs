@@ -117,7 +117,7 @@ impl Checker {
 
     /// Ends the load and compares the books, as each process shows them, with what clients were answered.
     pub(crate) async fn judge(mut self, cell: &mut Cluster) {
-        cell.mend().await;
+        cell.repair().await;
         self.goes_on().await;
         self.clients_state.stop.store(true, Ordering::Release);
         for (number, client_sim) in std::mem::take(&mut self.sims).into_iter().enumerate() {

@@ -103,7 +103,7 @@ impl ClientSim {
         self.account
     }
 
-    /// Makes a change, by the same request until it is acknowledged, and sees to it that everybody shows it.
+    /// Makes a change, by the same request until it is acknowledged, and checks that another process shows it.
     async fn change(&mut self, path: &str, key: &str, delta: i64) {
         let body = json!({
             "externalUserId": self.account.wallet, "productId": self.clients_state.product, "amount": delta.abs(),

@@ -92,6 +92,6 @@ async fn a_replaced_code_ends_at_every_process_and_across_a_fail_over() {
             );
         }
     }
-    cell.mend().await;
+    cell.repair().await;
     cell.stop_and_verify().await;
 }

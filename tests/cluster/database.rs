@@ -31,7 +31,7 @@ async fn a_database_that_is_restarted_or_killed_has_lost_nothing() {
         let again = again.await.unwrap();
         away.push(checker.away(again).await);
         checker.goes_on().await;
-        cell.mend().await;
+        cell.repair().await;
     }
     print_times("the database is back to the first answer", &mut away);
     assert!(away.iter().all(|time| *time < BACK_WITHIN), "{away:?}");
@@ -57,7 +57,7 @@ async fn a_database_that_is_frozen_or_full_of_connections_is_waited_for() {
         checker.away(thawed).await
     );
     assert!(thawed.elapsed() < BACK_WITHIN, "{:?}", thawed.elapsed());
-    cell.mend().await;
+    cell.repair().await;
     checker.goes_on().await;
 
     // Nobody but superusers gets a connection, and all that there are end.
@@ -80,7 +80,7 @@ async fn a_database_that_is_frozen_or_full_of_connections_is_waited_for() {
         checker.away(again).await
     );
     assert!(again.elapsed() < BACK_WITHIN, "{:?}", again.elapsed());
-    cell.mend().await;
+    cell.repair().await;
     checker.finish(&mut cell).await;
 }
 
@@ -108,6 +108,6 @@ async fn a_database_without_room_refuses_each_commit_and_is_waited_for() {
         checker.away(again).await
     );
     assert!(again.elapsed() < BACK_WITHIN, "{:?}", again.elapsed());
-    cell.mend().await;
+    cell.repair().await;
     checker.finish(&mut cell).await;
 }

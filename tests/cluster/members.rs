@@ -272,7 +272,7 @@ impl Cluster {
     }
 
     /// Starts those that are down, as a supervisor does, until all are ready and each cell is led.
-    pub(crate) async fn mend(&mut self) {
+    pub(crate) async fn repair(&mut self) {
         let started = Instant::now();
         loop {
             for member in &mut self.members {

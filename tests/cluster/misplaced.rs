@@ -33,7 +33,7 @@ async fn a_copy_of_a_data_directory_is_one_more_process_and_nothing_is_doubled()
     copy(cell.members[leader].data_dir(), twin.data_dir());
     twin.start().await;
     cell.members.push(twin);
-    cell.mend().await;
+    cell.repair().await;
     checker.goes_on().await;
     let leader = cell.leader().await;
     cell.members[leader].kill().await;
@@ -132,6 +132,6 @@ async fn a_leader_whose_clock_is_a_day_ahead_goes_on_from_the_time_before() {
         steps.iter().all(|step| (0..60).contains(step)),
         "{offset}: {steps:?}"
     );
-    cell.mend().await;
+    cell.repair().await;
     cell.stop_and_verify().await;
 }

@@ -72,7 +72,7 @@ async fn stage() -> Stage {
     let project = Project::create(&cluster.client(0, ADMIN_TOKEN)).await;
     waiting(&mut cluster, 1).await;
     split(&cluster, 0, 1, &[&project.id]).await;
-    cluster.mend().await;
+    cluster.repair().await;
     let admin = cluster.client(0, ADMIN_TOKEN);
     let wallets = format!("/api/admin/v1/projects/{}/wallets", project.id);
     let user = json!({"externalUserId": "ann"});

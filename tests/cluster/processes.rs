@@ -26,7 +26,7 @@ async fn a_leader_that_is_killed_is_replaced_within_seconds_and_nothing_is_lost(
         let time = checker.away(killed).await;
         assert!(time < BACK_WITHIN, "no answer for {time:?}");
         away.push(time);
-        cell.mend().await;
+        cell.repair().await;
         checker.goes_on().await;
     }
     print_times("SIGKILL of the leader to the first answer", &mut away);

@@ -51,7 +51,7 @@ async fn processes_are_restarted_in_turn_and_no_request_fails_for_good() {
                 failed.is_empty(),
                 "while {member} was restarted (led: {led}): {failed:?}"
             );
-            cell.mend().await;
+            cell.repair().await;
             checker.avoid(&[]);
             checker.goes_on().await;
         }

@@ -57,7 +57,7 @@ async fn webhooks_of_a_wallet_arrive_in_order_and_all_of_them_across_fail_overs(
             _ => cell.members[leader].kill().await,
         }
         checker.goes_on().await;
-        cell.mend().await;
+        cell.repair().await;
     }
     checker.judge(&mut cell).await;
     let events = events(&cell).await;

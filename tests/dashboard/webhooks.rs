@@ -1,7 +1,7 @@
 //! Webhook endpoints: creation, deliveries, replays.
 
 use kit::{
-    receiver::{Receiver, Say},
+    receiver::{Receiver, ScriptedResponse},
     service::Service,
 };
 
@@ -51,7 +51,7 @@ async fn an_endpoint_is_made_watched_and_sent_to_again() {
         .shows(&receiver.url)
         .shows("Active");
 
-    receiver.next(Say::Status(500));
+    receiver.next(ScriptedResponse::Status(500));
     service.grant("ann", 1).await;
     service.webhooks.settled().await;
     let page = browser.get(&here).await;
@@ -97,7 +97,7 @@ async fn an_endpoint_that_was_switched_off_says_why() {
     let _running = service.webhooks.start();
     let form = [("url", receiver.url.as_str()), ("events", "")];
     let here = path(&browser.post(&webhooks, &form).await);
-    receiver.next(Say::Status(410));
+    receiver.next(ScriptedResponse::Status(410));
     service.grant("ann", 1).await;
     service.webhooks.settled().await;
     for page in [&webhooks, &here] {
@@ -164,7 +164,7 @@ async fn one_delivery_shows_what_was_sent_and_what_came_back() {
     let form = [("url", receiver.url.as_str()), ("events", "wallet.created")];
     let here = path(&browser.post(&webhooks, &form).await);
     let long = format!("<script>alert(1)</script>\u{1b}[2J{}end", "x".repeat(3000));
-    receiver.next(Say::Body(500, long));
+    receiver.next(ScriptedResponse::Body(500, long));
     service.grant("ann <b>", 1).await;
     service.webhooks.settled().await;
     let page = browser.get(&here).await;
@@ -203,14 +203,14 @@ async fn one_delivery_shows_what_was_sent_and_what_came_back() {
         .lacks(received[0].header("webhook-signature"));
 
     // The receiver is silent; then it accepts.
-    receiver.next(Say::Silence);
+    receiver.next(ScriptedResponse::Silence);
     let replay = format!("{here}/replay");
     browser.submit(&replay, &[("deliveryId", &delivery)]).await;
     service.webhooks.settled().await;
     let page = browser.get(&one).await;
     page.shows("no response")
         .shows("Later attempts got no response");
-    receiver.next(Say::Body(202, "thanks".into()));
+    receiver.next(ScriptedResponse::Body(202, "thanks".into()));
     browser.submit(&replay, &[("deliveryId", &delivery)]).await;
     service.webhooks.settled().await;
     let page = browser.get(&one).await;
@@ -251,7 +251,7 @@ async fn an_endpoint_that_fails_is_not_shown_as_well_and_says_what_fails() {
         .shows("100 % of 1 attempts accepted")
         .shows("Active");
 
-    receiver.always(Some(Say::Body(500, "broken here".into())));
+    receiver.always(Some(ScriptedResponse::Body(500, "broken here".into())));
     service.grant("bob", 1).await;
     service.webhooks.settled().await;
     browser
@@ -346,7 +346,7 @@ async fn a_viewer_is_shown_no_code_and_nothing_that_the_receiver_wrote() {
     let body = json!({"priceId": service.add_price(100).await});
     let begun = service.secret.post("/api/v1/checkout", &body).await;
     let begun = begun.expect(200);
-    receiver.next(Say::Body(200, "thanks".into()));
+    receiver.next(ScriptedResponse::Body(200, "thanks".into()));
     let page = begun["url"].as_str().unwrap();
     let pay = format!("{}/pay", page.strip_prefix(&service.base).unwrap());
     service.secret.post(&pay, &json!({})).await.expect(200);

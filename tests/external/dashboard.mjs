@@ -23,7 +23,7 @@ try {
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(String(error)));
 
-  /** Nothing is wider than the screen, and nothing keeps anybody out. */
+  /** Nothing is wider than the screen, and everything is accessible. */
   const judge = async (name) => {
     const inner = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(inner <= page.viewportSize().width, `${name} is ${inner} wide`);

@@ -44,7 +44,7 @@ async fn answer_customers(phone: &'static str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_operator_sets_a_shop_up_at_a_desk() {
+async fn an_operator_sets_a_shop_up_on_a_desktop() {
     operate("0").await;
 }
 
@@ -54,7 +54,7 @@ async fn an_operator_sets_a_shop_up_on_a_phone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn seven_questions_of_customers_are_answered_with_few_clicks_at_a_desk() {
+async fn seven_questions_of_customers_are_answered_with_few_clicks_on_a_desktop() {
     answer_customers("0").await;
 }
 

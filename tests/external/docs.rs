@@ -20,7 +20,7 @@ async fn read(phone: &'static str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reader_finds_their_way_at_a_desk() {
+async fn a_reader_finds_their_way_on_a_desktop() {
     read("0").await;
 }
 

@@ -18,7 +18,7 @@ async fn over_tls_a_browser_keeps_a_cookie_of_this_host_alone() {
         .env("SCRIP_HTTP_TLS_KEY", path("key.pem"));
     let mut process = Process::start(launch.serve(&path("data")), false);
     let port = process
-        .hears("the line with the address", |line| {
+        .wait_for_line("the line with the address", |line| {
             let (_, address) = line.split_once("listening on https://127.0.0.1:")?;
             address.trim().parse::<u16>().ok()
         })

@@ -18,7 +18,7 @@ async fn who_was_invited_signs_in_by_a_real_identity_provider() {
     command.env("BASE", &base);
     let mut provider = Process::start(command, false);
     let issuer = provider
-        .hears("the provider's address", |line| {
+        .wait_for_line("the provider's address", |line| {
             let (_, rest) = line.split_once("provider at ")?;
             rest.split_whitespace().next().map(str::to_owned)
         })
@@ -32,7 +32,7 @@ async fn who_was_invited_signs_in_by_a_real_identity_provider() {
     drop(free);
     let mut server = Process::start(launch.serve(&data.path().join("data")), false);
     let listens = |line: &str| line.contains("listening on").then_some(());
-    server.hears("the line with the address", listens).await;
+    server.wait_for_line("the line with the address", listens).await;
     let doctor = launch
         .command("doctor", &data.path().join("data"))
         .output()

@@ -98,7 +98,7 @@ async fn a_person_buys(phone: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_buys_at_a_desk() {
+async fn a_person_buys_on_a_desktop() {
     a_person_buys(false).await;
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use kit::{
     Launch, Server, deadline,
-    receiver::{Receiver, Say},
+    receiver::{Receiver, ScriptedResponse},
 };
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ async fn a_killed_server_sends_every_event_after_its_restart() {
     let endpoint = endpoint.expect(201);
     let deliveries = format!("{path}/{}/deliveries", endpoint["id"].as_str().unwrap());
     // One wallet waits for a retry across all kills.
-    receiver.of("parked", Some(Say::Status(500)));
+    receiver.of("parked", Some(ScriptedResponse::Status(500)));
     server.grant("parked", 1, "first").await;
     receiver.wait_for(1).await;
     for round in 0..KILLS {
@@ -134,7 +134,7 @@ async fn events_behind_a_late_acceptance_are_sent_after_a_kill() {
     let endpoint = json!({"url": receiver.url, "events": ["wallet.credited"]});
     let hook = server.admin().post(&path, &endpoint).await.expect(201);
     let deliveries = format!("{path}/{}/deliveries", hook["id"].as_str().unwrap());
-    receiver.of("ann", Some(Say::Status(500)));
+    receiver.of("ann", Some(ScriptedResponse::Status(500)));
     for number in 0..11 {
         server.grant("ann", 1, &format!("{number}")).await;
     }
@@ -144,12 +144,12 @@ async fn events_behind_a_late_acceptance_are_sent_after_a_kill() {
         server.grant("bob", 1, &format!("{number}")).await;
     }
     receiver.wait_for(5).await;
-    receiver.of("cid", Some(Say::Silence));
+    receiver.of("cid", Some(ScriptedResponse::Silence));
     server.grant("cid", 1, "hangs").await;
     receiver.wait_for(6).await;
     receiver.of("ann", None);
-    receiver.next(Say::Status(200));
-    receiver.always(Some(Say::Silence));
+    receiver.next(ScriptedResponse::Status(200));
+    receiver.always(Some(ScriptedResponse::Silence));
     send_pending(&server, &deliveries).await;
     receiver.wait_for(8).await;
     let succeeded = format!("{deliveries}?status=succeeded");
@@ -191,7 +191,7 @@ async fn an_end_does_not_wait_for_receivers_that_hang() {
     let path = format!("{}/webhooks", server.project_path());
     let endpoint = json!({"url": receiver.url, "events": ["wallet.credited"]});
     server.admin().post(&path, &endpoint).await.expect(201);
-    receiver.always(Some(Say::Silence));
+    receiver.always(Some(ScriptedResponse::Silence));
     server.grant("ann", 1, "first").await;
     let cut = receiver.wait_for(1).await.remove(0);
     let ended = tokio::time::timeout(TIMEOUT, server.terminate()).await;

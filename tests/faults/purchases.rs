@@ -50,11 +50,11 @@ impl StripeServer {
 
     /// Reports the payment; returns the status, `None`: no response came.
     pub(crate) async fn report(&self, session: &Value) -> Option<u16> {
-        self.tell("evt_1", COMPLETED, session).await
+        self.report_event("evt_1", COMPLETED, session).await
     }
 
     /// Reports any event; returns the status, `None`: no response came.
-    pub(crate) async fn tell(&self, event: &str, kind: &str, object: &Value) -> Option<u16> {
+    pub(crate) async fn report_event(&self, event: &str, kind: &str, object: &Value) -> Option<u16> {
         let (body, header) = self.stripe.event(event, kind, object, seconds());
         let path = format!("/webhooks/stripe/{}", self.server.project().id);
         let client = self.server.client();

@@ -121,7 +121,7 @@ async fn a_crash_within_the_refund_of_an_unfulfilled_payment_refunds_it_once() {
     assert_eq!(status, 200);
     assert_eq!(shop.refunds_asked(), 1);
     assert_eq!(shop.waiting().await, 0);
-    // The try that was known to succeed tells what became of the first.
+    // The second try, which succeeds, answers the outcome of the first.
     let log = shop.audited().await;
     assert!(log.iter().all(|(state, _)| state == "done"), "{log:?}");
     let (_, first) = log.last().unwrap();

@@ -5,12 +5,12 @@ use kit::{Client, Instance, Launch, launch::ADMIN_TOKEN, process::listening};
 /// A process' main address and that of its administrators.
 async fn start(launch: &Launch, data: &std::path::Path) -> (kit::process::Process, String, String) {
     let mut process = Instance::begin(launch, data);
-    let admin = process.hears("the administrators' address", |line| {
+    let admin = process.wait_for_line("the administrators' address", |line| {
         let (_, address) = line.split_once("dashboard and admin API are at ")?;
         Some(address.to_owned())
     });
     let admin = admin.await;
-    let main = process.hears("the address", listening).await;
+    let main = process.wait_for_line("the address", listening).await;
     (process, main, admin)
 }
 

@@ -2,7 +2,7 @@
 
 use kit::{
     Client, Launch, Project, Server, deadline,
-    receiver::{Receiver, Say},
+    receiver::{Receiver, ScriptedResponse},
     stripe,
 };
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ async fn a_disabled_endpoint_is_logged() {
     let url = format!("{}?token=a-secret", receiver.url);
     let endpoint = server.admin().post(&path, &json!({"url": url})).await;
     let endpoint = endpoint.expect(201);
-    receiver.next(Say::Status(410));
+    receiver.next(ScriptedResponse::Status(410));
     server.grant("ann", 1, "g1").await;
     let id = endpoint["id"].as_str().unwrap();
     let text = line(&server, &["WARN", "was disabled", id]).await;

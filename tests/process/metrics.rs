@@ -65,7 +65,7 @@ async fn prometheus_own_tool_finds_nothing_wrong() {
 
 #[tokio::test]
 async fn the_grafana_dashboard_and_the_rules_use_metrics_that_exist() {
-    // One of a cluster has all figures, with a snapshot to tell the age of.
+    // One of a cluster has all figures, with the age of a snapshot.
     let database = postgres_kit::shared();
     let name = database.create_database();
     let launch = Launch::default().env("SCRIP_STORAGE_URL", database.url(&name));

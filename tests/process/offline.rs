@@ -2,7 +2,7 @@
 
 use kit::{
     Launch, Server,
-    receiver::{Receiver, Say},
+    receiver::{Receiver, ScriptedResponse},
 };
 use serde_json::json;
 
@@ -17,7 +17,7 @@ async fn a_drill_reads_and_spends_and_reaches_nobody_else() {
     hook.expect(201);
     server.set_provider(&json!({"kind": "sandbox"})).await;
     let price = server.add_price(5).await;
-    receiver.always(Some(Say::Status(500)));
+    receiver.always(Some(ScriptedResponse::Status(500)));
     server.grant("ann", 10, "g1").await;
     receiver.wait_for(1).await;
     assert!(server.terminate().await.success());

@@ -47,7 +47,7 @@ async fn what_is_for_this_machine_goes_through_no_proxy() {
     let report = command.output().expect("the binary starts").stdout;
     let report = String::from_utf8_lossy(&report);
     assert!(report.contains("accepts reads and writes"), "{report}");
-    // Had anybody connected to the proxy, the connection would wait in its queue.
+    // If a request had reached the proxy, the connection would wait in its queue.
     let nobody = proxy.accept().unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::WouldBlock);
 }

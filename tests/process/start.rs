@@ -32,13 +32,13 @@ async fn an_address_in_use_is_refused_before_the_data_is_touched() {
     let mut command = Launch::default().command("serve", &data);
     let output = command.args(["--listen", address]).output().unwrap();
     assert!(!output.status.success());
-    let said = errors(&output);
-    assert!(said.contains("(setting `listen`)"), "{said}");
-    assert!(said.contains("--listen 127.0.0.1:0"), "{said}");
+    let output = errors(&output);
+    assert!(output.contains("(setting `listen`)"), "{output}");
+    assert!(output.contains("--listen 127.0.0.1:0"), "{output}");
     let mut command = Launch::default().serve(&data);
     let output = command.env("SCRIP_ADMIN_LISTEN", address).output().unwrap();
-    let said = errors(&output);
-    assert!(said.contains("Set admin.listen to another"), "{said}");
+    let output = errors(&output);
+    assert!(output.contains("Set admin.listen to another"), "{output}");
     assert!(!data.exists());
 }
 
@@ -72,7 +72,7 @@ async fn a_token_is_made_once_and_put_into_a_file_instead_of_the_log() {
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
 
     let mut second = begin(&data);
-    let base = second.hears("the address", listening).await;
+    let base = second.wait_for_line("the address", listening).await;
     assert!(
         !second.output().iter().any(|line| line.contains("token")),
         "{:?}",
@@ -92,7 +92,7 @@ async fn a_start_that_waits_for_its_database_says_so_and_ends_at_once() {
     let launch = Launch::default().env("SCRIP_STORAGE_URL", "postgres://scrip@127.0.0.1:1/scrip");
     let mut process = Instance::begin(&launch, &folder.path().join("data"));
     let waits = |line: &str| line.contains("trying again, Ctrl-C ends").then_some(());
-    process.hears("that it waits", waits).await;
+    process.wait_for_line("that it waits", waits).await;
     process.terminate();
     assert!(process.wait(kit::deadline::SOON).await.success());
 }
@@ -134,7 +134,7 @@ async fn a_request_that_names_no_host_or_two_is_refused_in_json() {
 
 async fn first_start(data: &Path) -> (String, (Process, String)) {
     let mut process = begin(data);
-    let file = process.hears("where the token is", |line| {
+    let file = process.wait_for_line("where the token is", |line| {
         let (_, rest) = line.split_once("a new administrator token is in ")?;
         Some(rest.split_once(": keep it")?.0.to_owned())
     });
@@ -142,7 +142,7 @@ async fn first_start(data: &Path) -> (String, (Process, String)) {
     let mode = std::fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     let token = std::fs::read_to_string(file).unwrap().trim().to_owned();
-    let base = process.hears("the address", listening).await;
+    let base = process.wait_for_line("the address", listening).await;
     (token, (process, base))
 }
 

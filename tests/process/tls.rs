@@ -71,7 +71,7 @@ fn launch(files: &Files) -> Launch {
 async fn start(launch: &Launch, data: &Path) -> (Process, String) {
     let mut process = Process::start(launch.serve(data), false);
     let port = process
-        .hears("the line with the address", |line| {
+        .wait_for_line("the line with the address", |line| {
             let (_, address) = line.split_once("listening on https://127.0.0.1:")?;
             address.trim().parse::<u16>().ok()
         })
@@ -101,7 +101,7 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
     // Files that cannot be used change nothing.
     put(&files.key(), "no key");
     process
-        .hears("that the files do not work", |line| {
+        .wait_for_line("that the files do not work", |line| {
             line.contains("do not work").then_some(())
         })
         .await;
@@ -110,7 +110,7 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
 
     let second = files.renew();
     process
-        .hears("that there are new certificates", |line| {
+        .wait_for_line("that there are new certificates", |line| {
             line.contains("New TLS certificates").then_some(())
         })
         .await;

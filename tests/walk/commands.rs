@@ -117,7 +117,7 @@ async fn listens(walk: &Walk, world: &World, key: &str) {
     command.env("SCRIP_SECRET_KEY", key).env(LOUD.0, LOUD.1);
     let mut process = Process::start(command, false);
     let is_newest = |line: &str| line.contains("order.paid").then_some(());
-    process.hears("an order", is_newest).await;
+    process.wait_for_line("an order", is_newest).await;
     let client = world.server.instance().client(key);
     let newest = deadline::answered("all events", deadline::SOON, async || {
         let mut after = String::new();
@@ -139,7 +139,7 @@ async fn listens(walk: &Walk, world: &World, key: &str) {
     });
     let newest = newest.await;
     let is_newest = |line: &str| line.contains(&newest).then_some(());
-    process.hears("the newest event", is_newest).await;
+    process.wait_for_line("the newest event", is_newest).await;
     let log = process.output().join("\n");
     walk.search_answer(&Holder::Terminal, "scrip listen", &log, "");
 }

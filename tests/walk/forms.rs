@@ -1,4 +1,4 @@
-//! The forms of the dashboard as the pages have them: everybody who is signed in presses every button that they are
+//! The forms of the dashboard as the pages have them: each signed-in person presses every button that they are
 //! shown, with the values that the fields have, with more than they may give, and with what is no value at all.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,7 +128,7 @@ impl PageForm {
         format!("POST {}", exact.path)
     }
 
-    /// What tells it from others of its kind.
+    /// What distinguishes it from others of its kind.
     fn shape(&self) -> String {
         let names = self.fixed.iter().chain(&self.typed).map(|(name, value)| {
             let is_button = ["action", "kind", "deed"].contains(&&**name);
@@ -178,7 +178,7 @@ fn large(name: &str, value: &str) -> String {
     }
 }
 
-/// Everybody presses what their pages have. Those who may most come last, as they end what others see.
+/// Each person presses the buttons of their pages. Those who may most come last, as they end what others see.
 pub(crate) async fn press_everything(walk: &Walk, world: &World) {
     let mut visitors: Vec<_> = world
         .visitors

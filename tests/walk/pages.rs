@@ -1,4 +1,4 @@
-//! Every page of the dashboard, by its routes and by its links, as everybody who can sign in.
+//! Every page of the dashboard, by its routes and by its links, as each person who can sign in.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -33,7 +33,7 @@ pub(crate) enum SecretKind {
     WalletRef,
 }
 
-/// Something that not everybody may see.
+/// Something that only some may see.
 #[derive(Debug, Clone)]
 pub(crate) struct Secret {
     /// What it is, for the message.
@@ -95,10 +95,10 @@ impl Secret {
             Kind::Address | Kind::OfProvider => is_server || sees_pages,
             // What was sent stays as it was sent.
             Kind::ErasedAddress => {
-                let tells = route.contains("/events")
+                let is_event = route.contains("/events")
                     || route.contains("/deliveries")
                     || route.contains("delivery");
-                tells && (is_server || sees_pages)
+                is_event && (is_server || sees_pages)
             }
             Kind::Order => is_server || sees_pages || is_publishable || is_own,
             Kind::Hold => is_server || sees_secrets,

@@ -35,10 +35,10 @@ const MAKES: [&str; 13] = [
 ];
 /// Routes that nobody is answered in this world, and why.
 const UNANSWERED: [(&str, &str); 13] = [
-    ("POST /dashboard/sign-in", "everybody is signed in"),
+    ("POST /dashboard/sign-in", "all are signed in"),
     (
         "POST /dashboard/invitation",
-        "everybody has accepted theirs",
+        "all have accepted theirs",
     ),
     (
         "POST /dashboard/people/{user}/identity",
@@ -311,12 +311,12 @@ impl Walk {
         });
         let lines: Vec<_> = lines.collect();
         assert!(lines.is_empty(), "{}", lines.join("\n"));
-        // Who searches in vain for what somebody surely sees searches wrongly.
+        // A search that misses a secret that its holder surely sees is wrong.
         for secret in &world.secrets {
             let is_hidden = secret.kind == SecretKind::ShownOnce;
             assert!(
                 is_hidden || notes.seen.contains_key(&secret.kind),
-                "nobody saw {}",
+                "no holder was shown {}",
                 secret.what
             );
         }

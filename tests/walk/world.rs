@@ -1,8 +1,8 @@
-//! A server with two shops, in which there is something of everything, everybody who may ask, and what each hides.
+//! A server with two shops, with something of every kind, all callers, and the secrets of each.
 
 use kit::{
     Client, Launch, Project, Server, deadline,
-    receiver::{Receiver, Say},
+    receiver::{Receiver, ScriptedResponse},
     smtp::MailServer,
     stripe::{self, Stripe},
 };
@@ -103,7 +103,7 @@ impl World {
         let path = format!("{}/webhooks", self.shops[shop].admin_path());
         let gone = Receiver::start().await;
         let left = format!("gone-with-{shop}-farewell");
-        gone.always(Some(Say::Body(410, left.clone())));
+        gone.always(Some(ScriptedResponse::Body(410, left.clone())));
         self.hides(
             SecretKind::OfReceiver,
             "what a receiver that left answered",
@@ -113,7 +113,7 @@ impl World {
         let answer = format!("answer-of-receiver-{shop}");
         self.shops[shop]
             .receiver
-            .always(Some(Say::Body(200, answer.clone())));
+            .always(Some(ScriptedResponse::Body(200, answer.clone())));
         self.hides(
             SecretKind::OfReceiver,
             "what the receiver answered",
@@ -488,7 +488,7 @@ impl World {
         self.visitors.push(people::administrator(&base).await);
     }
 
-    /// Everybody with a key, a code, a session or a token, and with what has ended.
+    /// Holders of a key, a code, a session or a token, also ended ones.
     async fn has_programs(&mut self) {
         let token = kit::launch::ADMIN_TOKEN;
         let mut all = vec![

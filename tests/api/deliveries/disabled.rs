@@ -1,6 +1,6 @@
 //! Endpoints that are disabled because they accepted nothing.
 
-use kit::receiver::Say;
+use kit::receiver::ScriptedResponse;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::{
 #[tokio::test]
 async fn an_endpoint_that_is_gone_is_sent_nothing_until_it_is_set_active() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.next(Say::Status(410));
+    hooked.receiver.next(ScriptedResponse::Status(410));
     hooked.grant("ann", 10).await;
     hooked.settled().await;
     hooked.grant("bob", 10).await;
@@ -49,7 +49,7 @@ async fn an_endpoint_that_is_gone_is_sent_nothing_until_it_is_set_active() {
 #[tokio::test]
 async fn five_days_of_nothing_but_failures_switch_an_endpoint_off() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.always(Some(Say::Status(500)));
+    hooked.receiver.always(Some(ScriptedResponse::Status(500)));
     for day in 0..5 {
         assert_eq!(hooked.endpoint().await["active"], true, "after {day} days");
         hooked.grant(&format!("user-{day}"), 1).await;
@@ -57,7 +57,7 @@ async fn five_days_of_nothing_but_failures_switch_an_endpoint_off() {
         hooked.pass(23 * HOUR).await;
     }
     // One success resets the count of days.
-    hooked.receiver.of("lucky", Some(Say::Status(200)));
+    hooked.receiver.of("lucky", Some(ScriptedResponse::Status(200)));
     hooked.grant("lucky", 1).await;
     hooked.settled().await;
     hooked.pass(5 * HOUR).await;

@@ -216,7 +216,7 @@ async fn nothing_is_left_of_a_deleted_endpoint() {
     hooked.add(&other.url).await;
     hooked
         .receiver
-        .always(Some(kit::receiver::Say::Status(500)));
+        .always(Some(kit::receiver::ScriptedResponse::Status(500)));
     hooked.grant("ann", 1).await;
     hooked.settled().await;
     let deleted = hooked

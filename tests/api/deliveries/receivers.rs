@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kit::receiver::{Receiver, Say};
+use kit::receiver::{Receiver, ScriptedResponse};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -131,7 +131,7 @@ async fn nonsense_is_no_answer() {
 async fn redirects_are_not_followed() {
     let hooked = ServiceWithEndpoint::start().await;
     let elsewhere = Receiver::start().await;
-    hooked.receiver.next(Say::Redirect(elsewhere.url.clone()));
+    hooked.receiver.next(ScriptedResponse::Redirect(elsewhere.url.clone()));
     hooked.service.code().await;
     hooked.settled().await;
     assert_eq!(elsewhere.received().len(), 0);
@@ -146,7 +146,7 @@ async fn dead_endpoints_slow_no_other() {
     let mut dead = Vec::new();
     for _ in 0..19 {
         let receiver = Receiver::start().await;
-        receiver.always(Some(Say::Silence));
+        receiver.always(Some(ScriptedResponse::Silence));
         hooked.add(&receiver.url).await;
         dead.push(receiver);
     }
@@ -166,7 +166,7 @@ async fn dead_endpoints_slow_no_other() {
 #[tokio::test]
 async fn what_the_operator_does_not_allow_any_more_is_not_sent() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(Say::Status(500)));
+    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 1).await;
     hooked.settled().await;
     drop(hooked.running);
@@ -189,7 +189,7 @@ async fn what_the_operator_does_not_allow_any_more_is_not_sent() {
 #[tokio::test]
 async fn one_that_was_away_for_a_while_hears_everything_in_order() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.always(Some(Say::Status(502)));
+    hooked.receiver.always(Some(ScriptedResponse::Status(502)));
     let users: Vec<String> = (0..30).map(|number| format!("user-{number}")).collect();
     for amount in 1..=3 {
         for user in &users {
@@ -245,7 +245,7 @@ async fn a_backlog_is_sent_once_each_and_as_fast_as_it_is_taken() {
 async fn a_dead_endpoint_holds_no_more_than_so_many_wallets_and_misses_none() {
     const USERS: usize = 1400;
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.always(Some(Say::Status(503)));
+    hooked.receiver.always(Some(ScriptedResponse::Status(503)));
     for number in 0..USERS {
         hooked.grant(&format!("user-{number}"), 1).await;
     }

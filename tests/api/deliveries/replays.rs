@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kit::receiver::{Received, Receiver, Say};
+use kit::receiver::{Received, Receiver, ScriptedResponse};
 use reqwest::Method;
 use scrip::outbound::webhooks::Running;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ async fn what_was_delivered_is_delivered_again_when_asked_for() {
 #[tokio::test]
 async fn what_is_pending_is_tried_at_once_when_asked_for() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.next(Say::Status(500));
+    hooked.receiver.next(ScriptedResponse::Status(500));
     hooked.service.code().await;
     hooked.settled().await;
     let page = hooked.deliveries("").await;
@@ -78,7 +78,7 @@ async fn what_is_pending_is_tried_at_once_when_asked_for() {
 #[tokio::test]
 async fn what_is_asked_for_by_hand_takes_no_attempt_away() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.always(Some(Say::Status(500)));
+    hooked.receiver.always(Some(ScriptedResponse::Status(500)));
     hooked.service.code().await;
     hooked.settled().await;
     let page = hooked.deliveries("").await;

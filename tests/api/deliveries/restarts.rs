@@ -1,6 +1,6 @@
 //! Deliveries that a restart or a crash interrupts.
 
-use kit::receiver::Say;
+use kit::receiver::ScriptedResponse;
 use persistence::AppendRefusal;
 use reqwest::Method;
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::{
 #[tokio::test]
 async fn a_restart_goes_on_where_it_was() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(Say::Status(500)));
+    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 1).await;
     hooked.grant("bob", 5).await;
     hooked.grant("ann", 2).await;
@@ -61,7 +61,7 @@ async fn what_was_sent_and_not_noted_is_sent_again_after_a_crash() {
     let hooked = ServiceWithEndpoint::start().await;
     hooked.grant("ann", 1).await;
     hooked.settled().await;
-    hooked.receiver.of("bob", Some(Say::Silence));
+    hooked.receiver.of("bob", Some(ScriptedResponse::Silence));
     hooked.grant("bob", 2).await;
     hooked.receiver.wait_for(3).await;
     // A crash while bob's first event is in flight.
@@ -82,7 +82,7 @@ async fn what_was_sent_and_not_noted_is_sent_again_after_a_crash() {
 #[tokio::test]
 async fn what_waited_behind_an_event_that_was_accepted_just_now_is_sent_after_a_crash() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(Say::Status(500)));
+    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
     for amount in [1, 2, 3] {
         hooked.grant("ann", amount).await;
     }
@@ -90,12 +90,12 @@ async fn what_waited_behind_an_event_that_was_accepted_just_now_is_sent_after_a_
     hooked.settled().await;
     assert_eq!(hooked.summaries().len(), 3, "ann's first, and all of bob's");
     // One that hangs: nothing is written for want of other work.
-    hooked.receiver.of("cid", Some(Say::Silence));
+    hooked.receiver.of("cid", Some(ScriptedResponse::Silence));
     hooked.grant("cid", 1).await;
     hooked.receiver.wait_for(4).await;
     hooked.receiver.of("ann", None);
-    hooked.receiver.next(Say::Status(200));
-    hooked.receiver.always(Some(Say::Silence));
+    hooked.receiver.next(ScriptedResponse::Status(200));
+    hooked.receiver.always(Some(ScriptedResponse::Silence));
     hooked.service.clock.advance_millis(6000);
     hooked.receiver.wait_for(6).await;
     kit::deadline::answered("the first is accepted", kit::deadline::SOON, async || {
@@ -131,7 +131,7 @@ async fn what_was_asked_for_again_and_is_under_way_is_sent_after_a_crash() {
     }
     hooked.settled().await;
     assert_eq!(hooked.summaries().len(), 6);
-    hooked.receiver.always(Some(Say::Silence));
+    hooked.receiver.always(Some(ScriptedResponse::Silence));
     assert_eq!(
         replay_since(&hooked, "2020-01-01T00:00:00Z").await,
         json!({"count": 6})
@@ -207,7 +207,7 @@ async fn an_endpoint_that_was_sent_nothing_gets_its_events_after_a_restart() {
 #[tokio::test]
 async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_the_start() {
     let hooked = ServiceWithEndpoint::of(Service::with(impatient).await).await;
-    hooked.receiver.always(Some(Say::Silence));
+    hooked.receiver.always(Some(ScriptedResponse::Silence));
     hooked.grant("ann", 1).await;
     hooked.receiver.wait_for(1).await;
     let ends = hooked.running.stop(std::time::Duration::from_secs(86_400));
@@ -227,7 +227,7 @@ async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_
 #[tokio::test]
 async fn a_former_leader_leaves_due_deliveries_to_the_next() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(Say::Status(500)));
+    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 1).await;
     hooked.settled().await;
     hooked.receiver.of("ann", None);

@@ -1,7 +1,7 @@
 //! Events that cannot be read when they are due.
 
 use domain::id::WalletKey;
-use kit::receiver::Say;
+use kit::receiver::ScriptedResponse;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ struct UnreadableEvents {
 impl UnreadableEvents {
     async fn start() -> Self {
         let hooked = ServiceWithEndpoint::start().await;
-        hooked.receiver.of("ann", Some(Say::Status(500)));
+        hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
         let service = &hooked.service;
         service.grant("ann", 1).await;
         let body = json!({"externalUserId": "ann", "feature": "pro"});

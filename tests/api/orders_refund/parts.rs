@@ -93,7 +93,7 @@ impl PaidInParts {
     }
 
     /// Delays webhooks for longer than any test.
-    async fn deafen(&self) {
+    async fn delay_webhooks(&self) {
         let late = SandboxChange {
             delay_seconds: Some(7 * DAY),
             ..SandboxChange::default()
@@ -138,7 +138,7 @@ async fn a_part_and_then_the_rest_go_back_also_beyond_one_payment() {
 #[tokio::test]
 async fn what_was_given_back_at_the_provider_is_not_given_again() {
     let paid = PaidInParts::open().await;
-    paid.deafen().await;
+    paid.delay_webhooks().await;
     paid.give_there(0, 500).await;
     paid.give_there(1, 100).await;
     let much = paid.refund(Some(301), "k").await;
@@ -230,7 +230,7 @@ async fn two_keys_at_once_give_back_no_more_than_all_payments_have() {
 #[tokio::test]
 async fn reports_of_parts_add_up_in_any_order() {
     let paid = PaidInParts::open().await;
-    paid.deafen().await;
+    paid.delay_webhooks().await;
     let before = paid.shop.undelivered().await.len();
     paid.give_there(1, 400).await;
     paid.give_there(0, 250).await;

@@ -45,7 +45,7 @@ impl RunningSubscription {
             ("sub_old", "active", "cus_9"),
             ("sub_late", "past_due", "cus_8"),
         ] {
-            shop.say(&json!({
+            shop.set_subscription(&json!({
                 "id": id, "object": "subscription", "customer": customer, "status": status,
                 "created": shop.seconds() - 90 * DAY, "latest_invoice": "in_old", "currency": "eur",
                 "metadata": {"crm": "42"},
@@ -128,7 +128,7 @@ async fn a_running_subscription_is_taken_over_once_and_its_cycle_costs_nothing()
     );
     moved
         .shop
-        .tell("customer.subscription.updated", &marked)
+        .change_and_report("customer.subscription.updated", &marked)
         .await;
     assert_eq!(moved.shop.service.ledger("ann").await, ledger);
     assert_eq!(
@@ -199,7 +199,7 @@ async fn what_is_not_charged_as_our_price_is_not_taken_over_under_it() {
     ] {
         let mut now = before.clone();
         *now.pointer_mut(field).unwrap() = other;
-        moved.shop.say(&now);
+        moved.shop.set_subscription(&now);
         let mismatch = list().await;
         let words = mismatch.as_str().unwrap();
         assert!(words.starts_with(reason), "{words}");

@@ -89,7 +89,7 @@ async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
     let shop = SandboxShop::open().await;
     let tiers = shop.tiers().await;
     if way == Way::ListAlone {
-        shop.deafen().await;
+        shop.delay_webhooks().await;
     }
     if !unkindness.is_empty() {
         shop.unkind(unkindness).await;

@@ -76,7 +76,7 @@ async fn bought_and_refunded(shop: &StripeShop) -> [Value; 3] {
     let tier = shop.add_tier(500).await;
     let checkout_page = shop.open_checkout_of("ann", &tier).await;
     let subscription = shop.subscription(&checkout_page, "sub_1");
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     let checkout = checkout_page["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);
     let fields = json!({

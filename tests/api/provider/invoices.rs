@@ -118,7 +118,7 @@ impl RenewedSubscriber {
             self.subscription[name] = value.clone();
         }
         let kind = "customer.subscription.updated";
-        self.shop.tell(kind, &self.subscription).await;
+        self.shop.change_and_report(kind, &self.subscription).await;
     }
 
     fn small(&self) -> Value {
@@ -291,7 +291,7 @@ async fn a_subscription_whose_metadata_was_replaced_is_still_ours() {
     let mut billed = RenewedSubscriber::open().await;
     billed.shop.service.handle.fold_all().await.unwrap();
     billed.subscription["metadata"] = json!({"crm_id": "42"});
-    billed.shop.say(&billed.subscription);
+    billed.shop.set_subscription(&billed.subscription);
     billed.renewed(&[billed.small()]).await;
     let expected = [(500, "purchase"), (-500, "expiry"), (500, "purchase")];
     assert_eq!(billed.shop.service.ledger("ann").await, lines(&expected));

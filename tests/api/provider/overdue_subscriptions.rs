@@ -47,7 +47,7 @@ async fn a_deletion_without_a_webhook_ends_the_wallets_subscription() {
     let mut subscription = subscribed(&shop).await;
     // The service is down for seventy days; the provider's list goes back thirty.
     subscription["status"] = json!("canceled");
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     shop.service.clock.advance_millis(70 * DAY * 1000);
     let shop = shop.again().await;
     assert_eq!(shop.features().await, json!(["pro"]), "no answer came yet");
@@ -85,7 +85,7 @@ async fn a_subscription_is_asked_about_a_day_after_its_period_and_once_a_day() {
     );
     // It has been renewed.
     subscription["items"]["data"][0]["current_period_end"] = json!(shop.seconds() + 28 * DAY);
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     shop.days_and_a_round(1).await;
     let looks = shop.looks();
     shop.days_and_a_round(1).await;
@@ -176,7 +176,7 @@ async fn what_goes_on_is_not_asked_about() {
     for month in 1..=3 {
         shop.service.clock.advance_millis(30 * DAY * 1000);
         subscription["items"]["data"][0]["current_period_end"] = json!(shop.seconds() + 30 * DAY);
-        shop.say(&subscription);
+        shop.set_subscription(&subscription);
         let reply = shop.report("customer.subscription.updated", &subscription);
         assert_eq!(reply.await.status, 200, "month {month}");
         shop.service.round().await;

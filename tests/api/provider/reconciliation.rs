@@ -189,7 +189,7 @@ async fn a_subscriptions_charge_without_marks_is_known_by_its_bill() {
         });
         shop.stripe
             .put(&format!("/v1/invoice_payments/inpay_{number}"), by);
-        shop.say(&json!({
+        shop.set_subscription(&json!({
             "id": format!("sub_{number}"), "object": "subscription", "customer": customer,
             "status": "active", "metadata": marks, "latest_invoice": bill,
             "items": {"object": "list", "data": [{"price": foreign}]},

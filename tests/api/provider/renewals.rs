@@ -1,4 +1,4 @@
-//! Subscriptions as events tell of them: renewed, switched, in arrears, ended.
+//! Subscriptions as events report them: renewed, switched, in arrears, ended.
 
 use serde_json::{Value, json};
 
@@ -69,7 +69,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     subscription["items"]["data"][0]["price"]["metadata"]["scrip_price_id"] = json!(larger);
     subscription["items"]["data"][0]["current_period_start"] = json!(end - 30 * 86_400);
     subscription["items"]["data"][0]["current_period_end"] = json!(end);
-    shop.tell("customer.subscription.updated", &subscription)
+    shop.change_and_report("customer.subscription.updated", &subscription)
         .await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(wallet["features"], json!(["max", "pro"]));
@@ -114,7 +114,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     );
 
     subscription["status"] = json!("past_due");
-    shop.tell("customer.subscription.updated", &subscription)
+    shop.change_and_report("customer.subscription.updated", &subscription)
         .await;
     assert_eq!(
         shop.wallet("ann").await["subscriptions"][0]["status"],
@@ -130,7 +130,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
 
     subscription["status"] = json!("active");
     subscription["cancel_at_period_end"] = json!(true);
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     shop.report("customer.subscription.updated", &subscription)
         .await
         .expect(200);
@@ -152,7 +152,7 @@ async fn a_subscription_is_renewed_switched_and_ends() {
     );
 
     subscription["status"] = json!("canceled");
-    shop.tell("customer.subscription.deleted", &subscription)
+    shop.change_and_report("customer.subscription.deleted", &subscription)
         .await;
     let wallet = shop.wallet("ann").await;
     assert_eq!(
@@ -192,7 +192,7 @@ async fn a_lost_renewal_is_found_with_the_next_report_of_its_subscription() {
     );
     subscription["latest_invoice"] = json!("in_2");
     subscription["items"]["data"][0]["current_period_end"] = json!(end);
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     shop.report("customer.subscription.updated", &subscription)
         .await
         .expect(200);

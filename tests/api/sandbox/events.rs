@@ -8,7 +8,7 @@ use crate::sandbox_shop::{DAY, HOUR, SandboxShop};
 #[tokio::test]
 async fn without_a_single_webhook_the_list_of_events_says_it_all() {
     let shop = SandboxShop::open().await;
-    shop.deafen().await;
+    shop.delay_webhooks().await;
     let once = shop.buy_credits("ann").await;
     shop.subscribed("bea").await;
     shop.read().await;
@@ -60,7 +60,7 @@ async fn a_subscription_that_ended_unheard_is_found_in_the_list_of_events() {
     let shop = SandboxShop::open().await;
     shop.subscribed("ann").await;
     shop.advance(3 * DAY).await;
-    shop.deafen().await;
+    shop.delay_webhooks().await;
     let id = shop.subscription_there().await["id"].clone();
     let path = format!("/v1/subscriptions/{}", id.as_str().unwrap());
     shop.ask(Method::DELETE, &path, "").await;
@@ -85,7 +85,7 @@ async fn a_renewal_without_a_webhook_is_read_from_the_list_of_events() {
     let shop = SandboxShop::open().await;
     shop.subscribed("ann").await;
     shop.advance(29 * DAY).await;
-    shop.deafen().await;
+    shop.delay_webhooks().await;
     shop.advance(DAY + 2 * HOUR).await;
     shop.read().await;
     let renewed = json!({
@@ -105,7 +105,7 @@ async fn the_hour_in_which_a_renewal_is_a_draft_brings_nothing_twice() {
     let shop = SandboxShop::open().await;
     shop.subscribed("ann").await;
     shop.advance(29 * DAY).await;
-    shop.deafen().await;
+    shop.delay_webhooks().await;
     shop.advance(DAY + HOUR / 2).await;
     let draft = shop.undelivered().await;
     let kinds = ["invoice.created", "customer.subscription.updated"];

@@ -76,7 +76,7 @@ async fn a_planned_tier_is_the_same_in_any_order_of_reports() {
     ]) {
         let (shop, _) = planned().await;
         shop.advance(29 * DAY).await;
-        shop.deafen().await;
+        shop.delay_webhooks().await;
         shop.advance(DAY + 2 * HOUR).await;
         let undelivered = shop.undelivered().await;
         for kind in &order {
@@ -100,7 +100,7 @@ async fn switched(to: impl Fn(&Tiers) -> &String, order: &[&str]) -> (SandboxSho
     let (_, tiers) = shop.subscribed("ann").await;
     shop.advance(15 * DAY).await;
     shop.portal("ann").await;
-    shop.deafen().await;
+    shop.delay_webhooks().await;
     shop.switch("ann", to(&tiers)).await;
     let undelivered = shop.undelivered().await;
     for kind in order {

@@ -11,7 +11,7 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Problems shown of a failed audit; the first tell enough.
+/// Problems shown of a failed audit.
 const SHOWN_PROBLEMS: usize = 10;
 
 /// All ledgers and balances of a server, read whole.

@@ -17,7 +17,7 @@ use std::{
 /// Wallets that single deductions, batches and grants are spread over.
 const WALLETS: usize = 6;
 
-/// A wallet that everybody uses.
+/// A wallet that all clients use.
 const HOT: &str = "hot";
 
 /// Granted to each wallet first: no deduction of a test may lack funds.

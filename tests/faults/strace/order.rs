@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(check(&[REQUEST, WRITE, FAILED_SYNC, REFUSAL]), Ok(None));
         assert_eq!(check(&[REQUEST, WRITE]), Ok(None));
 
-        let lies: [&[&str]; 6] = [
+        let false_orders: [&[&str]; 6] = [
             &[REQUEST, ANSWER, WRITE, SYNC],
             &[REQUEST, WRITE, ANSWER, SYNC],
             &[REQUEST, SYNC, WRITE, ANSWER],
@@ -160,8 +160,8 @@ mod tests {
             &[REQUEST, WRITE, OTHER_SYNC, ANSWER],
             &[REQUEST, OTHER_WRITE, SYNC, ANSWER],
         ];
-        for lie in lies {
-            assert!(check(lie).is_err(), "{lie:?}");
+        for false_order in false_orders {
+            assert!(check(false_order).is_err(), "{false_order:?}");
         }
     }
 

@@ -64,7 +64,7 @@ impl Process {
 
     /// Waits for a line of output from which `pick` returns something; panics when the process ends before, or
     /// after a timeout.
-    pub async fn hears<T>(&mut self, what: &str, pick: impl Fn(&str) -> Option<T>) -> T {
+    pub async fn wait_for_line<T>(&mut self, what: &str, pick: impl Fn(&str) -> Option<T>) -> T {
         let mut count = 0;
         deadline::until(what, deadline::SOON, || {
             let ended = self.ended();

@@ -29,7 +29,7 @@ pub struct Received {
 
 /// How to respond to a delivery.
 #[derive(Debug, Clone)]
-pub enum Say {
+pub enum ScriptedResponse {
     /// With this status.
     Status(u16),
     /// With this status, and a `Retry-After`.
@@ -59,10 +59,10 @@ struct ReceiverState {
 #[derive(Default)]
 struct Inbox {
     received: Vec<Received>,
-    next: VecDeque<Say>,
-    always: Option<Say>,
+    next: VecDeque<ScriptedResponse>,
+    always: Option<ScriptedResponse>,
     /// Responses by user id.
-    by_user: HashMap<String, Say>,
+    by_user: HashMap<String, ScriptedResponse>,
 }
 
 impl Receiver {
@@ -77,20 +77,20 @@ impl Receiver {
     }
 
     /// Responds to the next delivery like this; queued after earlier calls.
-    pub fn next(&self, say: Say) {
-        self.shared.state.lock().next.push_back(say);
+    pub fn next(&self, response: ScriptedResponse) {
+        self.shared.state.lock().next.push_back(response);
     }
 
     /// Responds to all other deliveries like this; `None`: accepts them.
-    pub fn always(&self, say: Option<Say>) {
-        self.shared.state.lock().always = say;
+    pub fn always(&self, response: Option<ScriptedResponse>) {
+        self.shared.state.lock().always = response;
     }
 
     /// Responds to those of a user like this; `None`: like all others.
-    pub fn of(&self, user: &str, say: Option<Say>) {
+    pub fn of(&self, user: &str, response: Option<ScriptedResponse>) {
         let mut state = self.shared.state.lock();
-        match say {
-            Some(say) => drop(state.by_user.insert(user.to_owned(), say)),
+        match response {
+            Some(response) => drop(state.by_user.insert(user.to_owned(), response)),
             None => drop(state.by_user.remove(user)),
         }
     }
@@ -163,7 +163,7 @@ async fn take(
         raw: raw.into(),
     };
     let (_, user, _) = received.summary();
-    let say = {
+    let response = {
         let mut state = shared.state.lock();
         state.received.push(received);
         let own = state.by_user.get(&user).cloned();
@@ -172,11 +172,11 @@ async fn take(
     };
     shared.came.notify_waiters();
     let status = |status| StatusCode::from_u16(status).unwrap();
-    match say.unwrap_or(Say::Status(204)) {
-        Say::Status(code) => (status(code), "as scripted").into_response(),
-        Say::After(code, when) => (status(code), [("retry-after", when)]).into_response(),
-        Say::Body(code, body) => (status(code), body).into_response(),
-        Say::Redirect(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
-        Say::Silence => std::future::pending().await,
+    match response.unwrap_or(ScriptedResponse::Status(204)) {
+        ScriptedResponse::Status(code) => (status(code), "as scripted").into_response(),
+        ScriptedResponse::After(code, when) => (status(code), [("retry-after", when)]).into_response(),
+        ScriptedResponse::Body(code, body) => (status(code), body).into_response(),
+        ScriptedResponse::Redirect(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
+        ScriptedResponse::Silence => std::future::pending().await,
     }
 }

@@ -126,7 +126,7 @@ impl Proxy {
         self.lose_next_answer_with(b"");
     }
 
-    /// [`Proxy::lose_next_answer`] for the next bytes that contain these, such as `INSERT 0 ` where PostgreSQL tells of
+    /// [`Proxy::lose_next_answer`] for the next bytes that contain these, such as `INSERT 0 ` where PostgreSQL confirms
     /// a commit.
     pub fn lose_next_answer_with(&self, bytes: &[u8]) {
         self.switch(|switches| switches.lose_answer = Some(bytes.to_vec()));

@@ -15,7 +15,7 @@ use std::{
 
 use postgres_kit::{Proxy, shared};
 
-/// A server that sends back what it receives, and also tells the test.
+/// A server that sends back what it receives, and also passes it to the test.
 fn echo() -> (SocketAddr, mpsc::Receiver<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -12,7 +12,7 @@ async fn awaited() -> (StripeShop, Value, String, Value) {
     let checkout = shop.open_checkout_of("ann", &tier).await;
     let mut subscription = shop.subscription(&checkout, "sub_1");
     subscription["latest_invoice"] = json!("in_first");
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     let bill = json!({
         "id": "in_first", "object": "invoice", "customer": "cus_1", "status": "open",
         "billing_reason": "subscription_create", "amount_paid": 0, "currency": "eur",
@@ -61,7 +61,7 @@ async fn failed() -> (StripeShop, Value, String, Value) {
     shop.stripe.set("/v1/payment_intents/pi_first", failed);
     subscription["status"] = json!("past_due");
     shop.service.clock.advance_millis(DAY * 1000 / 2);
-    shop.tell("customer.subscription.updated", &subscription)
+    shop.change_and_report("customer.subscription.updated", &subscription)
         .await;
     (shop, checkout, tier, subscription)
 }
@@ -79,7 +79,7 @@ async fn a_first_debit_that_fails_late_fails_its_order() {
     crate::service::assert_refused(&second, 409, "already_subscribed");
     // Stripe gives up and cancels the subscription.
     subscription["status"] = json!("canceled");
-    shop.tell("customer.subscription.deleted", &subscription)
+    shop.change_and_report("customer.subscription.deleted", &subscription)
         .await;
     assert_eq!(shop.wallet("ann").await["subscriptions"], json!([]));
     shop.checkout(body).await.expect(200);
@@ -107,7 +107,7 @@ async fn a_first_bill_that_is_paid_later_pays_the_order() {
         .set("/v1/invoice_payments/inpay_1", json!({"status": "paid"}));
     shop.stripe.charged("pi_first", &json!({}), 1900, 0);
     subscription["status"] = json!("active");
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     for _ in 0..2 {
         shop.report("invoice.paid", &bill).await.expect(200);
         let order = shop.order(&checkout["orderId"]).await;

@@ -118,7 +118,7 @@ async fn a_refund_of_an_assigned_bill_is_not_split_over_the_orders_that_it_would
     let marks = shop.lost();
     let mut subscription = billed.subscription.clone();
     (subscription["id"], subscription["metadata"]) = (json!("sub_lost"), marks.clone());
-    shop.say(&subscription);
+    shop.set_subscription(&subscription);
     let end = shop.seconds();
     let [charged, back] = switched_lines(end - 10 * DAY, end);
     let lines = [charged, back, line("price_large", end)];

@@ -56,7 +56,7 @@ pub(super) fn with(mut note: Note, object: &Value) -> Note {
     };
     for (name, value) in object.as_object().expect("fields") {
         let is_kept = blank.contains_key(name) || name == "created";
-        // A session's status does not keep anybody from paying.
+        // A session's status does not prevent a payment.
         let is_shown = kind == "checkout.session" && name.ends_with("status");
         // The account keeps these in another shape.
         if is_kept && !is_shown && name != "lines" {

@@ -50,7 +50,7 @@ impl Postgres {
         names.push(name.to_owned());
         let all = format!("{} ({})", names.len(), names.join(", "));
         self.set("synchronous_standby_names", &all);
-        // The checkpointer tells sessions whether there is anything to wait for. It does so before it answers.
+        // The checkpointer publishes whether there is anything to wait for. It does so before it answers.
         self.psql("CHECKPOINT");
     }
 
