@@ -62,7 +62,7 @@ async fn a_wallet_is_found_by_its_user_and_by_its_code_and_no_code_is_shown() {
 }
 
 #[tokio::test]
-async fn a_grant_by_hand_is_made_once_and_stands_in_the_ledger() {
+async fn a_manual_grant_is_made_once_and_is_in_the_ledger() {
     let server = Server::start().await;
     let wallets = format!("{}/wallets", project(&server));
     let admin = server.admin();

@@ -89,7 +89,7 @@ async fn the_product_has_to_be_named_and_known() {
 }
 
 #[tokio::test]
-async fn the_header_stands_in_for_the_key() {
+async fn the_header_replaces_the_key() {
     let service = Service::start().await;
     let code = service.code().await;
     service.grant_code(&code, 10).await;

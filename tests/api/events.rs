@@ -191,7 +191,7 @@ async fn changed_features_come_as_events() {
 }
 
 #[tokio::test]
-async fn each_project_hears_of_its_own_and_only_with_a_secret_key() {
+async fn each_project_reads_its_own_events_with_a_secret_key_alone() {
     let service = Service::start().await;
     grant(&service, "ann", 1, "k").await;
     let page = events(&service, "").await;

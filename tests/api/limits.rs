@@ -110,7 +110,7 @@ async fn a_secret_key_can_be_limited() {
 }
 
 #[tokio::test]
-async fn after_twenty_codes_in_vain_none_is_looked_up() {
+async fn after_twenty_wrong_codes_none_is_looked_up() {
     let service = Service::start().await;
     let code = service.code().await;
     let valid = format!("/api/v1/wallets/{code}");
@@ -168,7 +168,7 @@ async fn ask_all(service: &Service, requests: &[(Method, String)]) -> Vec<(u16, 
 }
 
 #[tokio::test]
-async fn orders_and_holds_that_are_not_there_are_codes_in_vain() {
+async fn ids_of_unknown_orders_and_holds_count_as_wrong_codes() {
     let service = Service::start().await;
     let code = service.code().await;
     service.grant_code(&code, 10).await;

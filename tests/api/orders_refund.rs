@@ -158,7 +158,7 @@ async fn of_an_order_without_money_nothing_goes_back() {
 }
 
 #[tokio::test]
-async fn renewals_switches_and_first_cycles_go_back_likewise() {
+async fn renewals_switches_and_first_cycles_are_refunded_too() {
     let shop = SandboxShop::open().await;
     let tiers = shop.tiers().await;
     shop.buy("ann", &tiers.small).await;

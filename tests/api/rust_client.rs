@@ -153,7 +153,7 @@ async fn a_batch_answers_the_outcome_of_each_item() {
 }
 
 #[tokio::test]
-async fn a_user_without_a_wallet_gets_one_with_its_free_credits_whatever_is_asked_first() {
+async fn a_user_without_a_wallet_gets_one_with_its_free_credits_by_any_first_call() {
     let service = Service::start().await;
     let free = FreeGrant {
         credits: Amount::new(5).unwrap(),
@@ -210,7 +210,7 @@ async fn a_long_ledger_comes_a_page_at_a_time_and_whole() {
 }
 
 #[tokio::test]
-async fn work_under_a_hold_is_settled_or_released_whatever_happens() {
+async fn work_under_a_hold_is_settled_or_released_in_any_case() {
     let service = Service::start().await;
     let scrip = secret(&service);
     let ann = Wallet::external("ann");

@@ -41,7 +41,7 @@ async fn products(server: &Server) -> (String, Vec<Value>) {
 }
 
 #[tokio::test]
-async fn the_example_is_brought_about_once() {
+async fn the_example_is_created_once() {
     let server = Server::start().await;
     let output = printed(&apply(&server, EXAMPLE.as_ref(), &["--dry-run"]));
     assert!(output.contains("none made"), "{output}");

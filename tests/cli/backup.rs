@@ -82,7 +82,7 @@ async fn where_no_server_runs_the_command_makes_the_backup_itself() {
 }
 
 #[tokio::test]
-async fn what_lies_in_a_backup_is_its_owners_alone_and_no_key_is_in_it_unasked() {
+async fn a_backup_is_readable_by_its_owner_alone_and_has_no_key_unless_asked_for() {
     let server = Server::start().await;
     let to = folder(&server, "backups");
     let with = folder(&server, "with-key");

@@ -11,7 +11,7 @@ fn wallet(server: &Server, words: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn a_wallet_is_frozen_and_thawed_by_whatever_leads_to_it() {
+async fn a_wallet_is_frozen_and_unfrozen_by_any_of_its_names() {
     let server = Server::start().await;
     server.grant("ann", 100, "g1").await;
     let done = wallet(&server, &["freeze", "ann", "--reason", "a stolen card"]);

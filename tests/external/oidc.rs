@@ -9,7 +9,7 @@ use crate::node::{folder, run_tool};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_was_invited_signs_in_by_a_real_identity_provider() {
     let data = tempfile::tempdir().unwrap();
-    // The provider has to know beforehand where the dashboard will be.
+    // The provider needs the dashboard's address before it starts.
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let dashboard = free.local_addr().unwrap();
     let base = format!("http://{dashboard}");
@@ -32,7 +32,9 @@ async fn who_was_invited_signs_in_by_a_real_identity_provider() {
     drop(free);
     let mut server = Process::start(launch.serve(&data.path().join("data")), false);
     let listens = |line: &str| line.contains("listening on").then_some(());
-    server.wait_for_line("the line with the address", listens).await;
+    server
+        .wait_for_line("the line with the address", listens)
+        .await;
     let doctor = launch
         .command("doctor", &data.path().join("data"))
         .output()

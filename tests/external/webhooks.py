@@ -15,11 +15,11 @@ def refuses(webhook, body, headers):
 
 
 with open(sys.argv[1], encoding="utf-8") as file:
-    told = json.load(file)
+    sent = json.load(file)
 verified = 0
-for delivery in told["deliveries"]:
+for delivery in sent["deliveries"]:
     headers, body = delivery["headers"], delivery["body"]
-    for secret in told["secrets"]:
+    for secret in sent["secrets"]:
         webhook = Webhook(secret)
         assert webhook.verify(body, headers) == json.loads(body)
         verified += 1

@@ -150,8 +150,8 @@ async fn what_an_erasure_left_is_erased_by_the_next() {
 #[tokio::test]
 async fn a_subscription_tells_whether_an_operator_canceled_or_resumed_it() {
     for place in [
-        "subscription.asked",
-        "subscription.told",
+        "subscription.before",
+        "subscription.after",
         "subscription.noted",
         BEFORE_THE_RESULT,
     ] {
@@ -175,7 +175,7 @@ async fn a_subscription_tells_whether_an_operator_canceled_or_resumed_it() {
             assert!(died.is_err(), "{place}: it dies");
             crash_point::survive(&mut shop.server).await;
             let query = format!("{words}%20the%20subscription");
-            if place == "subscription.asked" {
+            if place == "subscription.before" {
                 is_unknown(&shop.server, &query, words).await;
             }
             let page = signed_in(&shop.server).await.post(&path, &form).await;

@@ -88,7 +88,7 @@ impl StripeServer {
 
 #[tokio::test]
 async fn dying_within_a_refund_gives_the_money_back_once() {
-    for place in ["refund.asked", "refund.given", "refund.noted"] {
+    for place in ["refund.before", "refund.given", "refund.noted"] {
         let mut shop = StripeServer::open().await;
         let order = &shop.sell().await;
         crash_point::start(&mut shop.server, place).await;
@@ -113,8 +113,8 @@ async fn dying_within_a_refund_gives_the_money_back_once() {
 #[tokio::test]
 async fn dying_within_a_cancellation_ends_it_all_the_same() {
     for place in [
-        "subscription.asked",
-        "subscription.told",
+        "subscription.before",
+        "subscription.after",
         "subscription.noted",
     ] {
         let mut shop = StripeServer::open().await;
@@ -130,7 +130,7 @@ async fn dying_within_a_cancellation_ends_it_all_the_same() {
             .filter(|call| call.method == Method::DELETE);
         match place {
             // It was refused a second time, as it had ended.
-            "subscription.told" => assert_eq!(deletions.count(), 2, "{place}"),
+            "subscription.after" => assert_eq!(deletions.count(), 2, "{place}"),
             _ => assert_eq!(deletions.count(), 1, "{place}"),
         }
         assert_eq!(ended["status"], "canceled", "{place}");

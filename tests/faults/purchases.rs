@@ -54,7 +54,12 @@ impl StripeServer {
     }
 
     /// Reports any event; returns the status, `None`: no response came.
-    pub(crate) async fn report_event(&self, event: &str, kind: &str, object: &Value) -> Option<u16> {
+    pub(crate) async fn report_event(
+        &self,
+        event: &str,
+        kind: &str,
+        object: &Value,
+    ) -> Option<u16> {
         let (body, header) = self.stripe.event(event, kind, object, seconds());
         let path = format!("/webhooks/stripe/{}", self.server.project().id);
         let client = self.server.client();

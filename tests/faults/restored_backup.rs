@@ -13,7 +13,7 @@ use std::{
 
 impl StripeServer {
     /// Opens a checkout and pays it; only the provider's list has the event.
-    async fn pays_unheard(&self, user: &str, event: &str) -> Value {
+    async fn pays_without_webhook(&self, user: &str, event: &str) -> Value {
         let checkout = self.checkout(user).await.expect("it lives");
         let session = self.stripe.pay(checkout["checkoutId"].as_str().unwrap());
         self.stripe.list(event, COMPLETED, &session, seconds());
@@ -62,14 +62,14 @@ impl StripeServer {
 #[tokio::test]
 async fn purchases_after_a_backup_are_there_when_it_is_restored() {
     let mut shop = StripeServer::open().await;
-    let first = shop.pays_unheard("ann", "evt_1").await;
+    let first = shop.pays_without_webhook("ann", "evt_1").await;
     shop.has_paid(1).await;
 
     let backup = shop.back_up().await;
 
     // One by a wallet that is in the backup, one by a wallet that is not.
-    shop.pays_unheard("ann", "evt_2").await;
-    shop.pays_unheard("bea", "evt_3").await;
+    shop.pays_without_webhook("ann", "evt_2").await;
+    shop.pays_without_webhook("bea", "evt_3").await;
     shop.has_paid(3).await;
 
     shop.put_back(&backup).await;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 const DAY: i64 = 24 * 3600;
 const INBOX: [&str; 3] = ["inbox.received", "inbox.stored", "inbox.worked"];
-const CYCLE: [&str; 2] = ["cycle.asked", "cycle.told"];
-const MONEY: [&str; 2] = ["money.asked", "money.told"];
+const CYCLE: [&str; 2] = ["cycle.before", "cycle.after"];
+const MONEY: [&str; 2] = ["money.before", "money.after"];
 
 /// A server whose project uses its sandbox, with one buyer.
 struct SandboxServer {

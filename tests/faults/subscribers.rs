@@ -88,7 +88,10 @@ async fn dying_within_an_adoption_takes_it_over_once() {
         let marked = all.shop.stripe.set("/v1/subscriptions/sub_1", json!({}));
         assert_eq!(marked["metadata"]["scrip_order_id"], again["orderId"]);
         let kind = "customer.subscription.updated";
-        assert_eq!(all.shop.report_event("evt_now", kind, &marked).await, Some(200));
+        assert_eq!(
+            all.shop.report_event("evt_now", kind, &marked).await,
+            Some(200)
+        );
         assert_eq!(all.ledger().await, [100]);
     }
     assert_eq!(all.shop.orders().await.len(), 1);
@@ -200,11 +203,14 @@ impl Subscribers {
 
 #[tokio::test]
 async fn dying_between_two_parts_of_a_refund_gives_each_back_once() {
-    for place in ["refund.asked", "refund.given", "refund.noted"] {
+    for place in ["refund.before", "refund.given", "refund.noted"] {
         let mut all = Subscribers::open().await;
         let subscription = all.bought().await;
         let bill = all.billed_in_parts(&subscription);
-        let reply = all.shop.report_event("evt_bill", "invoice.paid", &bill).await;
+        let reply = all
+            .shop
+            .report_event("evt_bill", "invoice.paid", &bill)
+            .await;
         assert_eq!(reply, Some(200), "{place}");
         let order = all.shop.orders().await[0].clone();
         assert_eq!(order["amountCents"], 900);
@@ -250,19 +256,25 @@ async fn dying_between_two_parts_of_a_refund_gives_each_back_once() {
 /// One invoice makes two orders: that of the cycle, and that of the switch.
 #[tokio::test]
 async fn dying_between_the_two_orders_of_a_bill_makes_both_once() {
-    for place in ["cycle.asked", "cycle.told"] {
+    for place in ["cycle.before", "cycle.after"] {
         let mut all = Subscribers::open().await;
         let subscription = all.bought().await;
         let bill = all.billed(&subscription);
         crash_point::start(&mut all.shop.server, place).await;
-        let reply = all.shop.report_event("evt_bill", "invoice.paid", &bill).await;
+        let reply = all
+            .shop
+            .report_event("evt_bill", "invoice.paid", &bill)
+            .await;
         assert_eq!(reply, None, "{place}: it dies before it answers");
         crash_point::survive(&mut all.shop.server).await;
         deadline::answered("both orders", deadline::SOON, async || {
             (all.shop.orders().await.len() == 3).then_some(())
         })
         .await;
-        let reply = all.shop.report_event("evt_again", "invoice.paid", &bill).await;
+        let reply = all
+            .shop
+            .report_event("evt_again", "invoice.paid", &bill)
+            .await;
         assert_eq!(reply, Some(200), "{place}");
         // Half a month of 200 credits more.
         let mut granted = all.ledger().await;

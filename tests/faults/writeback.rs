@@ -22,17 +22,17 @@ const BEFORE: usize = 30;
 const UNTIL: usize = 20_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_error_that_a_background_flush_hears_first_is_never_answered_as_durable() {
+async fn an_error_of_a_background_flush_is_never_answered_as_durable() {
     reported_first_to("log flusher").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_error_that_a_checkpoint_hears_first_is_never_answered_as_durable() {
+async fn an_error_of_a_checkpoint_is_never_answered_as_durable() {
     reported_first_to("checkpoint").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_error_that_a_writer_hears_is_never_answered_as_durable() {
+async fn an_error_of_a_writer_is_never_answered_as_durable() {
     reported_first_to("sled-io").await;
 }
 

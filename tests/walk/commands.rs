@@ -1,4 +1,4 @@
-//! What the command line prints: on a terminal, in a file, at the most talkative level of the log. Whoever did not ask for a
+//! What the command line prints: on a terminal, in a file, at the most talkative level of the log. Who did not ask for a
 //! code or a secret sees none.
 
 use std::{path::Path, process::Command};

@@ -50,7 +50,7 @@ async fn no_credential_is_answered_with_a_greater_one() {
     commands::ask_everything(&walk, &world).await;
     approvals::answer(&walk, &world).await;
     // Those of before were decided about by the API.
-    world.is_paid_in_vain("late", 9).await;
+    world.adds_unfulfilled_payments("late", 9).await;
     forms::press_everything(&walk, &world).await;
     for shop in 0..world.shops.len() {
         for event in world.shops[shop].receiver.received() {

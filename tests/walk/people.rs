@@ -9,7 +9,7 @@ use crate::{
     visitors::{Holder, Visitor},
 };
 
-const PASSWORD: &str = "a password that nobody hears";
+const PASSWORD: &str = "a password that no one reads";
 
 /// Invites somebody, accepts the invitation and signs in; returns their id, visit and secrets.
 pub(crate) async fn person(

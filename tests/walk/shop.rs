@@ -132,7 +132,7 @@ impl Shop {
     }
 
     /// Stripe reports a payment for an order and a price that do not exist here.
-    pub(crate) async fn pays_in_vain(
+    pub(crate) async fn pays_without_an_order(
         &self,
         server: &Server,
         stripe: &Stripe,

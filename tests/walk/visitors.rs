@@ -18,7 +18,7 @@ pub(crate) enum Holder {
     Operator(usize),
     Owner,
     Administrator,
-    /// Whoever sits before a terminal with the administrator's token, and did not ask for a secret.
+    /// A person at a terminal with the administrator's token who did not ask for a secret.
     Terminal,
 }
 

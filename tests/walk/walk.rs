@@ -36,10 +36,7 @@ const MAKES: [&str; 13] = [
 /// Routes that nobody is answered in this world, and why.
 const UNANSWERED: [(&str, &str); 13] = [
     ("POST /dashboard/sign-in", "all are signed in"),
-    (
-        "POST /dashboard/invitation",
-        "all have accepted theirs",
-    ),
+    ("POST /dashboard/invitation", "all have accepted theirs"),
     (
         "POST /dashboard/people/{user}/identity",
         "there is no identity provider",

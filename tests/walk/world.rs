@@ -102,7 +102,7 @@ impl World {
         let admin = self.server.admin();
         let path = format!("{}/webhooks", self.shops[shop].admin_path());
         let gone = Receiver::start().await;
-        let left = format!("gone-with-{shop}-farewell");
+        let left = format!("deleted-key-of-{shop}");
         gone.always(Some(ScriptedResponse::Body(410, left.clone())));
         self.hides(
             SecretKind::OfReceiver,
@@ -399,7 +399,7 @@ impl World {
             ("elsewhere", &text(&order, "code")),
             Some(buyer),
         );
-        self.is_paid_in_vain("unfulfilled", 12).await;
+        self.adds_unfulfilled_payments("unfulfilled", 12).await;
         let secret = self.server.instance().client(&self.shops[1].project.secret);
         let user = json!({"externalUserId": "zoe"});
         secret
@@ -410,12 +410,12 @@ impl World {
     }
 
     /// Payments at the second shop's provider that lead to no order.
-    pub(crate) async fn is_paid_in_vain(&mut self, name: &str, count: usize) {
+    pub(crate) async fn adds_unfulfilled_payments(&mut self, name: &str, count: usize) {
         for number in 1..=count {
             let payment = &format!("pi_{name}_{number}");
             let address = format!("{payment}@buyers.example");
             self.shops[1]
-                .pays_in_vain(&self.server, &self.stripe, payment, &address)
+                .pays_without_an_order(&self.server, &self.stripe, payment, &address)
                 .await;
             self.hides(
                 SecretKind::Address,

@@ -86,7 +86,7 @@ pub(crate) enum Suite {
         /// one and has this many events of another product.
         #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         foreign: Option<u32>,
-        /// Webhooks per second about them, while buyers pay whose payments webhooks report.
+        /// Webhooks per second about them, while buyers pay whose payments webhooks tell of.
         #[arg(long, value_name = "PER_SECOND", requires = "foreign", value_parser = positive)]
         webhooks: Option<f64>,
     },

@@ -51,7 +51,7 @@ impl Bench {
         shop.assert_no_complaints()
     }
 
-    /// A buyer pays right after the shop was set up, and only the list of events reports it.
+    /// A buyer pays right after the shop was set up, and only the list of events tells of it.
     fn first_start(
         &mut self,
         runtime: &tokio::runtime::Runtime,
@@ -84,7 +84,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Buyers whose payments webhooks report: alone, and beside webhooks about the other product.
+    /// Buyers whose payments webhooks tell of: alone, and beside webhooks about the other product.
     fn buyers_beside_webhooks(
         &mut self,
         runtime: &tokio::runtime::Runtime,

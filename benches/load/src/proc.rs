@@ -86,7 +86,7 @@ fn in_ticks(ticks: u64) -> Duration {
     Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second().max(1) as u32
 }
 
-/// Measures how busy the machine is, to distinguish a slow phase of the machine from a slow program.
+/// Measures how busy the machine is, to tell a slow phase of the machine from a slow program.
 pub(crate) struct Watch {
     server: u32,
     started: Instant,

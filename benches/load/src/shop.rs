@@ -184,7 +184,7 @@ impl Shop {
         })
     }
 
-    /// Pays checkouts in this order; only the provider's list reports it.
+    /// Pays checkouts in this order; only the provider's list tells of it.
     pub(crate) fn pay_silently(&self, checkouts: &[Open]) {
         let now = now_seconds();
         for Open { checkout, .. } in checkouts {

@@ -26,7 +26,7 @@ use super::{
 const STALLED: usize = 900;
 /// Bytes sent of a body, and its announced length.
 const SENT_BYTES: usize = 20 * 1024;
-const DECLARED_BYTES: usize = 500_000;
+const SAID_BYTES: usize = 500_000;
 /// Timeout of a webhook's body, and some tolerance.
 const CUT_OFF_WITHIN: Duration = Duration::from_secs(30);
 const WALLETS: u64 = 10_000;
@@ -118,7 +118,7 @@ pub(crate) fn allow_many_files() -> Result<()> {
 /// Sends halves of webhooks that look like a provider's.
 fn stall(server: SocketAddr, project: &str) -> Result<Vec<TcpStream>> {
     let head = format!(
-        "POST /webhooks/stripe/{project} HTTP/1.1\r\nHost: x\r\nContent-Length: {DECLARED_BYTES}\r\n\
+        "POST /webhooks/stripe/{project} HTTP/1.1\r\nHost: x\r\nContent-Length: {SAID_BYTES}\r\n\
          Stripe-Signature: t=1,v1={}\r\n\r\n",
         "0".repeat(64),
     );

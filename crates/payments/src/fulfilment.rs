@@ -259,9 +259,9 @@ impl ReportApplier<'_> {
             Report::Expired(order) => self.report(order, Purchase::Expire(order.serial)).await,
             Report::Subscription(state) => self.subscription(*state).await,
             Report::Reversed(reversal) => {
-                failpoint::reached("money.asked");
+                failpoint::reached("money.before");
                 self.reversal(reversal).await?;
-                failpoint::reached("money.told");
+                failpoint::reached("money.after");
                 Ok(())
             }
             Report::Unplaced(payment) => self.unplaced(*payment).await,
@@ -403,10 +403,10 @@ impl ReportApplier<'_> {
                 },
                 billing,
             }));
-            failpoint::reached("cycle.asked");
+            failpoint::reached("cycle.before");
             let outcome = self.handle.report(scope, first_order.wallet, bill).await;
             let is_placed = self.settle(first_order, outcome, unplaced).await?;
-            failpoint::reached("cycle.told");
+            failpoint::reached("cycle.after");
             if !is_placed {
                 // A person decides about the payment: a later part does not take it off the list.
                 return Ok(());

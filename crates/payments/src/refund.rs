@@ -141,7 +141,7 @@ impl Payments {
         let Instruction::Refund { parts, round, .. } = &record.instruction else {
             return Err(Error::Defect("a refund is recorded as something else"));
         };
-        failpoint::reached("refund.asked");
+        failpoint::reached("refund.before");
         let mut given_cents: i64 = 0;
         let mut failed = None;
         for part in parts {

@@ -112,7 +112,7 @@ impl Payments {
         }
         let provider = provider?;
         let account = ProjectAccount::new(project, &*provider);
-        failpoint::reached("subscription.asked");
+        failpoint::reached("subscription.before");
         let provider = account.provider;
         let answer = match wanted {
             SubscriptionInstruction::Cancel(Cancel { at_period_end, .. }) => {
@@ -120,7 +120,7 @@ impl Payments {
             }
             SubscriptionInstruction::Resume(_) => provider.resume(&subscription, &name).await,
         };
-        failpoint::reached("subscription.told");
+        failpoint::reached("subscription.after");
         let close = |stage| {
             let outcome = InstructionRecord {
                 stage,

@@ -57,7 +57,9 @@ async fn five_days_of_nothing_but_failures_switch_an_endpoint_off() {
         hooked.pass(23 * HOUR).await;
     }
     // One success resets the count of days.
-    hooked.receiver.of("lucky", Some(ScriptedResponse::Status(200)));
+    hooked
+        .receiver
+        .of("lucky", Some(ScriptedResponse::Status(200)));
     hooked.grant("lucky", 1).await;
     hooked.settled().await;
     hooked.pass(5 * HOUR).await;

@@ -200,7 +200,9 @@ async fn a_delivery_is_dated_by_the_machines_clock_which_its_receiver_compares()
 #[tokio::test]
 async fn how_it_went_is_shown_newest_first() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("bob", Some(ScriptedResponse::Status(500)));
+    hooked
+        .receiver
+        .of("bob", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 10).await;
     hooked.settled().await;
     hooked.grant("bob", 10).await;
@@ -241,7 +243,9 @@ async fn how_it_went_is_shown_newest_first() {
 #[tokio::test]
 async fn a_wallets_next_event_waits_for_its_last_and_other_wallets_go_on() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
+    hooked
+        .receiver
+        .of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 10).await;
     hooked.grant("bob", 20).await;
     hooked.grant("ann", 5).await;
@@ -263,7 +267,7 @@ async fn a_wallets_next_event_waits_for_its_last_and_other_wallets_go_on() {
 }
 
 #[tokio::test]
-async fn what_is_not_accepted_is_sent_ten_times_and_given_up() {
+async fn an_event_that_is_not_accepted_is_sent_ten_times_and_fails() {
     let hooked = ServiceWithEndpoint::start().await;
     hooked.receiver.always(Some(ScriptedResponse::Status(404)));
     hooked.service.code().await;
@@ -307,9 +311,11 @@ async fn what_is_not_accepted_is_sent_ten_times_and_given_up() {
 }
 
 #[tokio::test]
-async fn a_wallet_goes_on_after_an_event_that_was_given_up() {
+async fn a_wallets_next_events_are_sent_after_one_has_failed() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
+    hooked
+        .receiver
+        .of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 10).await;
     let of_ann = || -> Vec<_> {
         let deliveries = hooked.summaries().into_iter();
@@ -338,9 +344,10 @@ async fn a_wallet_goes_on_after_an_event_that_was_given_up() {
 async fn a_receiver_may_ask_for_more_time() {
     let hooked = ServiceWithEndpoint::start().await;
     hooked.receiver.next(ScriptedResponse::After(503, "120"));
-    hooked
-        .receiver
-        .next(ScriptedResponse::After(429, "Wed, 18 Nov 2026 11:20:00 GMT"));
+    hooked.receiver.next(ScriptedResponse::After(
+        429,
+        "Wed, 18 Nov 2026 11:20:00 GMT",
+    ));
     hooked.service.code().await;
     hooked.settled().await;
     hooked.pass(119).await;

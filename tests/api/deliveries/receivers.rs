@@ -131,7 +131,9 @@ async fn nonsense_is_no_answer() {
 async fn redirects_are_not_followed() {
     let hooked = ServiceWithEndpoint::start().await;
     let elsewhere = Receiver::start().await;
-    hooked.receiver.next(ScriptedResponse::Redirect(elsewhere.url.clone()));
+    hooked
+        .receiver
+        .next(ScriptedResponse::Redirect(elsewhere.url.clone()));
     hooked.service.code().await;
     hooked.settled().await;
     assert_eq!(elsewhere.received().len(), 0);
@@ -166,7 +168,9 @@ async fn dead_endpoints_slow_no_other() {
 #[tokio::test]
 async fn what_the_operator_does_not_allow_any_more_is_not_sent() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
+    hooked
+        .receiver
+        .of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 1).await;
     hooked.settled().await;
     drop(hooked.running);
@@ -187,7 +191,7 @@ async fn what_the_operator_does_not_allow_any_more_is_not_sent() {
 }
 
 #[tokio::test]
-async fn one_that_was_away_for_a_while_hears_everything_in_order() {
+async fn an_endpoint_that_was_down_gets_everything_in_order() {
     let hooked = ServiceWithEndpoint::start().await;
     hooked.receiver.always(Some(ScriptedResponse::Status(502)));
     let users: Vec<String> = (0..30).map(|number| format!("user-{number}")).collect();

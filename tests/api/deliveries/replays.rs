@@ -206,7 +206,7 @@ fn bodies(received: &[Received]) -> BTreeMap<String, String> {
 }
 
 #[tokio::test]
-async fn an_event_says_the_same_whatever_happened_since() {
+async fn an_event_never_changes_after_it_was_recorded() {
     let (shop, receiver, running, endpoint) = two_purchases().await;
     let first = bodies(&receiver.received());
     let orders = first.values().filter(|body| body.contains("order.paid"));

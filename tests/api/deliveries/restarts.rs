@@ -14,7 +14,9 @@ use crate::{
 #[tokio::test]
 async fn a_restart_goes_on_where_it_was() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
+    hooked
+        .receiver
+        .of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 1).await;
     hooked.grant("bob", 5).await;
     hooked.grant("ann", 2).await;
@@ -82,7 +84,9 @@ async fn what_was_sent_and_not_noted_is_sent_again_after_a_crash() {
 #[tokio::test]
 async fn what_waited_behind_an_event_that_was_accepted_just_now_is_sent_after_a_crash() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
+    hooked
+        .receiver
+        .of("ann", Some(ScriptedResponse::Status(500)));
     for amount in [1, 2, 3] {
         hooked.grant("ann", amount).await;
     }
@@ -227,7 +231,9 @@ async fn the_end_waits_a_moment_for_what_is_under_way_which_is_sent_again_after_
 #[tokio::test]
 async fn a_former_leader_leaves_due_deliveries_to_the_next() {
     let hooked = ServiceWithEndpoint::start().await;
-    hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
+    hooked
+        .receiver
+        .of("ann", Some(ScriptedResponse::Status(500)));
     hooked.grant("ann", 1).await;
     hooked.settled().await;
     hooked.receiver.of("ann", None);

@@ -20,7 +20,9 @@ struct UnreadableEvents {
 impl UnreadableEvents {
     async fn start() -> Self {
         let hooked = ServiceWithEndpoint::start().await;
-        hooked.receiver.of("ann", Some(ScriptedResponse::Status(500)));
+        hooked
+            .receiver
+            .of("ann", Some(ScriptedResponse::Status(500)));
         let service = &hooked.service;
         service.grant("ann", 1).await;
         let body = json!({"externalUserId": "ann", "feature": "pro"});

@@ -124,7 +124,10 @@ async fn after_a_failure_that_left_no_refund_another_key_is_asked_under() {
     let calls = calls.filter(|call| call.method == Method::POST);
     let keys: Vec<String> = calls.map(|call| call.operation).collect();
     assert_eq!(keys.len(), 4);
-    assert_eq!(keys[0], keys[2], "each instruction tries the same key first");
+    assert_eq!(
+        keys[0], keys[2],
+        "each instruction tries the same key first"
+    );
     assert!(keys[1] != keys[0] && keys[3] != keys[1] && keys[3] != keys[0]);
 }
 

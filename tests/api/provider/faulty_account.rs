@@ -191,7 +191,7 @@ async fn what_could_not_be_read_for_a_month_is_made_good_once_it_can_be() {
 
 impl StripeShop {
     /// Pays a checkout, and lists the event without a webhook.
-    fn paid_unheard(&self, checkout: &Value, event: &str) -> Value {
+    fn paid_without_webhook(&self, checkout: &Value, event: &str) -> Value {
         let session = self.stripe.pay(checkout["checkoutId"].as_str().unwrap());
         let kind = "checkout.session.completed";
         self.stripe.list(event, kind, &session, self.seconds());
@@ -218,14 +218,14 @@ async fn shop_beside(stripe: &Stripe) -> StripeShop {
 }
 
 #[tokio::test]
-async fn two_shops_on_one_account_hear_each_of_its_own() {
+async fn two_shops_on_one_account_each_get_their_own_payments() {
     let stripe = unkind_stripe().await;
     let shops = [shop_beside(&stripe).await, shop_beside(&stripe).await];
     let mut checkouts = Vec::new();
     for (shop, user) in shops.iter().zip(["ann", "bea"]) {
         let order = shop.open_checkout(user).await;
         let event = format!("evt_of_{user}");
-        shop.paid_unheard(&order, &event);
+        shop.paid_without_webhook(&order, &event);
         checkouts.push(order);
     }
     for (shop, order) in shops.iter().zip(&checkouts) {
@@ -242,7 +242,7 @@ async fn a_provider_that_was_away_for_a_day_is_caught_up_with() {
     let shop = shop_beside(&stripe).await;
     let before = shop.open_checkout("ann").await;
     stripe.away(503);
-    shop.paid_unheard(&before, "evt_of_ann");
+    shop.paid_without_webhook(&before, "evt_of_ann");
     for _ in 0..24 {
         shop.service.clock.advance_millis(HOUR * 1000);
         shop.service.round().await;
@@ -268,7 +268,7 @@ async fn a_payment_reported_during_the_providers_outage_counts_after_it() {
     let shop = shop_beside(&stripe).await;
     let checkout = shop.open_checkout("ann").await;
     stripe.away(503);
-    let session = shop.paid_unheard(&checkout, "evt_1");
+    let session = shop.paid_without_webhook(&checkout, "evt_1");
     let reply = shop.report("checkout.session.completed", &session);
     reply.await.expect(200);
     for _ in 0..26 * 60 {

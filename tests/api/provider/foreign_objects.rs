@@ -127,7 +127,7 @@ async fn a_refund_that_comes_while_its_purchase_is_looked_at_is_no_strangers() {
     let path = format!("/v1/checkout/sessions/{}", session["id"].as_str().unwrap());
     shop.stripe.instead(&path, Override::Silence);
     let mut purchase = tokio::task::JoinSet::new();
-    purchase.spawn(webhook(&shop, "evt_unheard", COMPLETED, &session));
+    purchase.spawn(webhook(&shop, "evt_unreported", COMPLETED, &session));
     kit::deadline::answered("the purchase", kit::deadline::SOON, async || {
         (shop.stripe.calls(&path).len() == 1).then_some(())
     })

@@ -114,16 +114,16 @@ async fn a_refund_and_a_dispute_without_an_event_are_applied() {
     );
     let created = shop.seconds() - 30;
     let refund = json!({
-        "id": "re_unheard", "object": "refund", "amount": 500, "payment_intent": payment,
+        "id": "re_unreported", "object": "refund", "amount": 500, "payment_intent": payment,
         "charge": charge["id"], "status": "succeeded", "created": created, "metadata": {},
     });
-    shop.stripe.put("/v1/refunds/re_unheard", refund);
+    shop.stripe.put("/v1/refunds/re_unreported", refund);
     let dispute = json!({
-        "id": "du_unheard", "object": "dispute", "amount": 500, "currency": "eur",
+        "id": "du_unreported", "object": "dispute", "amount": 500, "currency": "eur",
         "payment_intent": other, "charge": shop.charge_of(&other).trim_start_matches("/v1/charges/"), "status": "lost",
         "reason": "general", "created": created,
     });
-    shop.stripe.put("/v1/disputes/du_unheard", dispute);
+    shop.stripe.put("/v1/disputes/du_unreported", dispute);
     shop.service.clock.advance_millis(1000);
     let report = shop.reconcile().await;
     assert_eq!(report["firstDifferences"], json!([]));

@@ -71,7 +71,11 @@ async fn a_missing_permission_delays_only_events_that_need_it() {
         "paid",
         "he has nothing to do with it"
     );
-    assert_eq!(shop.status(&ann).await, "paid", "the provider has not answered yet");
+    assert_eq!(
+        shop.status(&ann).await,
+        "paid",
+        "the provider has not answered yet"
+    );
     assert_eq!(shop.service.payments.inbox().waiting(), 1);
     let count = shop.stripe.calls(DISPUTES).len();
     assert!(

@@ -38,7 +38,7 @@ fn refused(status: StatusCode, code: &str) -> Response {
 }
 
 #[tokio::test]
-async fn it_repeats_what_is_safe_and_gives_up_what_is_not() {
+async fn it_repeats_safe_requests_and_no_others() {
     let taken = || r#"{"balance": 1, "deducted": true}"#.into_response();
     let unavailable = || refused(StatusCode::SERVICE_UNAVAILABLE, "unavailable");
     let portal = || "<html>Sign in to the network</html>".into_response();

@@ -56,7 +56,7 @@ async fn without_a_single_webhook_the_list_of_events_says_it_all() {
 }
 
 #[tokio::test]
-async fn a_subscription_that_ended_unheard_is_found_in_the_list_of_events() {
+async fn a_subscription_that_ended_without_a_webhook_is_read_from_the_list_of_events() {
     let shop = SandboxShop::open().await;
     shop.subscribed("ann").await;
     shop.advance(3 * DAY).await;

@@ -12,7 +12,7 @@ use super::{
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Problems shown of a failed audit.
-const SHOWN_PROBLEMS: usize = 10;
+const MAX_PROBLEMS: usize = 10;
 
 /// All ledgers and balances of a server, read whole.
 pub(crate) struct Audit {
@@ -48,7 +48,7 @@ impl Audit {
         acknowledged: impl Fn(usize) -> bool,
     ) {
         let problems = self.problems(records, acknowledged);
-        let shown = problems[..problems.len().min(SHOWN_PROBLEMS)].join("\n  ");
+        let shown = problems[..problems.len().min(MAX_PROBLEMS)].join("\n  ");
         assert!(
             problems.is_empty(),
             "{context}: {} problems:\n  {shown}",

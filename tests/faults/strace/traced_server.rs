@@ -11,7 +11,7 @@ const CALLS: &str = "execve,read,readv,recvfrom,recvmsg,write,writev,sendto,send
     pwrite64,pwritev,pwritev2,fsync,fdatasync";
 
 /// Bytes shown of each buffer: all, so that a key is found wherever it is written.
-const SHOWN_BYTES: &str = "4194304";
+const MAX_BYTES: &str = "4194304";
 
 /// A traced server. The trace can be read once it has ended.
 pub(crate) struct TracedServer {
@@ -26,7 +26,7 @@ impl TracedServer {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let output = trace_file(&folder);
         let mut words = vec![STRACE.require().to_owned()];
-        words.extend(["-f", "-y", "-s", SHOWN_BYTES, "-e"].map(str::to_owned));
+        words.extend(["-f", "-y", "-s", MAX_BYTES, "-e"].map(str::to_owned));
         words.extend([
             format!("trace={CALLS}"),
             "-o".into(),

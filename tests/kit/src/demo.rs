@@ -27,7 +27,9 @@ impl Demo {
     /// Starts it by a command of the test's own.
     pub async fn of(command: Command) -> Self {
         let mut process = Process::start(command, false);
-        let base = process.wait_for_line("the line with the address", listening).await;
+        let base = process
+            .wait_for_line("the line with the address", listening)
+            .await;
         process
             .wait_for_line("the last request to paste", |line| {
                 line.contains("idempotencyKey\":").then_some(())

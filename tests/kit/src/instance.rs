@@ -31,7 +31,9 @@ impl Instance {
 
     /// Waits until a process from [`Instance::begin`] says that it listens.
     pub async fn ready(mut process: Process) -> Self {
-        let base = process.wait_for_line("the line with the address", listening).await;
+        let base = process
+            .wait_for_line("the line with the address", listening)
+            .await;
         Self { process, base }
     }
 

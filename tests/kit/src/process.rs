@@ -11,7 +11,7 @@ use std::{
 };
 
 /// Lines shown of a process when a test fails.
-const SHOWN_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// A started process. Dropping it kills it.
 pub struct Process {
@@ -127,7 +127,7 @@ impl Drop for Process {
         let _ = self.child.wait();
         if std::thread::panicking() {
             let lines = self.output();
-            let last = lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n");
+            let last = lines[lines.len().saturating_sub(MAX_LINES)..].join("\n");
             eprintln!("last lines of process {}:\n{last}", self.child.id());
         }
     }

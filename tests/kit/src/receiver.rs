@@ -174,9 +174,13 @@ async fn take(
     let status = |status| StatusCode::from_u16(status).unwrap();
     match response.unwrap_or(ScriptedResponse::Status(204)) {
         ScriptedResponse::Status(code) => (status(code), "as scripted").into_response(),
-        ScriptedResponse::After(code, when) => (status(code), [("retry-after", when)]).into_response(),
+        ScriptedResponse::After(code, when) => {
+            (status(code), [("retry-after", when)]).into_response()
+        }
         ScriptedResponse::Body(code, body) => (status(code), body).into_response(),
-        ScriptedResponse::Redirect(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
+        ScriptedResponse::Redirect(to) => {
+            (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response()
+        }
         ScriptedResponse::Silence => std::future::pending().await,
     }
 }

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Lines shown of the server's log when a test fails.
-const SHOWN_LINES: usize = 40;
+const MAX_LINES: usize = 40;
 
 /// What every server has: durable as in production, small in memory, soon back at a primary that was away. Shared memory is in the data
 /// directory, so a killed server leaves none of it behind.
@@ -329,7 +329,7 @@ impl Postgres {
     fn last_lines(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
-        lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n")
+        lines[lines.len().saturating_sub(MAX_LINES)..].join("\n")
     }
 }
 

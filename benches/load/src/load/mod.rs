@@ -1,6 +1,6 @@
 //! The load generator: HTTP/1.1 over epoll, a few threads, one request in flight on each connection. It shares
 //! the processor with the server, so it must cost next to nothing: requests are built once and only their
-//! digits patched, and no more of a response is read than it takes to distinguish a good one from a bad one. A bad one
+//! digits patched, and no more of a response is read than it takes to tell a good one from a bad one. A bad one
 //! is always an error.
 //!
 //! Requests are sent as fast as responses come, or at a given rate: then the latency of a request that had to

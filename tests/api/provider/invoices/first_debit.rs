@@ -77,7 +77,7 @@ async fn a_first_debit_that_fails_late_fails_its_order() {
     let body = json!({"externalUserId": "ann", "priceId": tier});
     let second = shop.checkout(body.clone()).await;
     crate::service::assert_refused(&second, 409, "already_subscribed");
-    // Stripe gives up and cancels the subscription.
+    // Stripe stops retrying and cancels the subscription.
     subscription["status"] = json!("canceled");
     shop.change_and_report("customer.subscription.deleted", &subscription)
         .await;

@@ -60,7 +60,7 @@ async fn what_stripe_takes_is_made_once_for_a_key_and_paid() {
 }
 
 #[tokio::test]
-async fn whatever_stripe_does_not_take_is_a_complaint() {
+async fn a_request_that_stripe_refuses_is_a_complaint() {
     let stripe = Stripe::start().await;
     stripe.put("/v1/customers/cus_1", json!({}));
     let form = |more: &str| post(&stripe, SESSIONS, &format!("{SESSION}{more}"));
