@@ -11,6 +11,7 @@
 
 mod imports;
 mod pages;
+mod words;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
