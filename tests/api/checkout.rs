@@ -325,7 +325,7 @@ async fn an_address_that_the_provider_refuses_is_left_out() {
     assert_eq!(order["customerEmail"], "a@b", "the shop's own word stays");
 }
 
-/// Somebody added another currency to the price at the provider, with other amounts.
+/// Another currency was added to the price at the provider, with other amounts.
 #[tokio::test]
 async fn a_payment_in_another_currency_waits_for_a_person_in_that_currency() {
     let shop = StripeShop::open().await;
@@ -358,7 +358,7 @@ async fn a_payment_in_another_currency_waits_for_a_person_in_that_currency() {
         details,
         [&json!("other_currency"), &json!(80_000), &json!("JPY")]
     );
-    // Somebody accepts it.
+    // A person accepts it.
     let to = json!({"priceId": shop.price, "externalUserId": "ann"});
     let order = shop.decide(payment, "assign", &to).await.expect(200);
     let details = ["status", "amountCents", "currency", "balance"].map(|name| &order[name]);

@@ -309,7 +309,7 @@ async fn what_costs_more_than_any_provider_takes_is_the_callers_fault() {
     assert_eq!(shop.stripe.calls(SESSIONS).len(), 1);
 }
 
-/// Somebody moved its lookup key to another price at the provider, or changed that price.
+/// Its lookup key was moved to another price at the provider, or that price was changed.
 #[tokio::test]
 async fn a_price_at_the_provider_that_charges_otherwise_is_not_sold() {
     let shop = StripeShop::open().await;

@@ -1,4 +1,4 @@
-//! Deductions bypass the router, except those that a browser sends: nobody may project event which path a request
+//! Deductions bypass the router, except those that a browser sends: a caller must not notice which path a request
 //! took.
 
 use reqwest::Method;

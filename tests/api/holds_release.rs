@@ -1,4 +1,4 @@
-//! Giving a hold up: `POST /holds/{holdId}/release`.
+//! Releasing a hold: `POST /holds/{holdId}/release`.
 
 use serde_json::{Value, json};
 

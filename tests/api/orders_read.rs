@@ -121,7 +121,7 @@ async fn an_order_expires_after_a_day_and_a_late_payment_still_counts() {
     assert_eq!(
         shop.service.handle.expire_due(&scope, shop.now()).await,
         Ok(1),
-        "the one that nobody touched"
+        "the untouched one"
     );
     assert_eq!(
         shop.service.handle.expire_due(&scope, shop.now()).await,

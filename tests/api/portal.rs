@@ -248,7 +248,7 @@ async fn a_failing_and_a_missing_provider_are_distinguished() {
     );
 }
 
-/// Somebody archived a tier's product at Stripe; then the offer changed, so that the portal is configured again.
+/// A tier's product was archived at Stripe; then the offer changed, so that the portal is configured again.
 #[tokio::test]
 async fn an_archived_tier_shuts_the_portal_for_nobody() {
     let shop = StripeShop::open().await;

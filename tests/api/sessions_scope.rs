@@ -82,7 +82,7 @@ async fn knock(client: &Client, method: &str, path: &str) -> Reply {
     Client::send(request).await.unwrap()
 }
 
-/// A service in which nobody is asked to slow down.
+/// A service without rate limits.
 async fn patient() -> Service {
     Service::with(|config| config.limits.publishable_burst = 1_000_000).await
 }

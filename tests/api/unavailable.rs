@@ -1,4 +1,4 @@
-//! Responses while the log takes nothing in.
+//! Responses while the log refuses appends.
 
 use persistence::{AppendRefusal, Backlog};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn a_full_disk_is_unavailable() {
         .secret
         .post("/api/v1/deductions/batch", &batch)
         .await;
-    // Nothing was done: the batch is refused as a whole, so that nobody thinks otherwise.
+    // Nothing was done: the batch is refused as a whole, so that no caller thinks otherwise.
     assert_refused(&reply, 503, "unavailable");
 }
 

@@ -1,4 +1,4 @@
-//! Debts of wallets that live: what pays them, and what does not end them.
+//! Debts: what pays them, and what does not end them.
 
 use domain::{Amount, catalog::FreeGrant, time::Period};
 use scrip::catalog::ProductChange;

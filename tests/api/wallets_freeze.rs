@@ -1,4 +1,4 @@
-//! `POST /wallets/freeze`: credits that nobody can use for now.
+//! `POST /wallets/freeze`: credits that cannot be used for now.
 
 use serde_json::{Value, json};
 

@@ -73,7 +73,7 @@ fn to(mail: &str) -> &str {
 async fn a_mail_goes_to_the_address_on_the_order() {
     let shop = StripeShop::open().await;
     buy_and_read_code(&shop).await;
-    // U+212A, whose lower case is k: it looks alike, but is somebody else's mailbox.
+    // U+212A, whose lower case is k: it looks alike, but is another mailbox.
     let checkout_page = shop.checkout(json!({})).await.expect(200);
     let checkout = checkout_page["checkoutId"].as_str().unwrap();
     shop.stripe.pay(checkout);

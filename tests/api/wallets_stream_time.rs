@@ -1,5 +1,5 @@
-//! What a stream shows by time alone. The runtime's own clock is paused in these tests, and leaps to the next timer
-//! when nobody has anything to do.
+//! What a stream shows by time alone. The runtime's own clock is paused in these tests, and jumps to the next timer
+//! when all tasks are idle.
 
 use actors::clock::Clock as _;
 use domain::{Amount, Timestamp, catalog::FreeGrant, time::Period};

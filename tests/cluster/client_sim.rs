@@ -16,7 +16,7 @@ use serde_json::json;
 
 /// Credits in a wallet at its beginning: more than a test spends.
 pub(crate) const GRANTED: i64 = 1_000_000_000;
-/// No answer within this time: nobody knows what was done.
+/// Without an answer in this time the outcome is unknown.
 const ANSWER_WITHIN: Duration = Duration::from_secs(12);
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -51,7 +51,7 @@ pub(crate) enum End {
     Acknowledged,
     /// 503: the same again is right.
     Unavailable,
-    /// Nobody listens at that address.
+    /// No server listens at that address.
     Refused,
     /// The connection ended, or no answer came.
     Broken,

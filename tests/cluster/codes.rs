@@ -1,4 +1,4 @@
-//! A recovery code that was replaced, as all processes see it and across a fail-over: nothing of what it gave goes on.
+//! A recovery code that was replaced, as all processes see it and across a fail-over: everything that it gave ends.
 
 use kit::{
     Client,

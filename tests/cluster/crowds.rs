@@ -58,5 +58,5 @@ async fn readers_of_one_project_and_slow_senders_shut_out_no_others() {
     let grant = json!({"externalUserId": "u", "amount": 5, "productId": other.product, "idempotencyKey": "k"});
     victim.post("/api/v1/credit", &grant).await.expect(200);
     let page = victim.get("/dashboard/sign-in").await;
-    assert_eq!(page.status, 200, "somebody without a key");
+    assert_eq!(page.status, 200, "a caller without a key");
 }

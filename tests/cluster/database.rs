@@ -60,7 +60,7 @@ async fn a_database_that_is_frozen_or_full_of_connections_is_waited_for() {
     cell.repair().await;
     checker.goes_on().await;
 
-    // Nobody but superusers gets a connection, and all that there are end.
+    // Only superusers get a connection, and all open ones end.
     cell.postgres
         .psql(&format!("ALTER DATABASE {} CONNECTION LIMIT 0", cell.name));
     cell.postgres.psql(&format!(

@@ -1,4 +1,4 @@
-//! Processes that do not belong where they are started, or live in another time.
+//! Processes that do not belong where they are started, or have another clock.
 
 use std::{fs, path::Path};
 

@@ -131,7 +131,7 @@ async fn a_follower_is_cut_off_from_the_leader_or_from_the_database_and_comes_ba
         (cut.elapsed() > Duration::from_secs(6)).then_some(())
     })
     .await;
-    assert_eq!(cell.leader().await, leader, "nobody else could lead");
+    assert_eq!(cell.leader().await, leader, "no other could lead");
     cell.members[follower].database.blackhole(false);
     checker.goes_on().await;
     // From the leader, not from the database: it can pass nothing on, and may not lead.

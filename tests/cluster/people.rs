@@ -28,7 +28,7 @@ fn in_seconds(seconds: i64) -> Timestamp {
     Timestamp(now).plus_seconds(seconds)
 }
 
-/// Invites somebody who accepts and signs in; returns who it is.
+/// Invites a person who accepts and signs in; returns their id.
 async fn signed_in(cluster: &Cluster, name: &str, role: &str) -> (String, Browser) {
     let admin = cluster.client(0, ADMIN_TOKEN);
     let email = format!("{name}@example.com");

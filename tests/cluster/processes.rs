@@ -72,7 +72,7 @@ async fn a_leader_whose_disk_is_full_hands_over_to_one_with_room() {
     for member in (0..3).filter(|member| *member != full) {
         cell.members[member].kill().await;
     }
-    // It leads where nobody else does, and takes nothing.
+    // It leads where no other does, and accepts nothing.
     assert_eq!(cell.leader().await, full);
     let grant = json!({
         "externalUserId": "u", "productId": cell.project.product, "amount": 1, "idempotencyKey": "k",

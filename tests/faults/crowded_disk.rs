@@ -1,5 +1,5 @@
 //! A disk that runs full with default settings and a crowd of wallets, each of which every round uses: this is
-//! the most that there can be to fold, and the reserve that the defaults keep free must suffice for it. By
+//! the largest possible checkpoint, and the reserve that the defaults keep free must suffice for it. By
 //! default the crowd is small enough for every run of the tests; with `FULL_DISK_WALLETS=1000000` (and
 //! `--release`) it is as large as the README promises.
 

@@ -141,7 +141,7 @@ async fn dying_within_a_fulfilment_fulfils_it_once() {
             assert_eq!(shop.orders().await[0]["status"], "pending");
             assert_eq!(shop.report(&session).await, Some(200));
         } else {
-            // It is stored: nobody has to send it again.
+            // It is stored: it need not be sent again.
             deadline::answered("a payment worked off", deadline::SOON, async || {
                 let orders = shop.orders().await;
                 (orders[0]["status"] == "paid").then_some(())

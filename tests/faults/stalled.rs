@@ -1,5 +1,5 @@
 //! Clients that send half of a request and wait. Nine hundred of them beside a load of deductions: they are cut
-//! off, they take little memory, and nobody else waits for them. Prints the figures:
+//! off, they take little memory, and delay no other client. Prints the figures:
 //!
 //! ```sh
 //! cargo test --release --test faults stalled -- --nocapture

@@ -75,7 +75,7 @@ async fn dying_within_an_assignment_makes_one_order_of_it() {
         crash_point::start(&mut shop.server, place).await;
         assert_eq!(shop.decide("assign", &to).await, None, "{place}: it dies");
         crash_point::survive(&mut shop.server).await;
-        // Nobody has to repeat the decision.
+        // The decision need not be repeated.
         deadline::answered("an order", deadline::SOON, async || {
             (shop.waiting().await == 0).then_some(())
         })

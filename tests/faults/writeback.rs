@@ -61,8 +61,8 @@ async fn reported_first_to(thread: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_error_after_the_last_checkpoint_stops_an_idle_process() {
     let recorded = RecordedServer::open(&mut seed::rng()).await;
-    // The first sync is the checkpoint's, which runs when nobody writes; its removals from the log are written
-    // later, and nobody waits for them.
+    // The first sync is the checkpoint's, which runs without writes; its removals from the log are written
+    // later, and no request waits for them.
     recorded.recorder.fail_sync(2, "sled-io");
     recorded.stops_and_lost_nothing().await;
 }

@@ -77,7 +77,7 @@ async fn the_data_directory_is_its_owners_alone() {
     assert_eq!(open_to_others(server.data_dir()), []);
     assert!(
         !server.data_dir().join("mail").exists(),
-        "nobody asked for it"
+        "it was not requested"
     );
     server.restart().await;
     assert_eq!(open_to_others(server.data_dir()), []);

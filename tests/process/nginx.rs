@@ -66,7 +66,7 @@ fn start(folder: &Path, server: &str) -> Option<Nginx> {
     }
 }
 
-/// What the server says of a proxy that nobody named, after wrong tokens and the right one were sent through nginx.
+/// What the server logs about an unnamed proxy, after wrong tokens and the right one were sent through nginx.
 async fn warnings_behind_nginx(launch: Launch) -> Option<Vec<String>> {
     let server = Server::launch(launch).await;
     let folder = tempfile::tempdir().unwrap();

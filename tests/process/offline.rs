@@ -1,4 +1,4 @@
-//! `scrip serve --offline`: a copy of the data, served for a drill, speaks to nobody but its callers.
+//! `scrip serve --offline`: a copy of the data, served for a drill, answers its callers and sends nothing itself.
 
 use kit::{
     Launch, Server,

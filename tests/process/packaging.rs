@@ -1,4 +1,4 @@
-//! What is packaged to run Scrip by: its settings are settings, and a process that leads no longer is started again.
+//! The packaged units and compose files: their settings exist, and a process that lost its leadership is restarted.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 

@@ -146,7 +146,7 @@ async fn a_sessions_token_is_shown_to_its_caller_alone() {
         let text = format!("{:?} {}", reply.headers, reply.body);
         assert!(!text.contains(token), "{text}");
     }
-    // Nor where somebody puts it where it does not belong.
+    // Nor where it was put into the wrong setting.
     for path in [
         format!("/api/v1/wallets/{token}"),
         format!("/api/v1/wallets/{token}/stream"),

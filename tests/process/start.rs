@@ -1,4 +1,4 @@
-//! How the server starts: what refuses the start, and what its first start makes.
+//! How the server starts: what refuses the start, and what the first start creates.
 
 use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Output};
 

@@ -1,4 +1,4 @@
-//! Requests that wait for another person's yes: who sees them, who may answer them, and who is shown the key.
+//! Requests that wait for approval: who sees them, who may answer them, and who is shown the key.
 
 use kit::Client;
 use reqwest::Method;
@@ -12,7 +12,7 @@ use crate::{
     world::World,
 };
 
-/// A page and the button on it whose form somebody sends.
+/// A page, and the button on it whose form is sent.
 struct RequestForm {
     who: Holder,
     page: String,
@@ -176,7 +176,7 @@ pub(crate) async fn answer(walk: &Walk, world: &World) {
         }
         assert!(created > 0, "{} may not {action}", visitor.name);
     }
-    // Nobody sees the key again, nor who asked.
+    // The key is never shown again, nor its asker.
     for visitor in [support, operator, owner] {
         for page in ["approvals", "keys", ""] {
             let path = path.replace("approvals", page);

@@ -33,7 +33,7 @@ const LAST: [&str; 5] = [
 #[derive(Debug, Clone)]
 pub(crate) struct PageForm {
     pub(crate) action: String,
-    /// Fields that nobody types into.
+    /// Fields that are not typed into.
     fixed: Vec<(String, String)>,
     typed: Vec<(String, String)>,
 }
@@ -141,7 +141,7 @@ impl PageForm {
         format!("{} {}", self.route(), names.collect::<Vec<_>>().join(" "))
     }
 
-    /// Its fields with others' values where somebody types.
+    /// Its fields, with other values where one types.
     pub(crate) fn filled(&self, typed: impl Fn(&str, &str) -> String) -> Vec<(String, String)> {
         let typed = self
             .typed
@@ -154,7 +154,7 @@ impl PageForm {
     }
 }
 
-/// What somebody types into a field that is empty and has to be filled.
+/// The text for an empty field that has to be filled.
 fn sensible(name: &str, value: &str) -> String {
     let typed = match name {
         _ if !value.is_empty() => value,

@@ -1,5 +1,5 @@
 //! No credential is answered with a greater one. Every route of both descriptions and every page of the dashboard is
-//! asked with every credential that there is, in a world where something is of everything; every answer, event, export,
+//! requested with every kind of credential, in a world with something of every kind; every answer, event, export,
 //! mail, line of the log and figure is searched for codes, keys and addresses that its reader should not see. [`secrets`] has
 //! who may see what, as `SECURITY.md` does.
 #![allow(

@@ -1,4 +1,4 @@
-//! Somebody of each role, with a session in the dashboard.
+//! A person of each role, with a session in the dashboard.
 
 use kit::{Client, browser::Browser, launch::ADMIN_TOKEN};
 use scrip::identity::TotpSecret;
@@ -11,7 +11,7 @@ use crate::{
 
 const PASSWORD: &str = "a password that no one reads";
 
-/// Invites somebody, accepts the invitation and signs in; returns their id, visit and secrets.
+/// Invites a person, accepts the invitation and signs in; returns their id, visit and secrets.
 pub(crate) async fn person(
     (admin, base): (&Client, &str),
     (name, role, projects): (&str, &str, Option<&str>),

@@ -1,4 +1,4 @@
-//! Who asks: one visitor for each credential that there is.
+//! One visitor for each kind of credential.
 
 use reqwest::RequestBuilder;
 
@@ -36,7 +36,7 @@ impl Holder {
     }
 }
 
-/// Somebody who asks.
+/// A caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! The walk itself: it asks, searches what is answered, and says at the end what was seen that should not have been.
+//! The walk itself: it sends requests, searches the answers, and reports what should not have been shown.
 
 use std::{
     cell::{Cell, RefCell},
@@ -33,7 +33,7 @@ const MAKES: [&str; 13] = [
     "the page behind POST /dashboard/projects/{project}/webhooks/{webhook}",
     "the page behind POST /dashboard/projects/{project}/approvals/{approval}/{answer}",
 ];
-/// Routes that nobody is answered in this world, and why.
+/// Routes that refuse every visitor in this world, and why.
 const UNANSWERED: [(&str, &str); 13] = [
     ("POST /dashboard/sign-in", "all are signed in"),
     ("POST /dashboard/invitation", "all have accepted theirs"),
@@ -97,7 +97,7 @@ struct Notes {
     seen: BTreeMap<SecretKind, BTreeSet<String>>,
     /// Routes that made a code or a key.
     made: BTreeSet<&'static str>,
-    /// Whether somebody was answered by a route.
+    /// Whether a visitor was answered by a route.
     routes: BTreeMap<String, bool>,
 }
 
@@ -277,7 +277,7 @@ impl Walk {
         }
     }
 
-    /// Looks for codes and keys that nobody knew before.
+    /// Looks for codes and keys that were unknown before.
     fn search_unknown(&self, holder: &Holder, route: &str, who: &str, text: &str, sent: &str) {
         let notes = &mut *self.notes.borrow_mut();
         let known =
@@ -323,7 +323,7 @@ impl Walk {
             .filter(|(_, answered)| !**answered)
             .collect();
         quiet.retain(|(route, _)| !UNANSWERED.iter().any(|(it, _)| it == route));
-        assert!(quiet.is_empty(), "nobody was answered: {quiet:?}");
+        assert!(quiet.is_empty(), "no visitor was answered: {quiet:?}");
         let unmade: Vec<_> = MAKES
             .iter()
             .filter(|it| !notes.made.contains(**it))

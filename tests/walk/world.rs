@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) visitors: Vec<Visitor>,
     /// Pages of the first shop's sandbox that buyers see.
     pub(crate) buyers_pages: Vec<String>,
-    /// Addresses that somebody bought with.
+    /// Addresses of buyers.
     pub(crate) addresses: Vec<String>,
 }
 

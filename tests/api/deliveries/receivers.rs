@@ -1,4 +1,4 @@
-//! Faulty receivers: their cost is bounded, and they affect nobody else.
+//! Faulty receivers: their cost is bounded, and they affect no others.
 
 use std::time::{Duration, Instant};
 

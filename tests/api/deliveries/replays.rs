@@ -260,7 +260,7 @@ async fn an_event_never_changes_after_it_was_recorded() {
     }
 }
 
-/// Free credits of a wallet that nobody used are reported when somebody does.
+/// Free credits of an unused wallet are reported at its next use.
 #[tokio::test]
 async fn a_late_recorded_event_has_both_its_times() {
     let hooked = ServiceWithEndpoint::start().await;

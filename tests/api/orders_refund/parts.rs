@@ -80,7 +80,7 @@ impl PaidInParts {
         (status.to_owned(), cents, balance)
     }
 
-    /// Somebody refunds at the provider.
+    /// Refunds at the provider.
     async fn give_there(&self, payment: usize, cents: i64) {
         let form = format!("payment_intent={}&amount={cents}", self.payments[payment]);
         self.shop.ask(Method::POST, "/v1/refunds", &form).await;

@@ -150,7 +150,7 @@ async fn a_refusal_frees_what_it_counted_and_the_key() {
 #[tokio::test]
 async fn the_provider_judges_last() {
     let (shop, order) = sold().await;
-    // Somebody refunded 3.00 at the provider, and no webhook reported it.
+    // 3.00 was refunded at the provider, and no webhook reported it.
     let path = "/v1/charges/ch_1";
     shop.stripe.set(path, json!({"amount_refunded": 300}));
     let much = json!({"amountCents": 201, "idempotencyKey": "k"});

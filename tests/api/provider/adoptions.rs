@@ -12,7 +12,7 @@ use crate::{
 
 const DAY: i64 = 86_400;
 
-/// A shop with a tier, and an account with a subscription that somebody has paid for some time.
+/// A shop with a tier, and an account with a subscription that has been paid for some time.
 struct RunningSubscription {
     shop: StripeShop,
     tier: String,

@@ -258,7 +258,7 @@ async fn the_list_is_read_every_few_seconds_until_a_webhook_comes_and_during_che
     let session = shop.paid_silently(&checkout, "evt_1");
     let (body, header) = stripe::event("evt_1", COMPLETED, &session, shop.seconds());
     shop.deliver(&body, &header).await.expect(200);
-    assert_eq!(shop.readings_within(60).await, 11, "somebody buys");
+    assert_eq!(shop.readings_within(60).await, 11, "a buyer pays");
     assert_eq!(shop.readings_within(600).await, 2, "every 5 minutes");
     shop.open_checkout("bea").await;
     assert_eq!(shop.readings_within(59).await, 12);

@@ -1,4 +1,4 @@
-//! Objects of the account that are not this project's: they cost no question, and hide nothing that is.
+//! Objects of the account that are not this project's: they cost no request, and hide none of its own.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ async fn what_is_of_another_product_costs_no_question() {
         let (body, header) = stripe::event(&id, COMPLETED, &object, shop.seconds());
         shop.deliver(&body, &header).await.expect(200);
     }
-    // Its metadata was replaced by somebody; the order is found by its session.
+    // Its metadata was replaced; the order is found by its session.
     let path = format!(
         "/v1/checkout/sessions/{}",
         ann["checkoutId"].as_str().unwrap()
@@ -119,7 +119,7 @@ async fn a_purchase_and_refund_during_an_outage_end_as_refunded() {
     assert_eq!(shop.status(&checkout).await, "refunded");
 }
 
-/// While the purchase is being read, nobody can say yet that the refund is not ours.
+/// While the purchase is being read, it is unknown whether the refund is ours.
 #[tokio::test]
 async fn a_refund_that_comes_while_its_purchase_is_looked_at_is_no_strangers() {
     let shop = StripeShop::open().await;

@@ -1,4 +1,4 @@
-//! What an event says is done: a purchase is paid, fails, expires, is refunded or disputed, once.
+//! Events are applied: a purchase is paid, fails, expires, is refunded or disputed, once.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Invoices of subscriptions on a real account: lines of other products, several payments, metadata that somebody
-//! replaced. And how many requests each needs.
+//! Invoices of subscriptions on a real account: lines of other products, several payments, replaced
+//! metadata. And how many requests each needs.
 
 mod first_debit;
 mod switches;
@@ -189,7 +189,7 @@ async fn a_bill_under_no_price_of_ours_pays_the_tier_in_force() {
         .renewed(&[line("price_large", billed.shop.seconds())])
         .await;
     billed.shop.service.clock.advance_millis(MONTH * 1000);
-    // Somebody created a price at the provider just for this customer.
+    // A price was created at the provider just for this customer.
     let unknown = line("price_of_something_else", billed.shop.seconds());
     let bill = billed.bill("in_3", "subscription_cycle", &[unknown]);
     billed.shop.report("invoice.paid", &bill).await.expect(200);

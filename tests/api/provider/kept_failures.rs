@@ -1,5 +1,5 @@
-//! The provider keeps what it answered under a name for a day, failures too: what one outage left is gone past once it is
-//! well again. Refunds have tests of their own.
+//! The provider stores its answers, failures too, under an idempotency key for a day. Work that an outage stopped continues
+//! afterwards under another key. Refunds have tests of their own.
 
 use std::sync::Arc;
 

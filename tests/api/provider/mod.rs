@@ -1,5 +1,5 @@
-//! What the service does with a payment provider beyond one request: events that webhooks or the provider's list
-//! tell, what is asked about, invoices, payments that nobody claims, and a change of the provider.
+//! What the service does with a payment provider beyond one request: events from webhooks and the provider's
+//! list, polling, invoices, unfulfilled payments, and a change of the provider.
 
 mod adoptions;
 mod change;

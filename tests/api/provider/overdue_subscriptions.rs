@@ -1,4 +1,4 @@
-//! Subscriptions whose next period nobody reports: they are asked about a day later, and at the start; without
+//! Subscriptions whose next period is not reported: they are fetched a day later, and at the start; without
 //! an answer their features end after the days of grace.
 
 use serde_json::{Value, json};

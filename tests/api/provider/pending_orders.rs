@@ -1,4 +1,4 @@
-//! What no event says is asked about, and asked again until it is answered.
+//! Orders without an event are looked up at the provider, again and again until it answers.
 
 use scrip::catalog::{ProjectChange, ProviderChange};
 use serde_json::json;

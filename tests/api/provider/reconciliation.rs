@@ -157,7 +157,7 @@ async fn a_charge_without_a_report_is_fulfilled_or_waits_for_a_person() {
     assert_eq!(sum(&report), [500, 900, 0, 0]);
 }
 
-/// An invoice of one of our subscriptions that nobody here knows, by an unknown customer: only the invoice's
+/// An invoice of an unknown subscription of ours, by an unknown customer: only the invoice's
 /// metadata says whose it is.
 #[tokio::test]
 async fn a_subscriptions_charge_without_marks_is_known_by_its_bill() {

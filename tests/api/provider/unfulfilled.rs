@@ -1,4 +1,4 @@
-//! Unfulfilled payments: each is listed until somebody decides, once.
+//! Unfulfilled payments: each is listed until a person decides, once.
 
 use domain::id::{OrderId, OrderSerial, PriceId, WalletKey};
 use serde_json::{Value, json};
@@ -127,7 +127,7 @@ async fn what_is_paid_at_an_unknown_price_waits_and_becomes_an_order_once() {
     assert_eq!(ready, json!({"status": "ok"}));
 }
 
-/// Somebody duplicated a payment in the provider's dashboard, or a template copies its metadata.
+/// A payment was duplicated in the provider's dashboard, or a template copies its metadata.
 #[tokio::test]
 async fn a_second_payment_with_the_marks_of_a_paid_order_waits_and_credits_nothing() {
     let shop = StripeShop::open().await;

@@ -65,7 +65,7 @@ async fn a_missing_permission_delays_only_events_that_need_it() {
     let bob = shop.open_checkout("bob").await;
     shop.paid_silently(&bob, "evt_bob");
     shop.rounds(400).await;
-    assert_eq!(shop.status(&eve).await, "refunded", "nobody disputed hers");
+    assert_eq!(shop.status(&eve).await, "refunded", "hers was not disputed");
     assert_eq!(
         shop.status(&bob).await,
         "paid",
@@ -124,7 +124,7 @@ async fn many_refusals_in_a_row_stop_no_others_and_are_retried_by_one() {
     }
 }
 
-/// Nobody makes that request again; the key's permissions are tried from time to time all the same.
+/// That request is not repeated; the key's permissions are still tried from time to time.
 #[tokio::test]
 async fn a_permission_to_write_is_seen_to_be_there_again_without_a_second_call() {
     let shop = StripeShop::open().await;
@@ -279,7 +279,7 @@ pub(super) fn webhook(
     crate::client::Client::send(request.header("stripe-signature", header).body(body))
 }
 
-/// A buyer's webhook does not queue behind those that nobody waits for.
+/// A buyer's webhook does not queue behind background ones.
 #[tokio::test]
 async fn a_buyer_is_served_while_everything_else_waits() {
     let shop = StripeShop::open().await;

@@ -88,7 +88,7 @@ async fn it_repeats_safe_requests_and_no_others() {
     let error = nobody
         .deduct(&Wallet::code("OLIVE-1"), Deduct::new(1))
         .await;
-    let error = error.expect_err("nobody listens");
+    let error = error.expect_err("no server listens");
     assert!(matches!(error.kind(), ErrorKind::NoAnswer(_)), "{error}");
     assert!(
         !format!("{error:?}").contains("OLIVE"),

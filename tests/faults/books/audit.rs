@@ -110,7 +110,7 @@ impl Audit {
                 };
                 match known {
                     Some(known) => known.found += 1,
-                    None => problems.push(format!("{wallet}: nobody asked for {entry:?}")),
+                    None => problems.push(format!("{wallet}: {entry:?} was never requested")),
                 }
             }
         }

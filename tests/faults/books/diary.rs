@@ -101,7 +101,7 @@ impl Diary {
         self.lock().clone()
     }
 
-    /// The numbers of the writes nobody has answered, oldest first.
+    /// The numbers of unanswered writes, oldest first.
     pub(crate) fn unanswered(&self) -> Vec<usize> {
         let open = |record: &Record| !record.answered && record.operation.writes();
         let records = self.lock();

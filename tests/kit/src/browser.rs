@@ -14,7 +14,7 @@ pub struct Browser {
     pub base: String,
     /// The session's cookie, if there is one.
     pub cookie: Option<String>,
-    /// The cookie that says that somebody signed in here, which is not sent.
+    /// The cookie of a browser that was signed in before, which is not sent.
     pub known: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Page {
 }
 
 impl Browser {
-    /// A browser in which nobody is signed in.
+    /// A browser that is not signed in.
     pub fn new(base: &str) -> Self {
         Self {
             http: unled_http(),

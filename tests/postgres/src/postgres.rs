@@ -121,7 +121,7 @@ impl Postgres {
         server
     }
 
-    /// A directory with nobody in it but a supervisor.
+    /// A directory with nothing but a supervisor.
     fn prepare() -> Self {
         let mut directory = tempfile::Builder::new();
         let directory = directory.prefix("scrip-postgres-").tempdir().unwrap();
@@ -165,7 +165,7 @@ impl Postgres {
         self.data().join("server.crt")
     }
 
-    /// Starts it on a free port, and on another where somebody else was faster.
+    /// Starts it on a free port, and on another if that was taken first.
     fn start_first(&mut self) {
         for _ in 0..10 {
             self.port = free_port();

@@ -71,7 +71,7 @@ impl Proxy {
             let mut runtime = tokio::runtime::Builder::new_current_thread();
             let runtime = runtime.enable_all().build().unwrap();
             runtime.block_on(async {
-                // Bound but deaf: it keeps the port ours while nobody listens.
+                // Bound without listening: it keeps the port reserved.
                 let keeper = socket(([127, 0, 0, 1], 0).into());
                 let address = keeper.local_addr().unwrap();
                 started.send(address).unwrap();
@@ -107,7 +107,7 @@ impl Proxy {
         self.switch(|switches| switches.cuts += 1);
     }
 
-    /// Whether new connections are refused, as where nobody listens. Those that are open stay so. Returns when it is
+    /// Whether new connections are refused, as by a port without a server. Those that are open stay so. Returns when it is
     /// true.
     pub fn refuse(&self, is_refusing: bool) {
         self.switch(|switches| switches.is_refusing = is_refusing);

@@ -1,4 +1,4 @@
-//! Who ends a server, however its test ended: a shell that waits until we close a pipe, which the kernel does for a
+//! Ends a server, however its test ended: a shell that waits until we close a pipe, which the kernel does for a
 //! process that is killed and for one that never drops its statics.
 
 use std::{

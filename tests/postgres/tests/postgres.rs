@@ -72,7 +72,7 @@ fn a_killed_and_a_stopped_server_keep_what_was_committed_and_frozen_ones_wait() 
     server.freeze();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| server.psql("SELECT 1"));
-        // The kernel takes the connection, and nobody answers it.
+        // The kernel accepts the connection, and nothing answers.
         drop(TcpStream::connect(server.address()).unwrap());
         assert!(!waiting.is_finished());
         server.thaw();
