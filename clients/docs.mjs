@@ -13,10 +13,10 @@ const pages = [
 ];
 /** What a page leaves to its reader. */
 const READERS = `
-declare const scrip: import('@scrip/server').ScripServer;
+declare const scrip: import('@scrip-wallet/server').ScripServer;
 declare const question: string;
 declare function model(prompt: string, options: { signal: AbortSignal }): Promise<{ text: string; tokens: number }>;
-declare function ship(order: import('@scrip/server').Order): Promise<void>;
+declare function ship(order: import('@scrip-wallet/server').Order): Promise<void>;
 declare function currentUser(request: Request): Promise<{ id: string } | null>;
 `;
 const COMPILERS = ['node_modules/typescript', 'newest/node_modules/typescript'];
@@ -32,7 +32,7 @@ try {
       // A piece of markup alone is of the components that it names.
       const names = [...new Set([...block.matchAll(/<([A-Z]\w*)/g)].map(([, each]) => each))];
       const isModule = /^(import|export) /m.test(block);
-      const markup = `import { ${names.join(', ')} } from '@scrip/react';\nexport const block = (\n${block});\n`;
+      const markup = `import { ${names.join(', ')} } from '@scrip-wallet/react';\nexport const block = (\n${block});\n`;
       writeFileSync(join(folder, name), isModule ? block : kind === 'tsx' ? markup : `export {};\n${block}`);
       files.push(name);
     }

@@ -7,7 +7,7 @@ export const base: Options = {
   target: 'es2022',
   platform: 'neutral',
   dts: true,
-  noExternal: ['@scrip/core'],
+  noExternal: ['@scrip-wallet/core'],
   clean: true,
   treeshake: true,
   outExtension: ({ format }) => ({ js: format === 'cjs' ? '.cjs' : '.js' }),

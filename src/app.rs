@@ -115,9 +115,8 @@ fn router(app: &AppState, api: &api::App) -> Router {
         ))
         .with_state(Arc::new(app.admin()));
     let dashboard = Arc::new(app.dashboard());
-    let packages = app.config.packages.as_deref();
     Router::new()
-        .merge(packages.map(pages::packages::router).unwrap_or_default())
+        .merge(pages::packages::router(app.config.packages.clone()))
         .merge(
             admin
                 .merge(dashboard::router(&dashboard).with_state(dashboard))

@@ -53,7 +53,7 @@ pub struct Config {
     /// is done by itself. For a drill on a copy of the data.
     #[serde(skip)]
     pub offline: bool,
-    /// A folder of npm packages to hand out; only `scrip dev` does.
+    /// A folder with the clients' packages; `None`: the one that was installed with this program.
     #[serde(skip)]
     pub packages: Option<PathBuf>,
     /// Proxies whose `X-Forwarded-For` is believed.

@@ -16,7 +16,7 @@ from typing import Any
 HERE = Path(__file__).parent
 API = HERE / "../../docs/openapi/api.json"
 USAGE = HERE / "../usage.json"
-SOURCE = HERE / "src/scrip"
+SOURCE = HERE / "src/scrip_wallet"
 HEADER = "# Made by generate.py from {}: do not change it by hand.\n"
 
 # What the client's methods answer, by the name that the description has for it. All that these consist of is

@@ -26,7 +26,7 @@ export default defineConfig([
     dts: false,
     // Copied components import what the package exports; inside the package that is this file.
     esbuildOptions(options) {
-      options.alias = { '@scrip/react': './src/headless.ts' };
+      options.alias = { '@scrip-wallet/react': './src/headless.ts' };
     },
   }),
   ...builds({ entry: { index: 'src/index.ts', format: 'src/format.ts', messages: 'src/messages/index.ts' }, dts: { entry: { index: 'src/index.ts', messages: 'src/messages/index.ts' } } }),

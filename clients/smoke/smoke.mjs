@@ -28,12 +28,12 @@ try {
   const packed = packages.map((name) => JSON.parse(run('npm', ['pack', '--json', '--silent', '--pack-destination', shop], { cwd: join(root, name) }))[0]);
   run('npm', ['install', '--silent', '--no-audit', '--no-fund', ...packed.map(({ filename }) => `./${filename}`)]);
   for (const [n, name] of packages.entries()) {
-    const installed = join(shop, 'node_modules/@scrip', name);
+    const installed = join(shop, 'node_modules/@scrip-wallet', name);
     assert.deepEqual(Object.keys(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')).dependencies ?? {}), [], `${name} has dependencies`);
     for (const file of ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.cjs', 'dist/index.d.ts', 'dist/index.d.cts']) assert.ok(existsSync(join(installed, file)), `${name} lacks ${file}`);
     const { outputFiles } = await build({ entryPoints: [join(installed, 'dist/index.js')], bundle: true, minify: true, format: 'esm', write: false });
     const sizes = [`packed ${statSync(join(shop, packed[n].filename)).size}`, `minified and gzipped ${gzipSync(outputFiles[0].contents, { level: 9 }).length}`];
-    console.log(`@scrip/${name}: ${sizes.join(' B, ')} B`);
+    console.log(`@scrip-wallet/${name}: ${sizes.join(' B, ')} B`);
   }
 
   // Types: strict, without skipping libraries, and without Node's where there is none.
@@ -53,7 +53,7 @@ try {
   }
   // A back end knows Node's types, and no browser's.
   const node = ['--lib', 'es2022', '--types', 'node', '--typeRoots', join(root, 'node_modules/@types'), '--module', 'nodenext'];
-  compile('node.mts', "import { ScripServer } from '@scrip/server';\nnew ScripServer({ baseUrl: '', secretKey: process.env['SK'] });\n", ...node);
+  compile('node.mts', "import { ScripServer } from '@scrip-wallet/server';\nnew ScripServer({ baseUrl: '', secretKey: process.env['SK'] });\n", ...node);
 
   // A service to talk to.
   const listening = await new Promise((resolve, reject) => {
@@ -82,8 +82,8 @@ try {
     console.log(JSON.stringify({ balance, refused, forged, kept }));
   `;
   const expected = { balance: 42, refused: 57, forged: 'invalid_signature', kept: true };
-  write('use.mjs', `import * as server from '@scrip/server';\nimport * as browser from '@scrip/browser';\n${use}`);
-  write('use.cjs', `const server = require('@scrip/server');\nconst browser = require('@scrip/browser');\n(async () => {${use}})();`);
+  write('use.mjs', `import * as server from '@scrip-wallet/server';\nimport * as browser from '@scrip-wallet/browser';\n${use}`);
+  write('use.cjs', `const server = require('@scrip-wallet/server');\nconst browser = require('@scrip-wallet/browser');\n(async () => {${use}})();`);
   const runtimes = [
     ['Node', process.execPath, []],
     ['Bun', join(root, 'smoke/node_modules/.bin/bun'), ['run']],
@@ -113,7 +113,7 @@ try {
     return module.exports;
   };
   vm.createContext(edge);
-  await vm.runInContext(`(async () => { const server = require('@scrip/server'), browser = require('@scrip/browser'); ${use} })()`, edge);
+  await vm.runInContext(`(async () => { const server = require('@scrip-wallet/server'), browser = require('@scrip-wallet/browser'); ${use} })()`, edge);
   assert.deepEqual(JSON.parse(said[0]), expected);
   console.log('Nothing but fetch and Web Crypto: works');
 } finally {

@@ -3,14 +3,14 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { isScripError, scripNodeHandler } from '@scrip/server';
+import { isScripError, scripNodeHandler } from '@scrip-wallet/server';
 import { answer, count } from './model.mjs';
 
 const MAX_TOKENS = 60;
 const WELCOME = 500;
 const page = new URL('./page.html', import.meta.url);
-/** The modules of @scrip/browser, which the page imports as they are. */
-const modules = fileURLToPath(new URL('.', import.meta.resolve('@scrip/browser')));
+/** The modules of @scrip-wallet/browser, which the page imports as they are. */
+const modules = fileURLToPath(new URL('.', import.meta.resolve('@scrip-wallet/browser')));
 
 /** The chat as an HTTP server that does not listen yet. `productId` is what tokens are paid with. */
 export function chat({ scrip, baseUrl, productId, delayMs }) {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ScripServer } from '@scrip/server';
+import { ScripServer } from '@scrip-wallet/server';
 import { chat } from './server.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));

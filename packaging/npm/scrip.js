@@ -11,9 +11,9 @@ function fail(message) {
 }
 
 const platform = `${process.platform}-${process.arch}`;
-const name = `@scrip/cli-${platform}`;
+const name = `@scrip-wallet/cli-${platform}`;
 if (!optionalDependencies[name]) {
-  const there = Object.keys(optionalDependencies).map((each) => each.slice('@scrip/cli-'.length));
+  const there = Object.keys(optionalDependencies).map((each) => each.slice('@scrip-wallet/cli-'.length));
   fail(`there is no program for ${platform}, only for ${there.join(' and ')}`);
 }
 let program;

@@ -33,8 +33,8 @@ pub(super) struct DevArgs {
     /// Have the sandbox behave like Stripe on an ordinary day: long responses, pages and rate limits.
     #[arg(long)]
     unkind: bool,
-    /// Hand out the clients' npm packages of this folder, as scripts/pack-clients makes it [default:
-    /// share/scrip/packages beside the program's folder, if there is one].
+    /// A folder with the clients' packages, to serve under /packages/ [default: the one that was installed with
+    /// this program].
     #[arg(long, value_name = "DIR", env = "SCRIP_PACKAGES")]
     packages: Option<PathBuf>,
     /// A configuration file [default: ./config.toml, if there is one].
@@ -55,7 +55,7 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         config.log = "warn".into();
     }
     config.sandbox.unkind |= args.unkind;
-    config.packages = args.packages.or_else(packed_clients);
+    config.packages = args.packages;
     // Recovery mails can be read there.
     config.mail.files = true;
     // Webhooks may go to this machine.
@@ -92,13 +92,6 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         service.run(signals).await.map_err(Failure::new)
     });
     served.map_err(Failure::new)?
-}
-
-/// Where `scripts/pack-clients` puts the clients' packages, if it did.
-fn packed_clients() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let folder = program.parent()?.parent()?.join("share/scrip/packages");
-    folder.is_dir().then_some(folder)
 }
 
 /// What other commands read from a `scrip dev` data directory.

@@ -172,3 +172,13 @@ async fn what_is_no_page_is_not_found() {
     assert_refused(&reply, 405, "method_not_allowed");
     assert!(header(&reply, "allow").unwrap().contains("GET"));
 }
+
+#[tokio::test]
+async fn a_program_without_the_clients_packages_says_what_makes_them() {
+    let service = Service::start().await;
+    let path = "/packages/scrip-wallet-react.tgz";
+    let refused = service.client.get(path).await;
+    let message = refused.expect(404)["message"].to_string();
+    assert!(message.contains("scripts/pack-clients"), "{message}");
+    service.stop().await;
+}

@@ -6,7 +6,7 @@ use std::{convert::Infallible, time::Duration};
 
 use domain::{Amount, catalog::FreeGrant, time::Period};
 use scrip::catalog::ProductChange;
-use scrip_client::{
+use scrip_wallet::{
     BatchItem, Cancel, Credit, Deduct, Draw, Error, ErrorKind, EventData, Forgive, Interval,
     LedgerFilter, NamedSubscription, NewCheckout, NewSession, OnShortfall, PlaceHold, Refund,
     ReverseDeduction, Scrip, Settle, Spent, UsageQuery, Wallet,

@@ -4,7 +4,7 @@ use kit::{
     Launch, Server,
     receiver::{Received, Receiver},
 };
-use scrip_client::{EventData, WebhookVerifier};
+use scrip_wallet::{EventData, WebhookVerifier};
 use serde_json::{Value, json};
 
 use crate::node::{folder, run_tool};

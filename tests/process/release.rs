@@ -1,5 +1,6 @@
 //! What `scripts/release` makes, of the binary under test: each package is installed from its file in an empty folder,
-//! without a network, and serves from there. Needs `node`, `npm`, `python3` with `venv`, and what the script names.
+//! without a network, and serves from there. Needs `node`, `npm`, `python3` with `venv`, what the script names and, without
+//! SCRIP_PACKAGES, what scripts/pack-clients does.
 
 use std::{
     fs,
@@ -75,12 +76,30 @@ fn is_this_version(mut program: Command) {
 async fn serves(mut program: Command, data_dir: &Path) {
     program.args(["dev", "--listen", "127.0.0.1:0", "--data-dir"]);
     program.arg(data_dir);
-    program.env_remove("SCRIP_ADMIN_TOKEN");
+    program
+        .env_remove("SCRIP_ADMIN_TOKEN")
+        .env_remove("SCRIP_PACKAGES");
     // No test may reach the real Stripe.
     program.env("SCRIP_STRIPE_API_BASE", "http://127.0.0.1:1");
     let demo = Demo::of(program).await;
     let client = demo.client(&demo.value("Secret key"));
     client.get("/healthz").await.expect(200);
+    for package in [
+        "scrip-wallet-ai.tgz",
+        "scrip-wallet-browser.tgz",
+        "scrip-wallet-react.tgz",
+        "scrip-wallet-server.tgz",
+        concat!(
+            "scrip_wallet-",
+            env!("CARGO_PKG_VERSION"),
+            "-py3-none-any.whl"
+        ),
+    ] {
+        client
+            .get(&format!("/packages/{package}"))
+            .await
+            .expect(200);
+    }
     let user = demo.value("Wallet");
     let (user, _) = user.split_once(',').unwrap();
     let deduct = json!({
@@ -206,7 +225,7 @@ async fn the_npm_packages_serve() {
     assert_eq!(nonsense.status.code(), Some(2), "{nonsense:?}");
 
     // As after `npm install --omit=optional`.
-    let scope = folder.path().join("node_modules/@scrip");
+    let scope = folder.path().join("node_modules/@scrip-wallet");
     let mut others = fs::read_dir(&scope)
         .unwrap()
         .map(|other| other.unwrap().path());
@@ -216,7 +235,10 @@ async fn the_npm_packages_serve() {
     assert_eq!(without.status.code(), Some(1), "{without:?}");
     let text = String::from_utf8(without.stderr).unwrap();
     let missing = platform.file_name().unwrap().to_string_lossy();
-    assert!(text.contains(&format!("@scrip/{missing}, ")), "{text}");
+    assert!(
+        text.contains(&format!("@scrip-wallet/{missing}, ")),
+        "{text}"
+    );
 }
 
 /// Compares a wheel's files with the hashes and sizes in its RECORD, which pip itself does not.

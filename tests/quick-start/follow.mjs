@@ -1,9 +1,9 @@
 // Follows docs/quick-start.md to the letter, in an empty folder: its commands in terminals, its page in
-// Chromium, its answers compared. What it installs of @scrip/* are the packages of this folder, packed, as
-// `scrip dev` hands them out; all else comes from where npm usually has it. Prints how long it took from the empty
+// Chromium, its answers compared. What it installs of @scrip-wallet/* are the packages of this folder, packed, as
+// `scrip dev` serves them; all else comes from where npm usually has it. Prints how long it took from the empty
 // folder to a spent credit, and to a paid one of a user who signed in.
 //
-// node follow.mjs BINARY TARBALLS
+// SCRIP_PACKAGES=FOLDER node follow.mjs BINARY
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from '../external/node_modules/playwright-core/index.mjs';
 
-const [binary, tarballs] = process.argv.slice(2).map((path) => resolve(path));
+const binary = resolve(process.argv[2]);
 const page = readFileSync(fileURLToPath(new URL('../../docs/quick-start.md', import.meta.url)), 'utf8');
 
 /** The page's blocks in order, without how to build Scrip: that is done. */
@@ -93,7 +93,7 @@ try {
   mkdirSync(shop);
   mkdirSync(join(folder, 'bin'));
   symlinkSync(binary, join(folder, 'bin/scrip'));
-  const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}`, SCRIP_PACKAGES: tarballs };
+  const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
 
   const begun = performance.now();
   const seconds = () => ((performance.now() - begun) / 1000).toFixed(1);

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use scrip_client::{Credit, Deduct, PlaceHold, Scrip, Wallet};
+use scrip_wallet::{Credit, Deduct, PlaceHold, Scrip, Wallet};
 
 use super::{
     Bench,

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use scrip_client::{Credit, Deduct, Scrip, Wallet};
+use scrip_wallet::{Credit, Deduct, Scrip, Wallet};
 use serde_json::{Value, json};
 
 use super::{

@@ -1,7 +1,7 @@
 // A middleware of the AI SDK: credits are set aside before a model is asked, taken while it answers, and settled for
 // what it cost. An answer that is cut off, and of whose end nobody is told, has been paid for as far as it came.
 import type { LanguageModelMiddleware } from 'ai';
-import { isScripError, type Outcome, type RunningHold, type ScripServer, type Unsettled, type WithHoldInput, type Worked } from '@scrip/server';
+import { isScripError, type Outcome, type RunningHold, type ScripServer, type Unsettled, type WithHoldInput, type Worked } from '@scrip-wallet/server';
 import { Counter, Spoken, answerText, promptText } from './estimate.js';
 import { Reply, type Told } from './reply.js';
 import { usageOf, usualTokens, type Usage } from './usage.js';

@@ -1,5 +1,5 @@
 // What holds do at the service, in memory: what is asked over the wire, and what is left.
-import { ScripServer } from '@scrip/server';
+import { ScripServer } from '@scrip-wallet/server';
 
 export interface Books {
   scrip: ScripServer;

@@ -2,7 +2,7 @@
 import type { LanguageModelV3StreamPart, LanguageModelV3Usage } from '@ai-sdk/provider';
 import { generateText, streamText, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV3, convertArrayToReadableStream } from 'ai/test';
-import { isScripError } from '@scrip/server';
+import { isScripError } from '@scrip-wallet/server';
 import { describe, expect, it, vi } from 'vitest';
 import { metered, type Metering } from '../src/index.js';
 import { books } from './books.js';

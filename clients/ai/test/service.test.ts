@@ -2,8 +2,8 @@
 import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 import { streamText, wrapLanguageModel } from 'ai';
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
-import { startService, type Service } from '@scrip/kit';
-import { ScripServer } from '@scrip/server';
+import { startService, type Service } from '@scrip-wallet/kit';
+import { ScripServer } from '@scrip-wallet/server';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { metered } from '../src/index.js';
 

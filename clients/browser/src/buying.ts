@@ -1,6 +1,6 @@
 // What only a buyer who sets out for a checkout needs, or one who comes back: loaded with the first of them, and before
 // anything is paid, so that where it cannot be loaded nothing is lost.
-import { ScripError, isScripError, type CallOptions, type Checkout, type Order } from '@scrip/core';
+import { ScripError, isScripError, type CallOptions, type Checkout, type Order } from '@scrip-wallet/core';
 import type { CheckoutInput, WaitOptions } from './input.js';
 import { settled, watch } from './orders.js';
 import { forgetMark, here, leaveFor, mark, needsPage, withMark } from './page.js';

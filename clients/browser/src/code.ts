@@ -1,6 +1,6 @@
 // The recovery code that a browser keeps. One that opens nothing is asked about once: it stands in nobody's way from
 // then on, and is kept all the same, since what the service says may be wrong for a while.
-import { ScripError, isScripError, segment } from '@scrip/core';
+import { ScripError, isScripError, segment } from '@scrip-wallet/core';
 import { Kept, browserStorage, parse, type CodeStorage } from './storage.js';
 
 /** So long the service is believed that a code opens nothing. */

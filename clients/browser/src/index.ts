@@ -1,4 +1,4 @@
-export { ScripError, isScripError } from '@scrip/core';
+export { ScripError, isScripError } from '@scrip-wallet/core';
 export type {
   Balance,
   CallOptions,
@@ -23,7 +23,7 @@ export type {
   Session,
   Subscription,
   Wallet,
-} from '@scrip/core';
+} from '@scrip-wallet/core';
 export type {
   CheckoutInput,
   DeductInput,

@@ -1,5 +1,5 @@
 // What calls of the browser client take.
-import type { CallOptions, Holdings, HttpOptions, Loose, components } from '@scrip/core';
+import type { CallOptions, Holdings, HttpOptions, Loose, components } from '@scrip-wallet/core';
 import type { SessionSource } from './session.js';
 import type { CodeStorage } from './storage.js';
 

@@ -1,5 +1,5 @@
 // What a wallet holds, as it happens: server-sent events over fetch, since an EventSource could not say who asks.
-import { isPassing, isScripError, pause } from '@scrip/core';
+import { isPassing, isScripError, pause } from '@scrip-wallet/core';
 import { isAsleep, onWaking } from './page.js';
 
 type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>;

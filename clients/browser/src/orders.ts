@@ -1,4 +1,4 @@
-import { isPassing, pause, type CallOptions, type Order } from '@scrip/core';
+import { isPassing, pause, type CallOptions, type Order } from '@scrip-wallet/core';
 
 interface Watch extends CallOptions {
   timeoutMs?: number | undefined;

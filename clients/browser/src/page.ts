@@ -1,6 +1,6 @@
 // What is asked of the browser beside `fetch` and storage. Nothing here is touched before it is needed, so
 // that a server can import and make a client.
-import { ScripError } from '@scrip/core';
+import { ScripError } from '@scrip-wallet/core';
 
 /** This page's address without its fragment, where there is a page. */
 export const here = (): string | undefined => globalThis.location?.href?.replace(/#.*/, '');

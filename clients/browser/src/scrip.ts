@@ -1,11 +1,11 @@
 import {
   Http, LONGEST_PAGE, ScripError, entries, isScripError, keyed, newKey, segment, unlessAborted, whole,
   wholeSubscription,
-} from '@scrip/core';
+} from '@scrip-wallet/core';
 import type {
   Call, CallOptions, Checkout, Deduction, Hold, Holdings, Identity, LedgerEntry, LedgerFilter, Order, Page,
   PlacedHold, Portal, Product, Released, Subscription, Wallet, components,
-} from '@scrip/core';
+} from '@scrip-wallet/core';
 import { StoredCode } from './code.js';
 import type {
   CheckoutInput,

@@ -1,5 +1,5 @@
 // A session in place of a key: had when it is needed, renewed before its end, by one request however many ask.
-import { ScripError, isScripError, type Bearer, type Session } from '@scrip/core';
+import { ScripError, isScripError, type Bearer, type Session } from '@scrip-wallet/core';
 
 /** Where sessions come from: the address of a `scripHandler` of yours, or a function that gets one; null where nobody is signed in. */
 export type SessionSource = string | (() => Session | null | Promise<Session | null>);

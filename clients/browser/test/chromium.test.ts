@@ -1,7 +1,7 @@
 // In a real browser, from another origin than the service's: storage, tabs, windows, redirects, CORS.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startService, type Service } from '@scrip/kit';
-import { openBrowser, scripts, serveSite, type Site } from '@scrip/kit/browser';
+import { startService, type Service } from '@scrip-wallet/kit';
+import { openBrowser, scripts, serveSite, type Site } from '@scrip-wallet/kit/browser';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Scrip as Client, ScripError } from '../src/index.js';
 

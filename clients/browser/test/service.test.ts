@@ -1,6 +1,6 @@
 // Against the service itself; what needs a real browser is in chromium.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { startService, type Service } from '@scrip/kit';
+import { startService, type Service } from '@scrip-wallet/kit';
 import { Scrip, ScripError, browserStorage, isScripError, type CodeStorage, type OpenWallet, type ScripOptions, type Wallet } from '../src/index.js';
 
 let service: Service;

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from unkind import Proxy
 
-from scrip import Scrip
+from scrip_wallet import Scrip
 
 ROOT = Path(__file__).parents[3]
 BINARY = os.environ.get("SCRIP_BINARY", str(ROOT / "target/debug/scrip"))

@@ -9,8 +9,8 @@ from typing import Any, Optional
 
 import pytest
 
-from scrip import AsyncScrip, BatchItem, Scrip
-from scrip.events import KINDS
+from scrip_wallet import AsyncScrip, BatchItem, Scrip
+from scrip_wallet.events import KINDS
 
 API: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs/openapi/api.json").read_text("utf-8"))
 

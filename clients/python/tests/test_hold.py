@@ -12,7 +12,7 @@ import pytest
 from conftest import Service, Unkind
 from unkind import Trouble
 
-from scrip import (
+from scrip_wallet import (
     AsyncScrip,
     AsyncSettlementError,
     InsufficientCreditsError,

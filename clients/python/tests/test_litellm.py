@@ -14,14 +14,14 @@ from conftest import MakeUser, Service, State
 from unkind import Proxy
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-litellm = pytest.importorskip("litellm", reason="LiteLLM is not installed: pip install scrip-client[litellm]")
+litellm = pytest.importorskip("litellm", reason="LiteLLM is not installed: pip install scrip-wallet[litellm]")
 proxy_server = pytest.importorskip("litellm.proxy.proxy_server", reason="LiteLLM's proxy is not installed")
 
 import uvicorn  # noqa: E402
 
-from scrip import AsyncScrip  # noqa: E402
-from scrip._tokens import count  # noqa: E402
-from scrip.litellm import CreditMeter, Usage  # noqa: E402
+from scrip_wallet import AsyncScrip  # noqa: E402
+from scrip_wallet._tokens import count  # noqa: E402
+from scrip_wallet.litellm import CreditMeter, Usage  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("draws")
 
@@ -334,7 +334,7 @@ def model(name: str, **more: Any) -> dict[str, Any]:
 
 async def settled() -> None:
     """Until what goes on by itself is over."""
-    from scrip import litellm as hook
+    from scrip_wallet import litellm as hook
 
     await asyncio.sleep(0)
     while hook.tasks:
@@ -645,7 +645,7 @@ class TestHooks:
             await meter.async_post_call_failure_hook(other, RuntimeError(), None)
             await meter.async_post_call_success_hook(other, None, answer)
             assert state(name) == {"balance": 183, "held": 0}
-            assert not [record for record in caplog.records if record.name == "scrip.litellm"]
+            assert not [record for record in caplog.records if record.name == "scrip_wallet.litellm"]
 
         within(work)
 

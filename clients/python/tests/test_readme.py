@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import Service
 
-from scrip import Scrip, sign_event
+from scrip_wallet import Scrip, sign_event
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 WHOLE, STREAM, WEBHOOK, METER = re.findall(r"^ *```python\n([\s\S]*?)^ *```", README, re.M)
@@ -56,6 +56,6 @@ def test_the_meter_can_be_made(service: Service, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SCRIP_URL", service.base_url)
     names: dict[str, Any] = {}
     exec(METER, names)
-    from scrip.litellm import Usage
+    from scrip_wallet.litellm import Usage
 
     assert [names["meter"].cost(Usage("words", prompt, 1)) for prompt in (0, 99, 100)] == [1, 1, 2]

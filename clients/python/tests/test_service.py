@@ -7,7 +7,7 @@ from typing import Any, Callable
 import pytest
 from conftest import Service
 
-from scrip import BatchItem, InsufficientCreditsError, Scrip, ScripError, models
+from scrip_wallet import BatchItem, InsufficientCreditsError, Scrip, ScripError, models
 
 MakeUser = Callable[[int], str]
 State = Callable[[str], dict[str, int]]

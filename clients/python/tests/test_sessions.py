@@ -8,7 +8,7 @@ import httpx
 import pytest
 from conftest import MakeUser, Service, Unkind
 
-from scrip import InsufficientCreditsError, Scrip, ScripError
+from scrip_wallet import InsufficientCreditsError, Scrip, ScripError
 
 
 def browser(service: Service, token: str) -> httpx.Response:

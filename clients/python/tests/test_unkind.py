@@ -8,7 +8,7 @@ import pytest
 from conftest import Service, Unkind
 from unkind import Trouble
 
-from scrip import BatchItem, Scrip, ScripError, models
+from scrip_wallet import BatchItem, Scrip, ScripError, models
 
 MakeUser = Callable[[int], str]
 
@@ -176,7 +176,7 @@ def test_new_fields_and_values_of_a_newer_service_are_no_trouble() -> None:
 
 def test_an_answer_that_drips_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("scrip._sync.http.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("scrip_wallet._sync.http.time.monotonic", lambda: now[0])
 
     class Drip(httpx.SyncByteStream):
         def __iter__(self) -> Any:

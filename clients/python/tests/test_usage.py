@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scrip.usage import estimate_tokens, usage_of
+from scrip_wallet.usage import estimate_tokens, usage_of
 
 
 def revive(value: Any) -> Any:
@@ -37,7 +37,7 @@ def test_usage(fixture: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("fixture", FIXTURES, ids=lambda fixture: fixture["name"])
 def test_usage_in_the_hook_for_litellm(fixture: dict[str, Any]) -> None:
-    tokens = pytest.importorskip("scrip._tokens", reason="LiteLLM is not installed")
+    tokens = pytest.importorskip("scrip_wallet._tokens", reason="LiteLLM is not installed")
     usage = fixture["usage"]
     prompt = tokens.about("words", tokens.count("words", fixture["prompt"]), 0)
     whole = tokens.Stream(prompt)

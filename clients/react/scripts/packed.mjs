@@ -23,16 +23,16 @@ console.log(version.split('.')[0]);
 
 try {
   const packages = ['browser', 'react'].map(pack);
-  console.log(`@scrip/react: packed ${packages[1].size} B`);
+  console.log(`@scrip-wallet/react: packed ${packages[1].size} B`);
   for (const major of ['18', '19']) {
     const app = join(folder, major);
     mkdirSync(app);
     writeFileSync(join(app, 'package.json'), '{"private":true}');
     const words = [`react@${major}`, `react-dom@${major}`, `@types/react@${major}`, `@types/react-dom@${major}`, ...packages.map(({ path }) => path)];
     run(app, 'npm', 'install', '--silent', '--no-audit', '--no-fund', ...words);
-    const installed = join(app, 'node_modules/@scrip/react');
+    const installed = join(app, 'node_modules/@scrip-wallet/react');
     for (const file of ['LICENSE', 'README.md', 'styles.css', 'registry/pricing-table.json', 'src/components/paywall.tsx', 'dist/index.d.cts']) assert.ok(existsSync(join(installed, file)), `${file} is missing`);
-    const names = { react: 'createElement, version', 'react-dom/server': 'renderToString', '@scrip/react': 'PricingTable, ScripProvider' };
+    const names = { react: 'createElement, version', 'react-dom/server': 'renderToString', '@scrip-wallet/react': 'PricingTable, ScripProvider' };
     const code = (line) => Object.entries(names).map(line).join('\n') + look;
     writeFileSync(join(app, 'import.mjs'), code(([from, what]) => `import { ${what} } from '${from}';`));
     writeFileSync(join(app, 'require.cjs'), code(([from, what]) => `const { ${what} } = require('${from}');`));
@@ -44,7 +44,7 @@ try {
     // By the newest compiler, too, which asks what a style sheet is.
     for (const compiler of ['node_modules', 'newest/node_modules']) run(app, process.execPath, join(clients, compiler, 'typescript/bin/tsc'), ...flags, ...mode, 'app.tsx');
   }
-  console.log('@scrip/react: imported, required, rendered and type-checked as installed, with React 18 and 19');
+  console.log('@scrip-wallet/react: imported, required, rendered and type-checked as installed, with React 18 and 19');
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

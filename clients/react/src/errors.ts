@@ -1,5 +1,5 @@
 // Errors as components meet them: always the client's own.
-import { ScripError, isScripError } from '@scrip/browser';
+import { ScripError, isScripError } from '@scrip-wallet/browser';
 
 export function asScripError(error: unknown): ScripError {
   if (isScripError(error)) return error;

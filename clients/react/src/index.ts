@@ -66,4 +66,4 @@ export {
   type SessionSource,
   type Subscription,
   type Wallet,
-} from '@scrip/browser';
+} from '@scrip-wallet/browser';

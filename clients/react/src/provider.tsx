@@ -1,4 +1,4 @@
-import { Scrip, type CodeStorage, type OpenWallet, type Product, type SessionSource } from '@scrip/browser';
+import { Scrip, type CodeStorage, type OpenWallet, type Product, type SessionSource } from '@scrip-wallet/browser';
 import { createContext, useContext, useEffect, useMemo, useRef, type ReactNode } from 'react';
 import { en, fill, type Messages } from './messages/en';
 import { ScripStore } from './store/store';
@@ -32,7 +32,7 @@ export interface ScripProviderProps {
   locale?: string | undefined;
   /** The zone of times, such as `Europe/Vienna`; the browser's when left out, and with `initial` `UTC`. */
   timeZone?: string | undefined;
-  /** Words in place of the English ones: `de` or `fr` of `@scrip/react/messages`, or some of your own. */
+  /** Words in place of the English ones: `de` or `fr` of `@scrip-wallet/react/messages`, or some of your own. */
   messages?: Partial<Messages> | undefined;
 }
 

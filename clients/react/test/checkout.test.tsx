@@ -1,4 +1,4 @@
-import { Scrip, type Order } from '@scrip/browser';
+import { Scrip, type Order } from '@scrip-wallet/browser';
 import { act, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -35,7 +35,7 @@ describe('the build', () => {
     for (const file of ['index', 'client', 'format', 'messages'].flatMap((name) => [`dist/${name}.js`, `dist/${name}.cjs`]).concat('dist/index.d.ts')) {
       const imports = [...read(file).matchAll(/(?:from |require\()["']([^"']+)/g)].map(([, name]) => name);
       expect(new Set(imports), file).toSatisfy((names: Set<string>) =>
-        [...names].every((name) => ['@scrip/browser', 'react', 'react/jsx-runtime'].includes(name ?? '') || existsSync(join(root, 'dist', name ?? '')) || existsSync(join(root, 'dist', (name ?? '').replace(/\.js$/, '.d.ts')))),
+        [...names].every((name) => ['@scrip-wallet/browser', 'react', 'react/jsx-runtime'].includes(name ?? '') || existsSync(join(root, 'dist', name ?? '')) || existsSync(join(root, 'dist', (name ?? '').replace(/\.js$/, '.d.ts')))),
       );
     }
   });
@@ -99,8 +99,8 @@ describe('the registry', () => {
       for (const { files } of registry.items) {
         for (const { path, target } of files) expect(readFileSync(join(folder, 'src', target), 'utf8'), target).toBe(read(path));
       }
-      mkdirSync(join(folder, 'node_modules/@scrip'), { recursive: true });
-      symlinkSync(root, join(folder, 'node_modules/@scrip/react'));
+      mkdirSync(join(folder, 'node_modules/@scrip-wallet'), { recursive: true });
+      symlinkSync(root, join(folder, 'node_modules/@scrip-wallet/react'));
       await execute('node', [join(root, '../node_modules/typescript/bin/tsc'), '-p', folder]);
     } finally {
       site.close();

@@ -1,5 +1,5 @@
 // The real service, one for all tests of a run; each test opens a shop of its own in it.
-import { startService } from '@scrip/kit';
+import { startService } from '@scrip-wallet/kit';
 import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {

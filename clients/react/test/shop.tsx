@@ -1,5 +1,5 @@
 // A shop of a test's own, at the real service, and what its page asked for.
-import { Scrip, type CodeStorage } from '@scrip/browser';
+import { Scrip, type CodeStorage } from '@scrip-wallet/browser';
 import { render, type RenderResult } from '@testing-library/react';
 import type { ReactNode } from 'react';
 import { inject } from 'vitest';

@@ -1,7 +1,7 @@
 // @vitest-environment node
 // The colours as a real browser mixes them, on pages of any colour.
 import { readFileSync } from 'node:fs';
-import { openBrowser } from '@scrip/kit/browser';
+import { openBrowser } from '@scrip-wallet/kit/browser';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 

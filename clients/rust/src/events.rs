@@ -35,7 +35,7 @@ impl Scrip {
     /// Events are kept for 30 days. Needs a secret key.
     ///
     /// ```no_run
-    /// # async fn example(scrip: scrip_client::Scrip) -> Result<(), scrip_client::Error> {
+    /// # async fn example(scrip: scrip_wallet::Scrip) -> Result<(), scrip_wallet::Error> {
     /// let mut after = None; // or what was saved last time
     /// loop {
     ///     let (events, next) = scrip.events(after.as_deref(), &["order.paid"]).await?;

@@ -7,7 +7,7 @@ use std::{collections::VecDeque, fmt};
 /// An asynchronous iterator over a list, which fetches pages as they are needed.
 ///
 /// ```no_run
-/// # async fn example(scrip: scrip_client::Scrip) -> Result<(), scrip_client::Error> {
+/// # async fn example(scrip: scrip_wallet::Scrip) -> Result<(), scrip_wallet::Error> {
 /// let mut orders = scrip.orders();
 /// while let Some(order) = orders.next().await? {
 ///     println!("{} {}", order.id, order.status);

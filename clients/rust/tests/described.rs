@@ -7,7 +7,7 @@
     reason = "a panic in a test is a failed test, which is the point"
 )]
 
-use scrip_client as client;
+use scrip_wallet as client;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-import { isPassing, isScripError, pause, type CallOptions, type Page, type ScripEvent } from '@scrip/core';
+import { isPassing, isScripError, pause, type CallOptions, type Page, type ScripEvent } from '@scrip-wallet/core';
 import type { EventFilter } from './input.js';
 
 export type PollOptions = EventFilter &

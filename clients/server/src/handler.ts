@@ -1,6 +1,6 @@
 // Opens sessions for whoever is signed in to your application, and does nothing else. What another site's page
 // sends in their name is refused before anybody is identified.
-import { isPassing, type Session } from '@scrip/core';
+import { isPassing, type Session } from '@scrip-wallet/core';
 import type { SessionInput, Who } from './input.js';
 
 export interface HandlerOptions<R> {

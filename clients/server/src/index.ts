@@ -1,4 +1,4 @@
-export { ScripError, isScripError } from '@scrip/core';
+export { ScripError, isScripError } from '@scrip-wallet/core';
 export type {
   Balance,
   CallOptions,
@@ -29,7 +29,7 @@ export type {
   Subscription,
   Unsettled,
   Wallet,
-} from '@scrip/core';
+} from '@scrip-wallet/core';
 export type { PollOptions } from './events.js';
 export type * from './input.js';
 export { scripHandler, scripNodeHandler, type HandlerOptions, type NodeRequest, type NodeResponse } from './handler.js';

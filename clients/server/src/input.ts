@@ -1,5 +1,5 @@
 // What calls of the server client take and give, beside what it shares with the browser's.
-import type { Deduction, ErrorBody, EventType, ExternalWallet, Loose, ScripError, components, queries } from '@scrip/core';
+import type { Deduction, ErrorBody, EventType, ExternalWallet, Loose, ScripError, components, queries } from '@scrip-wallet/core';
 
 type Schemas = components['schemas'];
 

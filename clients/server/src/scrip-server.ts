@@ -31,7 +31,7 @@ import {
   type components,
   type Subscription,
   type Wallet,
-} from '@scrip/core';
+} from '@scrip-wallet/core';
 import { pollEvents, type PollOptions } from './events.js';
 import type {
   BatchAnswer,
@@ -78,7 +78,7 @@ export class ScripServer {
 
   constructor(options: ScripServerOptions) {
     if ('window' in globalThis && 'document' in globalThis)
-      throw new ScripError('invalid_options', '@scrip/server does not run in a browser, where everybody could read its key. Use @scrip/browser there.');
+      throw new ScripError('invalid_options', '@scrip-wallet/server does not run in a browser, where everybody could read its key. Use @scrip-wallet/browser there.');
     const { secretKey = '' } = options;
     if (secretKey && !/^pay_sk_\w+$/.test(secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…).');
     this.#http = new Http(options, secretKey);

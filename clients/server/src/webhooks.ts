@@ -1,4 +1,4 @@
-import { ScripError, newKey, type ScripEvent } from '@scrip/core';
+import { ScripError, newKey, type ScripEvent } from '@scrip-wallet/core';
 import { Webhook } from 'standardwebhooks';
 
 type HeaderBag = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

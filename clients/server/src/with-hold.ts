@@ -1,5 +1,5 @@
 // Work against a hold: whatever happens to the work, the credits are either charged or back.
-import { ScripError, isScripError, type Hold, type Outcome, type PlacedHold, type Released, type Unsettled } from '@scrip/core';
+import { ScripError, isScripError, type Hold, type Outcome, type PlacedHold, type Released, type Unsettled } from '@scrip-wallet/core';
 import type { DrawInput, Drawn, HoldInput, OnShortfall, SettleInput, Settled } from './input.js';
 
 export type WithHoldInput = HoldInput & {

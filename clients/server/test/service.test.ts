@@ -1,7 +1,7 @@
 // Against the service itself.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { startService, type Service } from '@scrip/kit';
+import { startService, type Service } from '@scrip-wallet/kit';
 import { ScripError, ScripServer, isScripError, type ScripEvent, type UserWallet, type Wallet } from '../src/index.js';
 
 let service: Service;

@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { startService, type Service } from '@scrip/kit';
+import { startService, type Service } from '@scrip-wallet/kit';
 import { ScripServer, signWebhook, verifyWebhook } from '../src/index.js';
 
 interface Delivery {

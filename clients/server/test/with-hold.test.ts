@@ -1,7 +1,7 @@
 // Work against a hold, against the service itself: whatever happens, nothing stays held and nothing is free.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { startService, type Service } from '@scrip/kit';
+import { startService, type Service } from '@scrip-wallet/kit';
 import { ScripServer, isScripError, type Outcome, type RunningHold } from '../src/index.js';
 
 let service: Service;

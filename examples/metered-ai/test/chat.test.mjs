@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { Scrip } from '@scrip/browser';
-import { ScripServer } from '@scrip/server';
+import { Scrip } from '@scrip-wallet/browser';
+import { ScripServer } from '@scrip-wallet/server';
 import { chromium } from '../../../clients/node_modules/playwright-core/index.mjs';
 
 let chat;

@@ -1,6 +1,6 @@
 'use client';
 
-import { BalanceBadge, CheckoutNotice, LedgerTable, OpenInvoice, PricingTable, ScripProvider, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip/react';
+import { BalanceBadge, CheckoutNotice, LedgerTable, OpenInvoice, PricingTable, ScripProvider, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip-wallet/react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { authClient } from '../lib/auth-client';

@@ -1,4 +1,4 @@
-import '@scrip/react/styles.css';
+import '@scrip-wallet/react/styles.css';
 import './style.css';
 import type { ReactNode } from 'react';
 

@@ -1,5 +1,5 @@
 // A plugin of better-auth: whoever is signed in gets a session of their wallet, or of the team's that they work in.
-import type { ScripServer } from '@scrip/server';
+import type { ScripServer } from '@scrip-wallet/server';
 import type { BetterAuthPlugin } from 'better-auth';
 import { createAuthEndpoint, sessionMiddleware } from 'better-auth/api';
 

@@ -1,4 +1,4 @@
-import { ScripServer } from '@scrip/server';
+import { ScripServer } from '@scrip-wallet/server';
 
 export const SCRIP_URL = process.env.SCRIP_URL ?? 'http://127.0.0.1:8787';
 

@@ -1,4 +1,4 @@
-import { BalanceBadge, CheckoutNotice, PricingTable, RecoveryCode } from '@scrip/react';
+import { BalanceBadge, CheckoutNotice, PricingTable, RecoveryCode } from '@scrip-wallet/react';
 import { FEATURES } from './features';
 import { Gallery, usePosters } from './Gallery';
 import { Studio } from './Studio';

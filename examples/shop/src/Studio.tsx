@@ -1,4 +1,4 @@
-import { ErrorMessage, Paywall, useBalance, useDeduct, useFeature } from '@scrip/react';
+import { ErrorMessage, Paywall, useBalance, useDeduct, useFeature } from '@scrip-wallet/react';
 import { useState } from 'react';
 import { FEATURES } from './features';
 import { draw, PALETTES, STYLES, type Poster, type Style } from './poster';

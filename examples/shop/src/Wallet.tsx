@@ -1,4 +1,4 @@
-import { LedgerTable, PortalButton, RecoveryCode, RedeemCode, useWallet, type LedgerEntry } from '@scrip/react';
+import { LedgerTable, PortalButton, RecoveryCode, RedeemCode, useWallet, type LedgerEntry } from '@scrip-wallet/react';
 
 /** What a visitor has: its code, its ledger, and the way to another device. */
 export function Wallet() {

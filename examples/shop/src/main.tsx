@@ -1,6 +1,6 @@
 import '@fontsource-variable/bricolage-grotesque';
-import '@scrip/react/styles.css';
-import { ScripProvider } from '@scrip/react';
+import '@scrip-wallet/react/styles.css';
+import { ScripProvider } from '@scrip-wallet/react';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './App';

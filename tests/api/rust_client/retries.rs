@@ -11,7 +11,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any,
 };
-use scrip_client::{Deduct, ErrorKind, NewCheckout, Scrip, Wallet};
+use scrip_wallet::{Deduct, ErrorKind, NewCheckout, Scrip, Wallet};
 use serde_json::json;
 
 use super::code;

@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, useBalance, useLocale, useMessages, type BalanceState } from '@scrip/react';
+import { formatCredits, useBalance, useLocale, useMessages, type BalanceState } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 
 export interface BalanceBadgeProps {

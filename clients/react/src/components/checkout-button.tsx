@@ -1,6 +1,6 @@
 'use client';
 
-import { useCheckout, useMessages, type CheckoutInput, type CheckoutState, type Order } from '@scrip/react';
+import { useCheckout, useMessages, type CheckoutInput, type CheckoutState, type Order } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 

@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, useBalance, useCheckout, useLocale, useMessages, useProducts, useScrip, useWallet, type Messages, type Order } from '@scrip/react';
+import { formatCredits, useBalance, useCheckout, useLocale, useMessages, useProducts, useScrip, useWallet, type Messages, type Order } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 

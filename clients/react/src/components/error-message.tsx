@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, formatPrice, isScripError, useLocale, useMessages, type Price, type ScripError } from '@scrip/react';
+import { formatCredits, formatPrice, isScripError, useLocale, useMessages, type Price, type ScripError } from '@scrip-wallet/react';
 import { CheckoutButton } from './checkout-button';
 
 export interface ErrorMessageProps {

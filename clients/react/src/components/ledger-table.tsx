@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, formatDelta, formatInstant, useLedger, useLocale, useMessages, useTimeZone, type LedgerEntry, type LedgerFilter, type Messages } from '@scrip/react';
+import { formatCredits, formatDelta, formatInstant, useLedger, useLocale, useMessages, useTimeZone, type LedgerEntry, type LedgerFilter, type Messages } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 

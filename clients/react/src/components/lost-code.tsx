@@ -1,6 +1,6 @@
 'use client';
 
-import { useMessages, useWallet } from '@scrip/react';
+import { useMessages, useWallet } from '@scrip-wallet/react';
 import { ErrorMessage } from './error-message';
 
 export interface LostCodeProps {

@@ -1,6 +1,6 @@
 'use client';
 
-import { formatInstant, formatMoney, useLocale, useMessages, useTimeZone, useWallet, type Subscription } from '@scrip/react';
+import { formatInstant, formatMoney, useLocale, useMessages, useTimeZone, useWallet, type Subscription } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 
 type Bill = NonNullable<Subscription['openInvoice']>;

@@ -1,6 +1,6 @@
 'use client';
 
-import { useBalance, useFeature, useLocale, useMessages, useWallet, formatCredits } from '@scrip/react';
+import { useBalance, useFeature, useLocale, useMessages, useWallet, formatCredits } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 import { PricingTable, type PricingTableProps } from './pricing-table';

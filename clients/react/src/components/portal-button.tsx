@@ -1,6 +1,6 @@
 'use client';
 
-import { useAction, useMessages, useScrip, useWallet } from '@scrip/react';
+import { useAction, useMessages, useScrip, useWallet } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 

@@ -15,7 +15,7 @@ import {
   type Messages,
   type Price,
   type Product,
-} from '@scrip/react';
+} from '@scrip-wallet/react';
 import { useId, type ReactNode } from 'react';
 import { CheckoutButton } from './checkout-button';
 import { ErrorMessage } from './error-message';

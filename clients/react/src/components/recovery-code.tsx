@@ -1,6 +1,6 @@
 'use client';
 
-import { useMessages, useWallet } from '@scrip/react';
+import { useMessages, useWallet } from '@scrip-wallet/react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 import { LostCode } from './lost-code';

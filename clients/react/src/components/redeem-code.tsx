@@ -1,6 +1,6 @@
 'use client';
 
-import { useMessages, useScrip, useWallet, type OpenWallet, type Wallet } from '@scrip/react';
+import { useMessages, useScrip, useWallet, type OpenWallet, type Wallet } from '@scrip-wallet/react';
 import { useId, useState, type FormEvent } from 'react';
 import { ErrorMessage } from './error-message';
 import { LostCode } from './lost-code';

@@ -1,4 +1,4 @@
-import type { ScripError } from '@scrip/browser';
+import type { ScripError } from '@scrip-wallet/browser';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { asScripError } from '../errors';
 

@@ -1,4 +1,4 @@
-import type { Balance, ScripError } from '@scrip/browser';
+import type { Balance, ScripError } from '@scrip-wallet/browser';
 import { useShared } from '../provider';
 import { useResource } from './use-resource';
 

@@ -1,4 +1,4 @@
-import type { CheckoutInput, Order, ScripError } from '@scrip/browser';
+import type { CheckoutInput, Order, ScripError } from '@scrip-wallet/browser';
 import { useCallback } from 'react';
 import { useMessages, useShared } from '../provider';
 import { withoutReturn } from '../store/store';

@@ -1,4 +1,4 @@
-import { isScripError, type Deduction, type DeductInput as Input } from '@scrip/browser';
+import { isScripError, type Deduction, type DeductInput as Input } from '@scrip-wallet/browser';
 import { useCallback, useRef } from 'react';
 import { useShared } from '../provider';
 import { useAction, type Action } from './use-action';

@@ -1,4 +1,4 @@
-import type { LedgerEntry, ScripError } from '@scrip/browser';
+import type { LedgerEntry, ScripError } from '@scrip-wallet/browser';
 import { useCallback, useMemo } from 'react';
 import { useShared } from '../provider';
 import type { LedgerFilter } from '../store/ledger';

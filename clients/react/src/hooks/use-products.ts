@@ -1,4 +1,4 @@
-import type { Product, ScripError } from '@scrip/browser';
+import type { Product, ScripError } from '@scrip-wallet/browser';
 import { useCallback } from 'react';
 import { useShared } from '../provider';
 import { useResource } from './use-resource';

@@ -1,4 +1,4 @@
-import type { OpenWallet, ScripError, Wallet } from '@scrip/browser';
+import type { OpenWallet, ScripError, Wallet } from '@scrip-wallet/browser';
 import { useCallback } from 'react';
 import { useShared } from '../provider';
 import { useAction } from './use-action';

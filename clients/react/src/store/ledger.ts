@@ -1,5 +1,5 @@
 // A wallet's ledger as far as it was looked at, newest first.
-import { isScripError, type LedgerEntry, type LedgerFilter as Filter, type Scrip } from '@scrip/browser';
+import { isScripError, type LedgerEntry, type LedgerFilter as Filter, type Scrip } from '@scrip-wallet/browser';
 import { Resource } from './resource';
 
 /** What a list of entries may be narrowed to. */

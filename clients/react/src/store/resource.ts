@@ -1,6 +1,6 @@
 // One thing that the service knows, read once for however many components show it. It must never ask twice for
 // what is already on its way, and never show an older answer over a newer one.
-import type { ScripError } from '@scrip/browser';
+import type { ScripError } from '@scrip-wallet/browser';
 import { asScripError } from '../errors';
 
 /** What is known of it now. */

@@ -1,6 +1,6 @@
 // What the components of a page share about one client: its wallet, prices and ledgers, each read once. It asks
 // the service only for what is shown, and makes no wallet by itself.
-import { isScripError, type Holdings, type OpenWallet, type Order, type Product, type Scrip } from '@scrip/browser';
+import { isScripError, type Holdings, type OpenWallet, type Order, type Product, type Scrip } from '@scrip-wallet/browser';
 import { Ledger, type LedgerFilter } from './ledger';
 import { Resource } from './resource';
 

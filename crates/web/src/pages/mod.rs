@@ -1,5 +1,5 @@
 //! Pages for buyers, which run no script, load nothing, and hold no key: what only a key may see is not on them. And
-//! what `scrip dev` serves beside them.
+//! the clients' packages.
 
 pub mod packages;
 pub mod result;

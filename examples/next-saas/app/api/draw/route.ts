@@ -1,4 +1,4 @@
-import { isScripError } from '@scrip/server';
+import { isScripError } from '@scrip-wallet/server';
 import { auth } from '../../../lib/auth';
 import { walletOf } from '../../../lib/better-auth-scrip';
 import { scrip } from '../../../lib/scrip';

@@ -27,7 +27,7 @@ from .errors import InsufficientCreditsError, ScripError
 
 __all__ = ["CreditMeter", "OutOfCreditsError", "Usage", "payer_of"]
 
-log = logging.getLogger("scrip.litellm")
+log = logging.getLogger("scrip_wallet.litellm")
 
 MARK = "scrip_call"
 """Where a call is marked, in the metadata that LiteLLM keeps of it."""
