@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 // What copied components import is what the package exports.
-const own = { find: /^@scrip\/react$/, replacement: path('src/headless.ts') };
+const own = { find: /^@scrip-wallet\/react$/, replacement: path('src/headless.ts') };
 
 const project = (name: string, react: { find: RegExp; replacement: string }[], include: string[]) => ({
   resolve: { alias: [own, ...react] },

@@ -1,7 +1,7 @@
 // What only a buyer who sets out for a checkout needs, or one who comes back: loaded with the first of them, and before
 // anything is paid, so that where it cannot be loaded nothing is lost.
 import { ScripError, isScripError, type CallOptions, type Checkout, type Order } from '@scrip-wallet/core';
-import type { CheckoutInput, WaitOptions } from './input.js';
+import type { CheckoutInput, PopupOptions, WaitOptions } from './input.js';
 import { settled, watch } from './orders.js';
 import { forgetMark, here, leaveFor, mark, needsPage, withMark } from './page.js';
 import { parse, type Kept } from './storage.js';
@@ -43,12 +43,12 @@ export class Buying {
     return leaveFor(checkout.url);
   }
 
-  async inWindow(popup: Window, input: CheckoutInput, options: CallOptions): Promise<Order> {
+  async inWindow(popup: Window, input: CheckoutInput, options: PopupOptions): Promise<Order> {
     const checkout = await this.#client.checkout(input, options);
     await this.#remember(checkout, false);
     popup.location.href = checkout.url;
-    const { signal } = options;
-    const order = await watch(this.#look, checkout.orderId, { signal, timeoutMs: 86_400_000, closed: () => popup.closed });
+    const { signal, onClose } = options;
+    const order = await watch(this.#look, checkout.orderId, { signal, timeoutMs: 86_400_000, closed: () => popup.closed, onClose });
     if (settled(order)) await this.#arrive(order);
     // A bank debit takes days: the order stays remembered, and is no failure.
     else if (!order.processing) throw new ScripError('checkout_closed', 'The checkout was closed before anything was paid.');

@@ -27,8 +27,10 @@ export type CheckoutInput = Omit<Schemas['Checkout'], 'code' | 'externalUserId' 
   code?: string | null | undefined;
 };
 export interface PopupOptions extends CallOptions {
-  /** What the window says until the checkout is there. Default: Opening checkout… */
+  /** The window's text until the checkout is there. Default: Opening checkout… */
   opening?: string | undefined;
+  /** Called when the buyer closes the window, before it is known whether they paid. */
+  onClose?: (() => void) | undefined;
 }
 export interface SubscriptionInput {
   /** The product that is subscribed to: its subscription that goes on. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
     window.Scrip = Scrip;
     window.scrip = new Scrip(${keys});
     document.querySelector('button').onclick = () => {
-      window.bought = scrip.checkoutPopup({ priceId: '${service.price}' }).then((order) => ({ order }), ({ code }) => ({ code }));
+      window.bought = scrip.checkoutPopup({ priceId: '${service.price}' }, { onClose: () => { window.closedAt = Date.now(); } }).then((order) => ({ order }), ({ code }) => ({ code }));
     };
   </script>`;
   site = await serveSite(html, scripts(new URL('../dist/', import.meta.url)));
@@ -267,7 +267,7 @@ describe('a checkout by redirect', () => {
 });
 
 describe('a checkout in a window', () => {
-  type Bought = { bought: Promise<{ order?: { status: string; code: string }; code?: string }> };
+  type Bought = { bought: Promise<{ order?: { status: string; code: string }; code?: string }>; closedAt?: number };
   const click = async (page: Page) => {
     const [popup] = await Promise.all([page.waitForEvent('popup'), page.getByRole('button', { name: 'Buy' }).click()]);
     await popup.waitForURL(/sandbox/);
@@ -301,7 +301,11 @@ describe('a checkout in a window', () => {
   it('that is closed unpaid is refused', async () => {
     const page = await open();
     const popup = await click(page);
+    const begun = Date.now();
     await popup.close();
+    // A page's button does not have to wait for what is known only later.
+    await page.waitForFunction(() => (window as unknown as Bought).closedAt);
+    expect(Date.now() - begun).toBeLessThan(3_000);
     expect(await page.evaluate(() => (window as unknown as Bought).bought)).toEqual({ code: 'checkout_closed' });
     expect(await page.evaluate(() => scrip.code())).toBeNull();
   });

@@ -88,6 +88,12 @@ export class ScripError extends Error {
       if (value != null) (this as Record<string, unknown>)[name] = value;
     }
   }
+
+  /** The refusal as the service answered it, for a server to pass on to its page: `Response.json(error, { status: error.status })`. */
+  toJSON(): object {
+    const { code, message } = this;
+    return Object.assign({ code, message }, ...FIELDS.map((name) => ({ [name]: (this as Record<string, unknown>)[name] })));
+  }
 }
 
 /** Whether it is a client's error, and of this code, if one is given. */

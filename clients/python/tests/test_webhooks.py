@@ -12,7 +12,14 @@ import pytest
 from conftest import Service
 
 from scrip_wallet import Scrip, ScripError, SignatureError, sign_event, sign_webhook, verify_webhook
-from scrip_wallet.events import BalanceEvent, DebtEvent, FeaturesEvent, UnknownEvent, WalletCreatedEvent, WalletCreditedEvent
+from scrip_wallet.events import (
+    BalanceEvent,
+    DebtEvent,
+    FeaturesEvent,
+    UnknownEvent,
+    WalletCreatedEvent,
+    WalletCreditedEvent,
+)
 
 NOW = 1_700_000_000.0
 SECRET = "whsec_" + base64.b64encode(b"a secret of 24 bytes at least").decode()

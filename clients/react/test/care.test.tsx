@@ -31,16 +31,16 @@ afterEach(() => vi.restoreAllMocks());
 const LOST = 'OLIVE-AAAA-BBBB-CCCC';
 
 describe('a code that opens nothing', () => {
-  it('dies on no page: it is said, and buying, starting anew and the form go on', async () => {
+  it('dies on no page: it is said, and buying, starting over and the form go on', async () => {
     const page = visit(shop, <><BalanceBadge /><RecoveryCode /><LedgerTable /><CheckoutButton priceId={shop.priceId}>Buy</CheckoutButton></>, { code: LOST });
-    await screen.findByText(`The code that was kept here, ${LOST}, opens no wallet any more.`);
+    await screen.findByText(`The code stored here, ${LOST}, no longer opens a wallet.`);
     await screen.findByText('0 images');
     await screen.findByText('Nothing yet.');
     expect(screen.queryByRole('alert')).toBeNull();
     await accessible(page.container);
     expect(page.asked.filter((path) => path.includes('CODE'))).toHaveLength(1);
-    await userEvent.click(screen.getByText('Start anew'));
-    await waitFor(() => expect(screen.queryByText(/opens no wallet/)).toBeNull());
+    await userEvent.click(screen.getByText('Start over'));
+    await waitFor(() => expect(screen.queryByText(/no longer opens/)).toBeNull());
     expect(await page.client.lostCode()).toBeNull();
   });
 
@@ -50,7 +50,7 @@ describe('a code that opens nothing', () => {
     const { code } = await page.client.ensureWallet();
     await waitFor(() => expect(screen.queryByText('Try again')).toBeNull());
     await userEvent.click(screen.getByText('Forget it'));
-    await waitFor(() => expect(screen.queryByText(/opens no wallet/)).toBeNull());
+    await waitFor(() => expect(screen.queryByText(/no longer opens/)).toBeNull());
     expect(await page.client.code()).toBe(code);
   });
 
@@ -63,7 +63,7 @@ describe('a code that opens nothing', () => {
     away = false;
     await userEvent.click(screen.getByText('Try again'));
     await screen.findByText('7 images');
-    expect(screen.queryByText(/opens no wallet/)).toBeNull();
+    expect(screen.queryByText(/no longer opens/)).toBeNull();
   });
 });
 

@@ -32,7 +32,7 @@ function offline(): { fetch: typeof fetch; back: () => void } {
 
 describe('<PricingTable>', () => {
   it('lists what is for sale, with a button for each price', async () => {
-    const { container } = visit(shop, <PricingTable features={{ editor: 'the editor of pictures' }} />, { code: null });
+    const { container } = visit(shop, <PricingTable features={{ editor: 'the editor of pictures' }} highlight={shop.bigPriceId} />, { code: null });
     expect(screen.getByRole('status').textContent).toBe('Loading prices…');
     const images = await screen.findByRole('group', { name: 'Images' });
     expect(within(images).getAllByRole('button').map((button) => button.getAttribute('aria-label'))).toEqual([
@@ -43,6 +43,9 @@ describe('<PricingTable>', () => {
     within(studio).getByRole('button', { name: 'Subscribe to Studio for €9.00 a month' });
     expect(studio.textContent).toContain('€9.00 a month');
     expect(studio.textContent).toContain('the editor of pictures');
+    // The plan is called as its product is: once is enough.
+    expect(within(studio).getAllByText('Studio')).toHaveLength(1);
+    within(screen.getByText('Recommended').closest('li') ?? images).getByText('1,000 images');
     await accessible(container);
   });
 
@@ -61,7 +64,7 @@ describe('<PricingTable>', () => {
     const { fetch, back } = offline();
     const { container } = visit(shop, <PricingTable className="mine" />, { code: null, fetch });
     const alert = await screen.findByRole('alert');
-    expect(alert.textContent).toContain('No answer came.');
+    expect(alert.textContent).toContain('The server did not answer.');
     await accessible(container);
     back();
     await userEvent.click(within(alert).getByText('Try again'));
@@ -101,7 +104,7 @@ it('<PricingTable> does not sell again what is bought once and for all', async (
   within(sold).getByRole('button', { name: 'Buy Export for €3.00' });
   await feature(shop, code, 'pdf');
   await page.client.useCode(code);
-  await within(sold).findByText('Yours already');
+  await within(sold).findByText('You own this');
   expect(within(sold).queryByRole('button')).toBeNull();
   // Credits are sold as often as one likes.
   screen.getByRole('button', { name: 'Buy 100 images for €5.00' });
@@ -136,6 +139,7 @@ describe('<Paywall>', () => {
     const { container } = visit(shop, <Paywall feature="editor">The editor</Paywall>, { code: null });
     expect(container.textContent).toBe('Loading…');
     await screen.findByRole('button', { name: 'Subscribe to Studio for €9.00 a month' });
+    screen.getByText('Upgrade to use this.');
     expect(screen.queryByText('The editor')).toBeNull();
     expect(screen.queryByRole('button', { name: /Buy/ })).toBeNull();
     await accessible(container);
@@ -156,7 +160,7 @@ describe('<Paywall>', () => {
     const code = await fund(shop, 1);
     const { fetch } = offline();
     visit(shop, <Paywall feature="editor">The editor</Paywall>, { code, fetch });
-    expect((await screen.findByRole('alert')).textContent).toContain('No answer came.');
+    expect((await screen.findByRole('alert')).textContent).toContain('The server did not answer.');
     expect(screen.queryByText('The editor')).toBeNull();
   });
 
@@ -167,16 +171,45 @@ describe('<Paywall>', () => {
 });
 
 describe('<PortalButton>', () => {
-  it('is nothing without a wallet, and says why it leads nowhere before anything was bought', async () => {
+  it('is nothing for those who never bought', async () => {
     const empty = visit(shop, <><PortalButton /><BalanceBadge /></>, { code: null });
     await screen.findByText('0 images');
     expect(screen.queryByRole('button')).toBeNull();
     empty.unmount();
-    const { container } = visit(shop, <PortalButton />, { code: await fund(shop, 1) });
-    await userEvent.click(await screen.findByText('Manage billing'));
-    expect((await screen.findByRole('alert')).textContent).toMatch(/purchase|bought/i);
+    const code = await fund(shop, 1);
+    const page = visit(shop, <><PortalButton /><LedgerTable /></>, { code });
+    await screen.findByText('Granted');
+    await waitFor(() => expect(page.asked.filter((path) => path.endsWith('/ledger'))).toHaveLength(2));
+    expect(screen.queryByRole('button')).toBeNull();
+    const { client } = watched(shop, { code });
+    const { url, orderId } = await client.checkout({ priceId: shop.priceId });
+    await pay(url);
+    await client.waitForOrder(orderId);
+    page.unmount();
+    const { container } = visit(shop, <PortalButton />, { code });
+    await screen.findByText('Manage billing');
     await accessible(container);
   });
+
+  it('says why it leads nowhere', async () => {
+    visit(shop, <PortalButton always />, { code: await fund(shop, 1) });
+    await userEvent.click(await screen.findByText('Manage billing'));
+    expect((await screen.findByRole('alert')).textContent).toMatch(/purchase|bought/i);
+  });
+});
+
+it('<ErrorMessage> recommends one price of those that would be enough, and goes once credits came', async () => {
+  const code = await fund(shop, 3);
+  const { client } = watched(shop, { code });
+  const refused = await client.deduct({ productId: shop.productId, amount: 5 }).catch((error: unknown) => error);
+  const page = visit(shop, <><ErrorMessage error={refused as ScripError} /><BalanceBadge /></>, { code });
+  await screen.findByText('3 images');
+  const offers = within(screen.getByRole('alert')).getAllByRole('button');
+  expect(offers.map(({ className }) => className.includes('scrip-primary'))).toEqual([true, false]);
+  await grant(shop, code, 2);
+  await page.client.useCode(code);
+  await screen.findByText('5 images');
+  expect(screen.queryByRole('alert')).toBeNull();
 });
 
 describe('<RecoveryCode>', () => {
@@ -298,7 +331,7 @@ describe('<LedgerTable>', () => {
   it('is empty without a wallet, and says why it cannot be read', async () => {
     const empty = visit(shop, <LedgerTable />, { code: null });
     await screen.findByText('Nothing yet.');
-    screen.getByText('What came and went');
+    screen.getByText('Credit history');
     expect(empty.asked).toEqual([]);
     empty.unmount();
     const { fetch, back } = offline();

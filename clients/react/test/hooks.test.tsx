@@ -193,7 +193,7 @@ describe('a deduction', () => {
     });
     await screen.findByText('100');
     await userEvent.click(screen.getByText('Draw'));
-    expect((await screen.findByRole('alert')).textContent).toMatch(/No answer came/);
+    expect((await screen.findByRole('alert')).textContent).toMatch(/did not answer/);
     expect(screen.getByText('not drawn')).toBeTruthy();
     await userEvent.click(screen.getByText('Draw'));
     await screen.findByText('drawn');

@@ -1,6 +1,6 @@
 'use client';
 
-import { BalanceBadge, CheckoutNotice, LedgerTable, OpenInvoice, PricingTable, ScripProvider, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip-wallet/react';
+import { BalanceBadge, CheckoutNotice, ErrorMessage, LedgerTable, OpenInvoice, PricingTable, ScripError, ScripProvider, useAction, useScrip, useWallet, type OpenWallet, type Product } from '@scrip-wallet/react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { authClient } from '../lib/auth-client';
@@ -50,23 +50,19 @@ function Team({ isTeam }: { isTeam: boolean }) {
 /** The server takes the credits; the page sees them go. */
 function Draw() {
   const [drawings, setDrawings] = useState<string[]>([]);
-  const [said, setSaid] = useState('');
-  const [pending, setPending] = useState(false);
-  const draw = async () => {
-    setPending(true);
-    try {
+  const { run, pending, error } = useAction();
+  const draw = () =>
+    run(async () => {
       const reply = await fetch('/api/draw', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id: crypto.randomUUID() }) });
-      const { drawing, message } = (await reply.json()) as { drawing?: string; message?: string };
-      if (drawing) setDrawings([drawing, ...drawings]);
-      setSaid(message ?? '');
-    } finally {
-      setPending(false);
-    }
-  };
+      const body = await reply.json();
+      // The refusal as Scrip gave it: the page offers what would be enough, until it is bought.
+      if (!reply.ok) throw new ScripError(body.code, body.message, { status: reply.status, body });
+      setDrawings([body.drawing, ...drawings]);
+    });
   return (
     <section className="studio">
       <button type="button" className="main" disabled={pending} onClick={() => void draw()}>Draw (5 credits)</button>
-      <p role="status">{said}</p>
+      <ErrorMessage error={error} />
       <p className="drawings">{drawings.map((drawing) => <img key={drawing} alt="A drawing" src={`data:image/svg+xml,${encodeURIComponent(drawing)}`} />)}</p>
     </section>
   );
@@ -79,7 +75,7 @@ function Plan() {
   const { run, pending, error } = useAction();
   return wallet?.subscriptions.map(({ id, label, currentPeriodEnd, cancelAtPeriodEnd }) => (
     <section key={id} className="plan">
-      <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renewed on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}`}</p>
+      <p>{`${label ?? 'Your plan'}, ${cancelAtPeriodEnd ? 'until' : 'renews on'} ${new Date(currentPeriodEnd).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}`}</p>
       <button type="button" disabled={pending} onClick={() => void run(() => (cancelAtPeriodEnd ? scrip.resumeSubscription({ subscriptionId: id }) : scrip.cancelSubscription({ subscriptionId: id })))}>
         {cancelAtPeriodEnd ? 'Go on after all' : 'Cancel'}
       </button>

@@ -63,6 +63,8 @@ try {
   };
   await buy(/^Buy 1,000 credits for/);
   await reads(/^1,000 credits$/);
+  // The refusal is over with it.
+  await page.getByText(/Not enough credits/).waitFor({ state: 'detached' });
   await draw.click();
   await reads(/^995 credits$/);
   await page.getByAltText('A drawing').waitFor();
@@ -70,7 +72,7 @@ try {
 
   await buy(/^Subscribe to Starter for €9\.00 a month$/);
   await reads(/^1,495 credits$/);
-  await page.getByText(/^Starter, renewed on/).waitFor();
+  await page.getByText(/^Starter, renews on/).waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText(/^Starter, until/).waitFor();
 

@@ -116,7 +116,7 @@ try {
 
   // A colour that has to be bought first, once.
   await desk.getByLabel('Gold', { exact: true }).check();
-  await desk.getByText('This is not part of what you have yet.').waitFor();
+  await desk.getByText('Upgrade to use this.').waitFor();
   await show(desk, 'studio');
   await judge(desk, 'gold');
   await pay(desk, 'Buy Gold ink for €6.00');

@@ -11,7 +11,9 @@ export interface CheckoutButtonProps extends CheckoutInput {
   label?: string;
   /** In a window of its own instead of leaving the page. */
   popup?: boolean;
-  /** Told of the order that came of it; with `popup` only. */
+  /** Of many buttons, one that is not the first choice. */
+  secondary?: boolean;
+  /** Called with the order once it is final; with `popup` only. */
   onOrder?: (order: Order) => void;
   /** Markup of your own. */
   render?: (state: CheckoutState & { buy: () => void }) => ReactNode;
@@ -23,6 +25,7 @@ export function CheckoutButton({
   children,
   label,
   popup = false,
+  secondary = false,
   onOrder,
   render,
   className,
@@ -39,8 +42,8 @@ export function CheckoutButton({
     <span className={`scrip scrip-checkout ${className ?? ''}`}>
       <button
         type="button"
-        className="scrip-button scrip-primary"
-        // What it says while it is busy is said, too.
+        className={`scrip-button ${secondary ? '' : 'scrip-primary'}`}
+        // While it is busy, its own words are its name.
         aria-label={state.pending ? undefined : label}
         aria-busy={state.pending}
         disabled={state.pending}
@@ -48,7 +51,7 @@ export function CheckoutButton({
       >
         {state.pending ? say('openingCheckout') : (children ?? say('buy'))}
       </button>
-      {/* Whoever closed the window, or came back, knows that nothing was paid. */}
+      {/* A buyer who closed the window or came back knows that nothing was paid. */}
       {state.error && !LEFT.has(state.error.code) && <ErrorMessage error={state.error} />}
     </span>
   );

@@ -12,28 +12,30 @@ export interface CheckoutNoticeProps {
   className?: string;
 }
 
-/** Tells a buyer who came back from the checkout how it stands; nothing to anybody else. */
+/** Tells a buyer who came back from the checkout what became of the payment, until it is closed. Nothing for others. */
 export function CheckoutNotice({ children, render, className }: CheckoutNoticeProps) {
-  const { order, completing, completionError, complete } = useCheckout();
+  const { order, completing, completionError, complete, dismiss } = useCheckout();
   const client = useScrip();
   const { say } = useMessages();
-  const classes = `scrip scrip-notice ${className ?? ''}`;
   if (completionError) return <ErrorMessage error={completionError} onRetry={() => void complete()} className={className} />;
   if (completing || !order) return null;
   if (render) return <>{render(order)}</>;
-  if (order.status === 'paid') {
-    return (
-      <div className={classes}>
-        <Thanks order={order} />
-        {order.code && !client.isCodeKept && <Unkept code={order.code} />}
-        {order.code && <Elsewhere code={order.code} />}
-        {children}
-      </div>
-    );
-  }
+  const isPaid = order.status === 'paid';
   return (
-    <div className={classes}>
-      <p role="status">{say(order.processing ? 'processing' : (WORDS[order.status] ?? 'pending'))}</p>
+    <div className={`scrip scrip-notice ${isPaid ? 'scrip-paid' : ''} ${className ?? ''}`}>
+      {isPaid ? (
+        <>
+          <Thanks order={order} />
+          {order.code && !client.isCodeKept && <Unkept code={order.code} />}
+          {order.code && <Elsewhere code={order.code} />}
+          {children}
+        </>
+      ) : (
+        <p role="status">{say(order.processing ? 'processing' : (WORDS[order.status] ?? 'pending'))}</p>
+      )}
+      <button type="button" className="scrip-close" aria-label={say('close')} onClick={dismiss}>
+        ×
+      </button>
     </div>
   );
 }
@@ -43,17 +45,15 @@ const WORDS: Record<string, keyof Messages> = { pending: 'pending', failed: 'fai
 function Thanks({ order }: { order: Order }) {
   const locale = useLocale();
   const { say } = useMessages();
-  const { wallet } = useWallet();
   const { products } = useProducts();
   // A plan's credits are often of another product.
   const price = products?.flatMap(({ prices }) => prices).find(({ id }) => id === order.priceId);
-  const { unit, balance } = useBalance(price?.creditsProductId ?? order.productId);
-  // What there is now, where it was bought for the wallet that is open here: the order knows only what there was.
-  const isHere = !order.code || order.code === wallet?.code;
+  const { unit } = useBalance(price?.creditsProductId ?? order.productId);
   return (
     <p role="status">
       {say('thanks')}
-      {unit && ` ${say('youHave', { credits: formatCredits((isHere ? balance : undefined) ?? order.balance, unit, locale) })}`}
+      {/* When it was paid: what is spent later is no part of the thanks. */}
+      {unit && ` ${say('youHave', { credits: formatCredits(order.balance, unit, locale) })}`}
     </p>
   );
 }
@@ -70,7 +70,7 @@ function Unkept({ code }: { code: string }) {
   );
 }
 
-/** The payment made a wallet while another one was opened here: nobody may lose either unasked. */
+/** The payment made a wallet while another one was opened here: neither may be lost without asking. */
 function Elsewhere({ code }: { code: string }) {
   const { wallet, redeem, pending, actionError } = useWallet();
   const { say } = useMessages();

@@ -12,7 +12,7 @@ export interface LedgerTableProps extends LedgerFilter {
   className?: string;
 }
 
-/** What came and went, newest first. */
+/** The wallet's entries, newest first. */
 export function LedgerTable({ caption: given, renderReason, className, ...filter }: LedgerTableProps) {
   const { entries, loading, error, refresh, hasOlder, loadOlder, loadingOlder, olderError } = useLedger(filter);
   const locale = useLocale();
@@ -70,7 +70,7 @@ export function LedgerTable({ caption: given, renderReason, className, ...filter
 
 /** `Used: upscale`, by the note that deductions usually carry. */
 function words({ reason, meta }: LedgerEntry, messages: Messages, say: ReturnType<typeof useMessages>['say']): string {
-  // A reason that is newer than this is said as it is called.
+  // A reason that is newer than this client is shown by its name.
   const known = messages[reason as 'deduction'] ?? reason;
   const feature = (meta as Record<string, unknown> | null | undefined)?.['feature'];
   return typeof feature === 'string' ? say('reasonFor', { reason: known, feature }) : known;

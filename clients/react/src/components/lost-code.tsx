@@ -7,8 +7,8 @@ export interface LostCodeProps {
   className?: string | undefined;
 }
 
-/** Where the code that was kept here opens nothing any more, as after it was replaced elsewhere: which, to be tried again or
- * forgotten. Else nothing. */
+/** A stored code that no longer opens a wallet, since it was replaced elsewhere, say: to be tried again or forgotten.
+ * Otherwise nothing. */
 export function LostCode({ className }: LostCodeProps) {
   const { wallet, lostCode, redeem, forgetLost, pending, actionError } = useWallet();
   const { say } = useMessages();
@@ -17,14 +17,14 @@ export function LostCode({ className }: LostCodeProps) {
     <div className={`scrip scrip-notice ${className ?? ''}`}>
       <p role="status">{say('lostCode', { code: lostCode })}</p>
       <p className="scrip-code-line">
-        {/* Another wallet that is open here by now is not replaced by a press. */}
+        {/* Another wallet that is open here by now is not replaced. */}
         {!wallet && (
           <button type="button" className="scrip-button" aria-busy={pending} disabled={pending} onClick={() => void redeem(lostCode)}>
             {say('tryAgain')}
           </button>
         )}
         <button type="button" className="scrip-button" disabled={pending} onClick={() => void forgetLost()}>
-          {say(wallet ? 'forgetIt' : 'startAnew')}
+          {say(wallet ? 'forgetIt' : 'startOver')}
         </button>
       </p>
       <ErrorMessage error={actionError} />

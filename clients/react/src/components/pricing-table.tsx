@@ -32,6 +32,8 @@ export interface PricingTableProps {
   popup?: boolean;
   /** What features are called, by their slugs, such as `{ 'export.pdf': 'Export as PDF' }`. */
   features?: Readonly<Record<string, string>>;
+  /** The id of the price to recommend. */
+  highlight?: string;
   /** The heading's level; 2 when left out. */
   level?: 2 | 3 | 4;
   /** A price in markup of your own. */
@@ -40,7 +42,7 @@ export interface PricingTableProps {
 }
 
 /** What is for sale, each price with a button that leads to its checkout. */
-export function PricingTable({ productId, filter, checkout, popup, features, level = 2, renderPrice, className }: PricingTableProps) {
+export function PricingTable({ productId, filter, checkout, popup, features, highlight, level = 2, renderPrice, className }: PricingTableProps) {
   const { products, loading, error, refresh } = useProducts();
   const { say } = useMessages();
   const classes = `scrip scrip-pricing ${className ?? ''}`;
@@ -56,7 +58,8 @@ export function PricingTable({ productId, filter, checkout, popup, features, lev
       {shown.map(({ product, prices }) => (
         <ProductPrices key={product.id} product={product} level={level}>
           {prices.map((price) => (
-            <li key={price.id} className="scrip-price">
+            <li key={price.id} className={`scrip-price ${price.id === highlight ? 'scrip-highlight' : ''}`}>
+              {price.id === highlight && <p className="scrip-badge">{say('recommended')}</p>}
               {renderPrice?.(price, product) ?? (
                 <PriceCard price={price} product={product} products={products} checkout={checkout} popup={popup} features={features} />
               )}
@@ -102,12 +105,12 @@ function PriceCard({ price, product, products, checkout, popup, features }: Pric
   const interval = formatInterval(price.interval, messages);
   const words = { name, price: formatPrice(price, locale, messages) };
   const subscribed = wallet?.subscriptions.find((held) => held.productId === product.id);
-  // What is bought once and for all is not sold to the same buyer again.
+  // A buyer who owns all that it unlocks is not sold it again.
   const owned =
     !interval && !credits && price.features.length > 0 && price.features.every((feature) => wallet?.features.includes(feature));
   return (
     <>
-      <p className="scrip-price-name">{name}</p>
+      {name !== product.name && <p className="scrip-price-name">{name}</p>}
       <p className="scrip-price-amount">
         {money} {interval && <span className="scrip-muted">{interval}</span>}
       </p>

@@ -19,6 +19,8 @@ export interface CheckoutState extends Action {
   readonly completionError: ScripError | undefined;
   /** Waits for it: needed only on a success page with an address of your own, or to try again. */
   readonly complete: () => Promise<void>;
+  /** Forgets the order, as a buyer does who closes the notice about it. */
+  readonly dismiss: () => void;
 }
 
 /** Buying. The wallet is this browser's; where there is none, the payment makes one, whose code is kept here. */
@@ -36,14 +38,24 @@ export function useCheckout(): CheckoutState {
     [store, run],
   );
   const popup = useCallback(
-    (input: CheckoutInput) =>
-      run(async () => {
-        const order = await store.client.checkoutPopup(input, { opening });
-        await store.arrived(order);
-        return order;
-      }),
+    async (input: CheckoutInput) => {
+      let paid: Promise<Order> | undefined;
+      // A buyer who closed the window waits for nothing, though what they did there may be known only later.
+      await run(
+        () =>
+          new Promise<void>((resolve, reject) => {
+            paid = store.client.checkoutPopup(input, { opening, onClose: resolve }).then(async (order) => {
+              await store.arrived(order);
+              return order;
+            });
+            paid.then(() => resolve(), reject);
+          }),
+      );
+      return paid?.catch(() => undefined);
+    },
     [store, run, opening],
   );
   const complete = useCallback(() => store.complete(), [store]);
-  return { ...action, checkout, popup, order: data, completing: loading, completionError: error, complete };
+  const dismiss = useCallback(() => store.returned.put(() => null), [store]);
+  return { ...action, checkout, popup, order: data, completing: loading, completionError: error, complete, dismiss };
 }

@@ -1,4 +1,4 @@
-// What the components say. `{…}` is filled in.
+// The components' texts. `{…}` is filled in.
 
 export const en = {
   loading: 'Loading…',
@@ -17,7 +17,7 @@ export const en = {
   subscribe: 'Subscribe',
   subscribeFor: 'Subscribe to {name} for {price}',
   openingCheckout: 'Opening checkout…',
-  offers: 'What would be enough',
+  offers: 'Prices that would be enough',
   expiresAfter: 'to be used within {days}',
   trial: '{days} free',
   freeOnce: '{credits} free to begin with',
@@ -25,7 +25,8 @@ export const en = {
   freeWeekly: '{credits} free a week',
   freeMonthly: '{credits} free a month',
   freeYearly: '{credits} free a year',
-  owned: 'Yours already',
+  owned: 'You own this',
+  recommended: 'Recommended',
   currentPlan: 'Your plan',
   switchPlan: 'Switch plan',
   manageBilling: 'Manage billing',
@@ -36,13 +37,14 @@ export const en = {
   yourSubscription: 'your subscription',
   payNow: 'Pay now',
 
-  notPart: 'This is not part of what you have yet.',
+  notPart: 'Upgrade to use this.',
   needs: 'This needs {need}; you have {have}.',
 
+  close: 'Close',
   thanks: 'Payment received, thank you.',
   youHave: 'You have {credits}.',
-  pending: 'The payment is not confirmed yet. What you bought is yours as soon as it is.',
-  processing: 'The payment is on its way, which may take days. What you bought is yours as soon as it arrives.',
+  pending: 'The payment is not confirmed yet. You get what you bought as soon as it is.',
+  processing: 'The payment is on its way, which may take days. You get what you bought as soon as it arrives.',
   failed: 'The payment failed. Nothing was charged.',
   expired: 'The checkout was not completed in time. Nothing was charged.',
   refunded: 'This order was refunded.',
@@ -50,7 +52,7 @@ export const en = {
   openHere: 'Open it here',
   unkept: 'This browser keeps nothing. Write this code down now: it is the only key to your credits.',
 
-  ledger: 'What came and went',
+  ledger: 'Credit history',
   when: 'When',
   what: 'What',
   change: 'Change',
@@ -63,12 +65,12 @@ export const en = {
   manual: 'Granted',
   refund: 'Refunded',
   expiry: 'Expired',
-  reversal: 'Given back',
+  reversal: 'Returned',
   forgiveness: 'Forgiven',
   reasonFor: '{reason}: {feature}',
 
   recoveryCode: 'Recovery code',
-  keepCode: 'Keep this code: it is the only key to your credits. Whoever has it can spend them.',
+  keepCode: 'Keep this code: it is the only key to your credits. Anyone who has it can spend them.',
   show: 'Show',
   hide: 'Hide',
   copy: 'Copy',
@@ -81,21 +83,21 @@ export const en = {
   openWallet: 'Open wallet',
   opened: 'The wallet is open here now.',
   haveKept: 'I have kept the code of the wallet that is open here ({code}-…). Without it, what is in it is lost.',
-  lostCode: 'The code that was kept here, {code}, opens no wallet any more.',
-  startAnew: 'Start anew',
+  lostCode: 'The code stored here, {code}, no longer opens a wallet.',
+  startOver: 'Start over',
   forgetIt: 'Forget it',
   forgotten: 'Lost the code?',
   paidWith: 'The email address that you paid with',
   mailIt: 'Mail it to me',
   mailed: 'If anything was bought with this address, its codes are on their way.',
 
-  // Where the service says nothing itself. Everything else is in its own words, unless you say it in yours.
-  'error.network_error': 'No answer came. Try again in a moment.',
-  'error.timeout': 'No answer came in time. Try again in a moment.',
-  'error.session_failed': 'No answer came. Try again in a moment.',
+  // Errors that the service has no message for. Others have its own, unless you write yours.
+  'error.network_error': 'The server did not answer. Try again in a moment.',
+  'error.timeout': 'The server did not answer in time. Try again in a moment.',
+  'error.session_failed': 'The server did not answer. Try again in a moment.',
 } as const;
 
-/** Words of the components, and under `error.<code>` what is said of an error instead of the service's own words. */
+/** Texts of the components, and under `error.<code>` a text for an error in place of the service's own. */
 export type Messages = Record<keyof typeof en, string> & Partial<Record<`error.${string}`, string>>;
 
 /** A message with its gaps filled. */

@@ -8,16 +8,16 @@ const COST = 5;
 /** What the application does for credits: here, a drawing. It is the server that takes them. */
 export async function POST(request: Request): Promise<Response> {
   const signedIn = await auth.api.getSession({ headers: request.headers });
-  if (!signedIn) return Response.json({ message: 'Sign in first.' }, { status: 401 });
+  if (!signedIn) return Response.json({ code: 'unauthorized', message: 'Sign in first.' }, { status: 401 });
   const { id } = (await request.json()) as { id?: unknown };
-  if (typeof id !== 'string' || !/^[\w-]{8,64}$/.test(id)) return Response.json({ message: 'Which drawing?' }, { status: 400 });
+  if (typeof id !== 'string' || !/^[\w-]{8,64}$/.test(id)) return Response.json({ code: 'invalid_request', message: 'Which drawing?' }, { status: 400 });
   try {
     // One press, one drawing: a request that is sent again takes nothing.
     await scrip.deduct({ externalUserId: walletOf(signedIn), amount: COST, idempotencyKey: `drawing-${id}`, meta: { feature: 'drawing' } });
     return Response.json({ drawing: draw(id) });
   } catch (error) {
     if (!isScripError(error, 'insufficient_credits')) throw error;
-    return Response.json({ message: error.message }, { status: 402 });
+    return Response.json(error, { status: error.status });
   }
 }
 
