@@ -10,32 +10,39 @@ import { chat } from './server.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, '../../target');
-const binary = process.env.SCRIP_BINARY ?? ['release', 'debug'].map((kind) => join(target, kind, 'scrip')).find((path) => existsSync(path));
-if (!binary) throw new Error('there is no scrip yet: cargo build');
+const binary = process.env.SCRIP_BINARY ?? ['release', 'debug'].map((kind) => join(target, kind, 'scrip')).find((path) => existsSync(path)) ?? 'scrip';
 const dataDir = process.env.CHAT_DATA_DIR ?? join(here, '.scrip');
 
 const service = spawn(binary, ['dev', '--listen', process.env.CHAT_SCRIP_LISTEN ?? '127.0.0.1:8787', '--data-dir', dataDir], {
   cwd: here,
   stdio: ['ignore', 'pipe', 'inherit'],
 });
-const baseUrl = await new Promise((resolve, reject) => {
-  let said = '';
+// Neither goes on without the other.
+process.once('exit', () => service.kill());
+service.once('exit', () => fail('Scrip has ended.'));
+service.once('error', () => fail(`${binary} cannot be started: build it (cargo build), or name one in SCRIP_BINARY.`));
+const baseUrl = await new Promise((resolve) => {
+  let output = '';
   service.stdout.on('data', (chunk) => {
-    said += chunk;
-    const [, found] = /listening on (http\S+)[\s\S]*idempotencyKey/.exec(said) ?? [];
+    output += chunk;
+    const [, found] = /listening on (http\S+)[\s\S]*idempotencyKey/.exec(output) ?? [];
     if (found) resolve(found);
   });
-  service.once('error', reject);
-  service.once('exit', (code) => reject(new Error(`scrip ended with ${code}: ${said}`)));
 });
-// One does not go on without the other.
-service.once('exit', () => process.exit(1));
 
 const { secret_key: secretKey, product: productId } = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
 const server = chat({ scrip: new ScripServer({ baseUrl, secretKey }), baseUrl, productId, delayMs: Number(process.env.CHAT_DELAY_MS ?? 40) });
-server.listen(Number(process.env.CHAT_PORT ?? 3000), '127.0.0.1');
+const port = process.env.CHAT_PORT ?? '3000';
+server.once('error', ({ code }) => fail(code === 'EADDRINUSE' ? `Port ${port} is in use: name another in CHAT_PORT.` : `Cannot listen on port ${port}: ${code}.`));
+server.listen(Number(port), '127.0.0.1');
 await once(server, 'listening');
 console.log(`The chat is open: http://127.0.0.1:${server.address().port}/\nScrip is at ${baseUrl}, its dashboard at ${baseUrl}/dashboard`);
+
+/** Ends everything with a sentence. */
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
 
 const end = async () => {
   service.removeAllListeners('exit');

@@ -1,5 +1,4 @@
-// Starts `scrip dev` and the shop, and sees to it that the first sells what the second offers. Both end with
-// Ctrl-C; what was bought stays under ./.scrip.
+// Starts `scrip dev` and the shop, and applies the shop's catalog. Both end with Ctrl-C; data stays under ./.scrip.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,27 +9,25 @@ import { createServer } from 'vite';
 const NAME = 'Poster Press';
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, '../../target');
-const binary =
-  process.env.SCRIP_BINARY ?? ['release', 'debug'].map((kind) => join(target, kind, 'scrip')).find((path) => existsSync(path));
-if (!binary) throw new Error('there is no scrip yet: cargo build');
+const binary = process.env.SCRIP_BINARY ?? ['release', 'debug'].map((kind) => join(target, kind, 'scrip')).find((path) => existsSync(path)) ?? 'scrip';
 const dataDir = process.env.SHOP_DATA_DIR ?? join(here, '.scrip');
 
 const scrip = spawn(binary, ['dev', '--listen', process.env.SHOP_SCRIP_LISTEN ?? '127.0.0.1:8787', '--data-dir', dataDir], {
   cwd: here,
   stdio: ['ignore', 'pipe', 'inherit'],
 });
-const url = await new Promise((resolve, reject) => {
-  let said = '';
+// Neither goes on without the other.
+process.once('exit', () => scrip.kill());
+scrip.once('exit', () => fail('Scrip has ended.'));
+scrip.once('error', () => fail(`${binary} cannot be started: build it (cargo build), or name one in SCRIP_BINARY.`));
+const url = await new Promise((resolve) => {
+  let output = '';
   scrip.stdout.on('data', (chunk) => {
-    said += chunk;
-    const [, found] = /listening on (http\S+)[\s\S]*idempotencyKey/.exec(said) ?? [];
+    output += chunk;
+    const [, found] = /listening on (http\S+)[\s\S]*idempotencyKey/.exec(output) ?? [];
     if (found) resolve(found);
   });
-  scrip.once('error', reject);
-  scrip.once('exit', (code) => reject(new Error(`scrip ended with ${code}: ${said}`)));
 });
-// One does not go on without the other.
-scrip.once('exit', () => process.exit(1));
 
 const { admin_token: token } = JSON.parse(await readFile(join(dataDir, 'dev.json'), 'utf8'));
 async function admin(method, path, body) {
@@ -53,6 +50,12 @@ const shop = await createServer({ root: here, server: { host: '127.0.0.1', port:
 await shop.listen();
 const [address] = shop.resolvedUrls.local;
 console.log(`${NAME} is open: ${address}\nScrip is at ${url}, its dashboard at ${url}/dashboard (administrator token ${token})`);
+
+/** Ends everything with a sentence. */
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
 
 const end = async () => {
   scrip.removeAllListeners('exit');

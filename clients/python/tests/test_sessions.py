@@ -51,6 +51,33 @@ class TestSession:
         unkind.proxy.troubles.extend(["lost", "cut"])
         assert unkind.scrip.session(external_user_id=user(0)).token
 
+    def test_route_answers_pages_of_its_own_site(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
+        name = user(7)
+        own: list[dict[str, str]] = [
+            {"Sec-Fetch-Site": "same-origin"},
+            {"Host": "shop.example", "Origin": "https://shop.example"},
+            {},
+        ]
+        for headers in own:
+            status, body = scrip.session_response("POST", headers, name, can=["read"])
+            assert status == 200 and set(body) == {"token", "expiresAt"}
+            assert browser(service, body["token"]).json()["balances"][0]["balance"] == 7
+        other: list[dict[str, str]] = [
+            {"sec-fetch-site": "cross-site"},
+            {"host": "shop.example", "origin": "https://evil.example"},
+        ]
+        for headers in other:
+            status, body = scrip.session_response("POST", headers, name)
+            assert (status, body["code"]) == (403, "cross_site")
+        status, body = scrip.session_response("POST", {}, None)
+        assert (status, body["code"]) == (401, "no_wallet")
+        assert scrip.session_response("GET", {}, name)[0] == 405
+
+    def test_route_says_that_a_failure_passes(self, unkind: Unkind) -> None:
+        unkind.proxy.troubles.extend(["lost"] * 4)
+        status, body = unkind.scrip.session_response("POST", {}, "zoe")
+        assert (status, body["code"]) == (503, "session_failed")
+
     def test_checkout_of_one_key_is_opened_once(self, unkind: Unkind, service: Service, user: MakeUser) -> None:
         name = user(0)
         unkind.proxy.troubles.extend(["lost", "cut"])

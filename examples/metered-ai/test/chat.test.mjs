@@ -58,6 +58,20 @@ const visitor = () => {
 };
 const lines = async (answer) => (await answer.text()).trim().split('\n').map(JSON.parse);
 
+test('a port in use is a sentence, and leaves no Scrip behind', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'scrip-chat-'));
+  const second = spawn(process.execPath, [fileURLToPath(new URL('../start.mjs', import.meta.url))], {
+    env: { ...process.env, CHAT_DATA_DIR: other, CHAT_SCRIP_LISTEN: '127.0.0.1:0', CHAT_PORT: new URL(url).port },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  second.stderr.on('data', (chunk) => (errors += chunk));
+  // Scrip writes its errors to the same pipe, which is closed once it has ended, too.
+  const [code] = await once(second, 'close', { signal: AbortSignal.timeout(30_000) });
+  assert.deepEqual([code, errors], [1, `Port ${new URL(url).port} is in use: name another in CHAT_PORT.\n`]);
+  await rm(other, { recursive: true, force: true });
+});
+
 test('an answer streams, and costs as many credits as it has tokens', async () => {
   const { user, account, ask, holdings } = visitor();
   assert.equal((await account()).balance, 500);

@@ -22,6 +22,23 @@ def wallet_path(external_user_id: Optional[str], code: Optional[str]) -> tuple[s
     return "/wallets/code", code_header(code)
 
 
+def session_refusal(
+    method: str, headers: Mapping[str, str], external_user_id: Optional[str]
+) -> Optional[tuple[int, dict[str, Any]]]:
+    """Why a page gets no session, as a status and a body; None where it gets one."""
+    sent = {name.lower(): value for name, value in headers.items()}
+    site, origin = sent.get("sec-fetch-site"), sent.get("origin")
+    # A browser that does not say where the page is from names at least its origin.
+    is_elsewhere = site != "same-origin" if site else origin and origin.split("://")[-1] != sent.get("host")
+    if method != "POST":
+        return 405, {"code": "method_not_allowed", "message": "Ask for a session by POST."}
+    if is_elsewhere:
+        return 403, {"code": "cross_site", "message": "Another site asked."}
+    if external_user_id is None:
+        return 401, {"code": "no_wallet", "message": "Nobody is signed in."}
+    return None
+
+
 def making(external_user_id: str) -> "Call[None]":
     """A user's wallet to be made, if there is none."""
     body = {"externalUserId": external_user_id}

@@ -1,14 +1,14 @@
 # Made by generate.py from _async/wallets.py: do not change it by hand.
 """Wallets: read and made, their ledgers, codes, sessions and features."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Optional
+from typing import Any, Optional
 
 from .._call import Call, given, new_key
 from .._read import instant_text
 from .._types import Ability, LedgerReason, Page
-from .._wallets import code_header, named, wallet_path
+from .._wallets import code_header, named, session_refusal, wallet_path
 from ..errors import ScripError
 from ..models import ExternalWallet, FrozenWallet, LedgerEntry, SessionToken, Wallet
 from .calls import Calls
@@ -147,6 +147,31 @@ class Wallets(Calls):
             can=None if can is None else list(can),
         )
         return self._post("/sessions", SessionToken, body, repeatable=True)
+
+    def session_response(
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        external_user_id: Optional[str],
+        *,
+        expires_in_seconds: Optional[int] = None,
+        can: Optional[Sequence[Ability]] = None,
+    ) -> tuple[int, dict[str, Any]]:
+        """What your route answers to a page that asks for a session: a status, and a body to be sent as JSON. The user
+        is who is signed in, or None, and never one that the request names. Another site's page is refused.
+        """
+        refusal = session_refusal(method, headers, external_user_id)
+        if refusal is not None:
+            return refusal
+        try:
+            opened = self.session(
+                external_user_id=external_user_id, expires_in_seconds=expires_in_seconds, can=can
+            )
+        except ScripError as error:
+            if not error.passing:
+                raise
+            return 503, {"code": "session_failed", "message": "No session could be opened. Try again in a moment."}
+        return 200, dict(opened.raw)
 
     def revoke_sessions(self, *, external_user_id: Optional[str] = None, code: Optional[str] = None) -> None:
         """Ends all sessions of a wallet that were made so far."""
