@@ -1,5 +1,5 @@
 // Prints what each package weighs in a page or a server, minified and gzipped, and fails where that is too much.
-// What is loaded only when it is needed is said apart.
+// What is loaded only when it is needed is counted apart.
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 

@@ -39,7 +39,7 @@ NAMES = {
     "Feature": "FeatureUse",
 }
 # A user without a wallet has an empty one, which has no identifier yet.
-# What a deduction charged is only told where it may have come short.
+# What a deduction charged is in the answer only where it may be less than its amount.
 OPTIONAL = {("ExternalWallet", "walletId"), ("Deducted", "charged")}
 # Classes with methods of their own.
 BASES = {"CodeWallet": "Holdings", "ExternalWallet": "Holdings"}
@@ -67,7 +67,7 @@ class Models:
         self.classes: list[str] = []
 
     def resolve(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """All properties of an object, whatever it is put together from."""
+        """All properties of an object, also of those that it is composed of."""
         if "$ref" in schema:
             return self.resolve(self.schemas[schema["$ref"].rsplit("/", 1)[1]])
         whole: dict[str, Any] = {

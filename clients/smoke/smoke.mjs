@@ -57,12 +57,12 @@ try {
 
   // A service to talk to.
   const listening = await new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     service.stdout.on('data', (chunk) => {
-      const found = /listening on (http:\S+)[\s\S]*idempotencyKey/.exec((said += chunk));
+      const found = /listening on (http:\S+)[\s\S]*idempotencyKey/.exec((output += chunk));
       if (found) resolve(found[1]);
     });
-    service.once('exit', (code) => reject(new Error(`scrip dev ended with ${code}: ${said}`)));
+    service.once('exit', (code) => reject(new Error(`scrip dev ended with ${code}: ${output}`)));
   });
   const demo = JSON.parse(readFileSync(join(shop, 'data/dev.json'), 'utf8'));
   const env = { ...process.env, NO_COLOR: '1', BASE: listening, PK: demo.publishable_key, SK: demo.secret_key, PRODUCT: demo.product };
@@ -102,8 +102,8 @@ try {
   const exports = {};
   const edge = { module: { exports }, exports, console, process: { env }, fetch, crypto, URL, URLSearchParams, Headers, Request, Response, AbortController, AbortSignal, TextEncoder, TextDecoder, setTimeout, clearTimeout, setInterval, clearInterval };
   edge.globalThis = edge;
-  const said = [];
-  edge.console = { log: (line) => said.push(line), error: (line) => said.push(line) };
+  const output = [];
+  edge.console = { log: (line) => output.push(line), error: (line) => output.push(line) };
   edge.require = (name) => {
     const module = { exports: {} };
     const code = readFileSync(createRequire(join(shop, 'x.cjs')).resolve(name), 'utf8');
@@ -114,7 +114,7 @@ try {
   };
   vm.createContext(edge);
   await vm.runInContext(`(async () => { const server = require('@scrip-wallet/server'), browser = require('@scrip-wallet/browser'); ${use} })()`, edge);
-  assert.deepEqual(JSON.parse(said[0]), expected);
+  assert.deepEqual(JSON.parse(output[0]), expected);
   console.log('Nothing but fetch and Web Crypto: works');
 } finally {
   service.kill('SIGTERM');

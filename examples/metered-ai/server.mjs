@@ -1,4 +1,4 @@
-// The back end. Who asks is known by a cookie, which stands in for your own sign-in; what they may spend is
+// The back end. Who asks is known by a cookie, which takes the place of your own sign-in; what they may spend is
 // known by Scrip.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -37,7 +37,7 @@ export function chat({ scrip, baseUrl, productId, delayMs }) {
             tokens += 1;
           }
         } catch (error) {
-          // Whoever leaves in the middle pays for what was said until then. Anything else costs nothing.
+          // A reader who leaves pays for what was streamed until then. Any other failure costs nothing.
           if (!gone.signal.aborted) throw error;
         }
         return { amount: tokens };

@@ -1,4 +1,4 @@
-// What is said in a call, so that its tokens can be estimated before the provider counts them.
+// The texts of a call, so that its tokens can be estimated before the provider counts them.
 import type { LanguageModelV3CallOptions, LanguageModelV3Content, LanguageModelV3StreamPart } from '@ai-sdk/provider';
 
 /** A value as a model reads it. */

@@ -1,5 +1,5 @@
 // A middleware of the AI SDK: credits are set aside before a model is asked, taken while it answers, and settled for
-// what it cost. An answer that is cut off, and of whose end nobody is told, has been paid for as far as it came.
+// what it cost. An answer that is cut off without notice has been charged as far as it came.
 import type { LanguageModelMiddleware } from 'ai';
 import { isScripError, type Outcome, type RunningHold, type ScripServer, type Unsettled, type WithHoldInput, type Worked } from '@scrip-wallet/server';
 import { Counter, Spoken, answerText, promptText } from './estimate.js';
@@ -17,7 +17,7 @@ type Whose = WithHoldInput extends infer T ? (T extends unknown ? Omit<T, 'amoun
 
 export interface Metering {
   scrip: Pick<ScripServer, 'withHold'>;
-  /** Whose credits: `{ externalUserId: 'ann' }`. May name the product, `meta`, `onShortfall`, and whatever else a hold takes. */
+  /** Whose credits: `{ externalUserId: 'ann' }`. May name the product, `meta`, `onShortfall`, and the other fields of a hold. */
   wallet: Whose;
   /** How many are set aside for a call. What it costs beyond that is taken from the balance. */
   hold: number | ((params: CallOptions) => number);
@@ -54,7 +54,7 @@ export function metered(metering: Metering): LanguageModelMiddleware {
   };
   const held = (params: CallOptions) => (typeof reserve === 'number' ? reserve : reserve(params));
 
-  /** Runs it against a hold, and says what it came to; nothing where that could not be settled, and somebody was told. */
+  /** Runs it against a hold, and returns the outcome; nothing where it could not be settled, which was reported. */
   async function run(params: CallOptions, work: (hold: RunningHold) => Promise<Worked<Usage>>): Promise<Told | undefined> {
     try {
       const input = { ...wallet, amount: held(params) } as WithHoldInput;
@@ -74,14 +74,14 @@ export function metered(metering: Metering): LanguageModelMiddleware {
 
     async wrapGenerate({ doGenerate, params, model }) {
       let result: Generated | undefined;
-      const told = await run(params, async (hold) => {
+      const metadata = await run(params, async (hold) => {
         result = await doGenerate();
         const usage = usageOf(result.usage, tokens(promptText(params)), tokens(answerText(result.content)));
         return { amount: price(usage, model) ?? hold.amount, value: usage, meta: note(usage) };
       });
       // It is there: `run` does not end well without it.
       const made = result as unknown as Generated;
-      return { ...made, providerMetadata: { ...made.providerMetadata, ...told } };
+      return { ...made, providerMetadata: { ...made.providerMetadata, ...metadata } };
     },
 
     wrapStream({ doStream, params, model }) {
@@ -91,7 +91,7 @@ export function metered(metering: Metering): LanguageModelMiddleware {
           const { stream, ...rest } = await doStream();
           const cut = () => reply.cut(hold.signal.reason);
           hold.signal.addEventListener('abort', cut);
-          // While the model was being asked, and it may not have heard.
+          // While the model was being asked: it may not have noticed.
           if (hold.signal.aborted) cut();
           begun({ ...rest, stream: reply.stream });
           const ahead = metering.ahead ?? Math.ceil(hold.amount / 10);
@@ -99,20 +99,20 @@ export function metered(metering: Metering): LanguageModelMiddleware {
           const spoken = new Spoken();
           const answered = new Counter(tokens);
           let measured: unknown;
-          let [drawn, said] = [0, 0];
+          let [drawn, completion] = [0, 0];
           await reply.pass(stream, async (part) => {
             if (part.type === 'finish') return void (measured = part.usage);
             answered.add(spoken.text(part));
             const amount = price(usageOf(undefined, asked, answered.total), model);
-            // Charged before it is handed on: of what is cut off later nobody may be told.
+            // Charged before it is handed on: a cut later on may go unnoticed.
             if (amount !== undefined && amount - drawn > ahead) drawn = await draw(hold, amount, drawn);
-            said = answered.total;
+            completion = answered.total;
           });
-          const usage = usageOf(measured, asked, said);
+          const usage = usageOf(measured, asked, completion);
           return { amount: price(usage, model) ?? Math.max(hold.amount, drawn), value: usage, meta: note(usage) };
         });
         ended.then(
-          (told) => reply.end(told),
+          (metadata) => reply.end(metadata),
           (error: unknown) => {
             const reason: unknown = params.abortSignal?.aborted ? params.abortSignal.reason : error;
             failed(reason);

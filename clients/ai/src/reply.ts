@@ -3,11 +3,11 @@ import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 
 type Part = LanguageModelV3StreamPart;
 
-/** What is said of the price, as a provider's word. */
+/** The price, as a provider's metadata. */
 export type Told = Record<string, Record<string, number | boolean>>;
 
 /** So long a reader may pause before they count as gone. */
-const PATIENCE_MS = 300_000;
+const READER_TIMEOUT_MS = 300_000;
 
 export class Reply {
   readonly stream: ReadableStream<Part>;
@@ -27,7 +27,7 @@ export class Reply {
         this.#controller = controller;
       },
       pull: () => this.#wake(),
-      // Whoever reads no more is told no more.
+      // Nothing is reported to a reader that has left.
       cancel: () => {
         this.#controller = undefined;
         this.#end();
@@ -67,7 +67,7 @@ export class Reply {
     let timer: ReturnType<typeof setTimeout> | undefined;
     while (this.#controller && (this.#controller.desiredSize ?? 0) <= 0 && !this.#failure) {
       const pulled = new Promise<void>((resolve) => (this.#wake = resolve));
-      timer ??= setTimeout(() => this.cut(new Error('Nobody read on.')), PATIENCE_MS);
+      timer ??= setTimeout(() => this.cut(new Error('The reader stopped reading.')), READER_TIMEOUT_MS);
       await Promise.race([pulled, this.#cut]);
     }
     clearTimeout(timer);
@@ -75,9 +75,9 @@ export class Reply {
   }
 
   /** It is paid for. */
-  end(told: Told | undefined): void {
+  end(metadata: Told | undefined): void {
     if (this.#failure) return this.fail(this.#failure.reason);
-    if (this.#finish) this.#controller?.enqueue({ ...this.#finish, providerMetadata: { ...this.#finish.providerMetadata, ...told } });
+    if (this.#finish) this.#controller?.enqueue({ ...this.#finish, providerMetadata: { ...this.#finish.providerMetadata, ...metadata } });
     this.#controller?.close();
     this.#controller = undefined;
   }

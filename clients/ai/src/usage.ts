@@ -16,11 +16,11 @@ export interface Usage {
   cachedInputTokens: number;
   /** Those of the input that it wrote to its cache. */
   cacheWriteTokens: number;
-  /** Those of the output that were thought, not said. */
+  /** Those of the output that are reasoning. */
   reasoningTokens: number;
   /** The same by kind, without overlap; none that is zero. */
   units: Partial<Record<Unit, number>>;
-  /** Whether some of it was estimated from text, as nobody measured it. */
+  /** Whether some of it was estimated from text, since it was not measured. */
   estimated: boolean;
 }
 
@@ -37,7 +37,7 @@ export const usualTokens = (text: string): number => {
   return Math.ceil(hundredths / 100);
 };
 
-/** What lies at a path such as `a.b`, or `a[AUDIO]` for the count of a list's entry. */
+/** The value at a path such as `a.b`, or `a[AUDIO]` for the count of a list's entry. */
 function at(usage: unknown, path: string): unknown {
   const [, steps = '', modality] = /^([^[]*)(?:\[(\w+)\])?$/.exec(path) ?? [];
   let found: unknown = usage;
@@ -75,7 +75,7 @@ function measured(usage: unknown, side: 'input' | 'output'): Units | undefined {
     found[unit] = (found[unit] ?? 0) + (value as number);
     if (within) found[within] = (found[within] ?? 0) - (value as number);
   }
-  // Audio and images that were cached are told in both places: they count as cached.
+  // Audio and images that were cached are reported in both places: they count as cached.
   const cached = (found['cachedInput'] ?? 0) + (found['cacheWrite'] ?? 0) + (found['cacheWrite1h'] ?? 0);
   let twice = Math.min(Math.max(-(found['input'] ?? 0), 0), cached);
   for (const kind of ['inputAudio', 'inputImage']) {

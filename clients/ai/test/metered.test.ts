@@ -300,7 +300,7 @@ describe('an answer that is cut off', () => {
     expect(service.state().held).toBe(0);
   });
 
-  it('by a reader who pauses for good is given up, and nothing stays held', async () => {
+  it('by a reader who pauses for good is abandoned, and nothing stays held', async () => {
     vi.useFakeTimers();
     try {
       const service = books(100);

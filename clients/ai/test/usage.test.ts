@@ -38,7 +38,7 @@ const TYPED = {
     output_tokens_details: { reasoning_tokens: 150 },
     total_tokens: 1200,
   } satisfies ResponseUsage,
-  'Anthropic, streamed, all told twice': [
+  'Anthropic, streamed, all reported twice': [
     {
       input_tokens: 10,
       cache_creation_input_tokens: 2000,

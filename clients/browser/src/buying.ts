@@ -77,7 +77,7 @@ export class Buying {
       return order;
     } catch (error) {
       if (!isScripError(error, 'order_not_found')) throw error;
-      // Whoever wrote the address, no checkout of ours.
+      // No checkout of this project: the address was written by others.
       if (isNamed) return null;
       // It is of another project, say, and will not be found the next time either.
       await this.#kept.set(null);

@@ -1,5 +1,5 @@
-// The recovery code that a browser keeps. One that opens nothing is asked about once: it stands in nobody's way from
-// then on, and is kept all the same, since what the service says may be wrong for a while.
+// The recovery code that a browser keeps. One that no longer works is checked once and then ignored, and
+// is kept all the same, since the service may be wrong for a while.
 import { ScripError, isScripError, segment } from '@scrip-wallet/core';
 import { Kept, browserStorage, parse, type CodeStorage } from './storage.js';
 

@@ -6,11 +6,11 @@ import type { CodeStorage } from './storage.js';
 type Schemas = components['schemas'];
 
 export interface ScripOptions extends HttpOptions {
-  /** A publishable key. A secret key is refused: whoever sees it can spend everybody's credits. */
+  /** A publishable key. A secret key is refused: anyone who sees it can spend everybody's credits. */
   publishableKey?: string | undefined;
   /** Where the recovery code is kept. Default: the browser's `localStorage`, a name for each `baseUrl`. */
   storage?: CodeStorage | undefined;
-  /** In place of a key: the wallet of whoever is signed in to your application. */
+  /** In place of a key: the wallet of the user who is signed in to your application. */
   session?: SessionSource | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface SubscriptionInput {
 }
 /** A wallet that is open here: by its code, or by a session. */
 export interface OpenWallet extends Holdings {
-  /** Whoever knows it owns the wallet. */
+  /** Anyone who has it can spend the credits. */
   code?: string;
   walletId?: string;
   /** Whose it is, of your own users. */

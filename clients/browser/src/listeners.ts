@@ -1,4 +1,4 @@
-// Who is told when the wallet may have changed: listeners here, and those of other tabs.
+// Listeners that are called when the wallet may have changed, here and in other tabs.
 
 export class Listeners {
   readonly #name: string;
@@ -10,7 +10,7 @@ export class Listeners {
   }
 
   add(listener: () => void): () => void {
-    // Twice is told twice.
+    // A listener that was added twice is called twice.
     const own = () => listener();
     // A code that is kept says so by itself.
     const other = ({ key }: StorageEvent) => (key === this.#name || key === null) && listener();

@@ -30,7 +30,7 @@ export async function listen(open: Open, tell: (data: unknown) => void, signal: 
         tell(JSON.parse(data));
       }
     } catch (error) {
-      // A session that ended is renewed; whoever may not look never may.
+      // A session that ended is renewed; a key without the right stays without it.
       if (isScripError(error) && !isPassing(error) && error.code !== 'session_expired') return;
       waitMs = (isScripError(error) && error.retryAfterMs) || 0;
     } finally {
@@ -61,7 +61,7 @@ async function* events(body: ReadableStream<Uint8Array>, signal: AbortSignal): A
       yield {};
       for (const part of parts) {
         const fields: Record<string, string> = {};
-        for (const [, name = '', said = ''] of part.matchAll(/^(\w+):? ?(.*)$/gm)) fields[name] = name in fields ? `${fields[name]}\n${said}` : said;
+        for (const [, name = '', value = ''] of part.matchAll(/^(\w+):? ?(.*)$/gm)) fields[name] = name in fields ? `${fields[name]}\n${value}` : value;
         if (fields['data'] !== undefined) yield fields;
       }
     }

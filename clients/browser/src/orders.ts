@@ -25,7 +25,7 @@ export async function watch(look: (id: string, options: CallOptions) => Promise<
       order = await look(id, { signal });
       if (settled(order)) return order;
     } catch (error) {
-      // A buyer is paying meanwhile: that the network was away for a while ends nothing.
+      // The buyer goes on paying while the network is away.
       if (!isPassing(error)) throw error;
       failure = error;
     }

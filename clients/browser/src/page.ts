@@ -5,10 +5,10 @@ import { ScripError } from '@scrip-wallet/core';
 /** This page's address without its fragment, where there is a page. */
 export const here = (): string | undefined => globalThis.location?.href?.replace(/#.*/, '');
 
-/** What the address says to whoever comes back from paying. */
+/** The query parameter of a page that a buyer comes back to. */
 const MARK = 'scrip_checkout';
 
-/** The page's address for whoever comes back: the provider puts the checkout's id into it. */
+/** The page's address after a payment: the provider puts the checkout's id into it. */
 export function withMark(page: string): string {
   const url = new URL(page);
   url.searchParams.set(MARK, '-');
@@ -26,7 +26,7 @@ export function forgetMark(): void {
   history.replaceState(history.state, '', url.href);
 }
 
-/** Whether nobody looks at the page, or nothing could be heard. */
+/** Whether the page is hidden, or offline. */
 export const isAsleep = (): boolean => globalThis.document?.visibilityState === 'hidden' || globalThis.navigator?.onLine === false;
 
 /** Has the listener called whenever that may have changed. Call what it returns to stop. */

@@ -31,7 +31,7 @@ type Schemas = components['schemas'];
 
 /** Credits of one visitor: addressed by a recovery code that is kept for them, or by a session. */
 export class Scrip {
-  /** Whether the wallet is that of whoever is signed in, rather than of whoever has its code. */
+  /** Whether a session opens the wallet, and not a code. */
   readonly bySession: boolean;
   readonly #http: Http;
   readonly #name: string;
@@ -99,7 +99,7 @@ export class Scrip {
     return whole(wallet);
   }
 
-  /** Forgets the stored code. The wallet stays; without its code nobody can open it. */
+  /** Forgets the stored code. The wallet stays, but cannot be opened without its code. */
   async forget(): Promise<void> {
     await this.#keep(null);
   }
@@ -135,7 +135,7 @@ export class Scrip {
   async ensureWallet(options: CallOptions = {}): Promise<Wallet> {
     this.#needsCode();
     const { signal, ...rest } = options;
-    // For whoever still waits: one of them may go away.
+    // For the callers that still wait: one of them may go away.
     this.#making ??= onlyOneTab(this.#name, async () => {
       const code = await this.#code.get();
       return (code !== null && (await this.#ofCode(code, rest))) || this.createWallet(rest);
@@ -162,7 +162,7 @@ export class Scrip {
     const isOwn = input.idempotencyKey == null;
     const body = keyed(input, 'productId amount meta onShortfall');
     const answer = await this.#spend<Deduction>('deduct', body, options);
-    // Under a key that nobody else has a repeat is this very call's, whose first answer was lost.
+    // A repeat under a key made here is this call's, whose first answer was lost.
     return isOwn ? { ...answer, deducted: true } : answer;
   }
 
@@ -212,7 +212,7 @@ export class Scrip {
     try {
       return await this.#code.ask(stored, () => buy({ code: stored }));
     } catch (error) {
-      // A stored code that opens nothing keeps nobody from buying: the payment makes a wallet.
+      // A stored code that no longer works does not stop a purchase: the payment makes a wallet.
       if (!isScripError(error, 'wallet_not_found')) throw error;
       return buy({});
     }
@@ -348,7 +348,7 @@ export class Scrip {
     return wholeSubscription(answer);
   }
 
-  // All three may be repeated: the service answers a repeat with how the hold stands.
+  // All three may be repeated: the service answers a repeat with the hold's present state.
   async #close<T>(holdId: string, verb: string, call?: Call): Promise<T> {
     const answer = await this.#http.call<T>('POST', `/holds/${segment(holdId, 'hold')}/${verb}`, { ...call, repeatable: true });
     this.#listeners.changed();

@@ -74,7 +74,7 @@ export class Sessions implements Bearer {
 }
 
 async function post(address: string): Promise<Session | null> {
-  // As JSON: another site's page could not send that unasked, and frameworks refuse what says nothing of itself.
+  // As JSON: another site's page cannot send that without permission, and frameworks refuse a body without a type.
   const headers = { 'content-type': 'application/json' };
   const response = await fetch(address, { method: 'POST', headers, body: '{}', signal: AbortSignal.timeout(TIMEOUT_MS) });
   const { status } = response;

@@ -248,7 +248,7 @@ describe('a checkout by redirect', () => {
     expect(await page.evaluate(() => scrip.wallet())).toMatchObject({ code: order?.code, balances: [{ balance: 1000 }] });
   });
 
-  it('that was given up does not keep the page waiting, and is remembered', async () => {
+  it('that was cancelled does not keep the page waiting, and is remembered', async () => {
     const page = await open('/shop');
     await leave(page);
     await page.waitForURL(/sandbox/);

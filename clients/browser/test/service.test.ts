@@ -100,12 +100,12 @@ describe('a wallet', () => {
     const { url, orderId } = await scrip.checkout({ priceId: service.price });
     await service.press(url, 'pay');
     expect(await scrip.waitForOrder(orderId)).toMatchObject({ status: 'paid', balance: 1000 });
-    // So does starting anew. What was kept is still told, until it is forgotten.
+    // So does starting over. The lost code is still reported, until it is forgotten.
     expect(await scrip.deduct({ productId: service.product, amount: 1 }).catch((error: ScripError) => error.code)).toBe('insufficient_credits');
     expect([kept.kept.code === 'OLIVE-AAAA-BBBB-CCCC', await scrip.lostCode()]).toEqual([false, 'OLIVE-AAAA-BBBB-CCCC']);
-    const anew = await scrip.code();
+    const next = await scrip.code();
     await scrip.forgetLostCode();
-    expect([await scrip.lostCode(), await scrip.code()]).toEqual([null, anew]);
+    expect([await scrip.lostCode(), await scrip.code()]).toEqual([null, next]);
     expect(asked.filter((path) => path.includes('OLIVE'))).toHaveLength(1);
   });
 
@@ -144,7 +144,7 @@ describe('a wallet', () => {
     expectTypeOf(scrip.wallet).returns.resolves.toEqualTypeOf<OpenWallet | null>();
   });
 
-  it('is made for whoever still waits, though another of them went away', async () => {
+  it('is made for the callers that still wait, though another went away', async () => {
     const scrip = client();
     const stop = new AbortController();
     const first = refusal(scrip.ensureWallet({ signal: stop.signal }));
@@ -454,7 +454,7 @@ describe('recovery', () => {
   });
 });
 
-describe('whoever listens', () => {
+describe('a listener', () => {
   const told = vi.fn();
   beforeEach(() => void told.mockClear());
 
@@ -511,7 +511,7 @@ describe('the rate limit', () => {
       const all = await Promise.all(Array.from({ length: 6 }, () => patient.products()));
       expect(all).toHaveLength(6);
       const hasty = new Scrip({ ...strict, storage: storage(), retries: 0 });
-      // More than anybody could answer within what the limit lets through meanwhile.
+      // More than the limit lets through in that time.
       const ends = await Promise.allSettled(Array.from({ length: 100 }, () => hasty.products()));
       const refused = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as ScripError] : []));
       expect(refused[0]).toMatchObject({ code: 'rate_limited', status: 429, retryAfterMs: 1000 });

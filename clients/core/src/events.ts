@@ -37,7 +37,7 @@ interface Owing extends Low {
   owed: number;
 }
 interface Frozen extends Whose {
-  /** Why, where that was said. */
+  /** Why, if a reason was given. */
   frozenReason?: string | null;
 }
 interface FeaturesChanged extends Whose {
@@ -76,5 +76,5 @@ export type EventType = keyof EventData;
 /** Something that happened. Its content was fixed then: it is the same whenever and however it is read. */
 export type ScripEventOf<T extends EventType> = Omit<Schemas['Event'], 'type' | 'data'> & { type: T; data: EventData[T] };
 
-/** Something that happened, told apart by its `type`. New types may come: leave alone what you do not know. */
+/** An event; its `type` tells what `data` has. New types may come: ignore those that you do not know. */
 export type ScripEvent = { [T in EventType]: ScripEventOf<T> }[EventType];

@@ -7,7 +7,7 @@ type Schemas = components['schemas'];
 export type Balance = Schemas['Balance'] & {
   /** What open holds set aside. */
   held: number;
-  /** What the wallet owes; whatever is credited pays it first. */
+  /** What the wallet owes; new credits pay it first. */
   owed: number;
 };
 export type Product = Schemas['Product'];
@@ -40,7 +40,7 @@ export type Checkout = Schemas['CheckoutResult'];
 export type Deduction = Schemas['Deducted'];
 /** A hold that was just placed. */
 export type PlacedHold = Schemas['PlacedHold'];
-/** How a hold stands. */
+/** A hold's state. */
 export type Hold = Schemas['Hold'];
 export type Released = Schemas['Released'];
 export type Portal = Schemas['Portal'];

@@ -278,7 +278,7 @@ describe('an abort', () => {
 });
 
 describe('an answer that is none', () => {
-  it('is an error with a code, whatever it is', async () => {
+  it('is always an error with a code', async () => {
     const login = () => new Response('<html>Log in to Free Airport Wi-Fi</html>', { status: 200, headers: { 'content-type': 'text/html' } });
     for (const answer of [login(), new Response('', { status: 200 }), json(200, null), json(200, 'ok'), json(200, 12), new Response('{"balance":', { status: 200 })]) {
       const { asked, fetch } = fake(answer);

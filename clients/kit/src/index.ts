@@ -76,15 +76,15 @@ export async function startService(environment: Record<string, string> = {}): Pr
 
 function address(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     const hear = (chunk: Buffer) => {
-      said += String(chunk);
-      const found = /listening on (http:\S+)[\s\S]*idempotencyKey/.exec(said)?.[1];
+      output += String(chunk);
+      const found = /listening on (http:\S+)[\s\S]*idempotencyKey/.exec(output)?.[1];
       if (found) resolve(found);
     };
     child.stdout?.on('data', hear);
     child.stderr?.on('data', hear);
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`scrip dev ended with ${code}: ${said}`)));
+    child.once('exit', (code) => reject(new Error(`scrip dev ended with ${code}: ${output}`)));
   });
 }

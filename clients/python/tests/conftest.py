@@ -12,7 +12,7 @@ from typing import Any, Callable
 
 import httpx
 import pytest
-from unkind import Proxy
+from faults import Proxy
 
 from scrip_wallet import Scrip
 
@@ -127,13 +127,13 @@ def generous(service: Service, generous_key: str) -> Iterator[Scrip]:
 
 @pytest.fixture
 def proxy(service: Service) -> "Iterator[Proxy]":
-    """Stands before the service, and is unkind."""
+    """Stands before the service, and is faulty."""
     with Proxy(service.base_url).running() as proxy:
         yield proxy
 
 
 @dataclass
-class Unkind:
+class Faulty:
     """A client behind the proxy, whose waits are only noted."""
 
     proxy: Proxy
@@ -142,10 +142,10 @@ class Unkind:
 
 
 @pytest.fixture
-def unkind(service: Service, proxy: Proxy) -> "Iterator[Unkind]":
+def faulty(service: Service, proxy: Proxy) -> "Iterator[Faulty]":
     waits: list[float] = []
     with Scrip(service.secret_key, base_url=proxy.base_url, sleep=waits.append) as scrip:
-        yield Unkind(proxy, scrip, waits)
+        yield Faulty(proxy, scrip, waits)
 
 
 def needs(service: Service, path: str) -> None:

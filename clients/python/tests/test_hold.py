@@ -1,4 +1,4 @@
-"""Work under a hold, against the service itself: whatever happens, nothing stays held and nothing is free."""
+"""Work under a hold, against the service itself: nothing stays held and nothing is free, however it ends."""
 
 import asyncio
 import gc
@@ -9,8 +9,8 @@ from typing import Any, Callable, Optional
 
 import httpx
 import pytest
-from conftest import Service, Unkind
-from unkind import Trouble
+from conftest import Faulty, Service
+from faults import Trouble
 
 from scrip_wallet import (
     AsyncScrip,
@@ -171,14 +171,14 @@ class TestDraws:
                 hold.draw(15)
         assert (hold.drawn, state(name)) == (45, spent(5))
 
-    def test_are_made_once_though_answers_are_lost(self, unkind: Unkind, user: MakeUser, state: State) -> None:
+    def test_are_made_once_though_answers_are_lost(self, faulty: Faulty, user: MakeUser, state: State) -> None:
         name = user(100)
-        unkind.proxy.only = "/draw"
-        with unkind.scrip.hold(external_user_id=name, amount=40) as hold:
-            unkind.proxy.troubles.extend(["lost", "cut"])
+        faulty.proxy.only = "/draw"
+        with faulty.scrip.hold(external_user_id=name, amount=40) as hold:
+            faulty.proxy.troubles.extend(["lost", "cut"])
             assert hold.draw(10).deducted
-            # Given up by the client, and asked for again under its key.
-            unkind.proxy.troubles.extend(LOST)
+            # Abandoned by the client, and repeated under its key.
+            faulty.proxy.troubles.extend(LOST)
             with pytest.raises(ScripError) as caught:
                 hold.draw(5)
             assert hold.drawn == 15
@@ -188,22 +188,22 @@ class TestDraws:
             assert hold.drawn == 20
         assert hold.outcome == Outcome(balance=80, charged=20)
 
-    @pytest.mark.parametrize("trouble", ["lost", "unasked"])
-    def test_whose_answer_never_came_are_paid(self, unkind: Unkind, user: MakeUser, state: State, trouble: str) -> None:
+    @pytest.mark.parametrize("trouble", ["lost", "unsent"])
+    def test_whose_answer_never_came_are_paid(self, faulty: Faulty, user: MakeUser, state: State, trouble: str) -> None:
         name = user(100)
-        unkind.proxy.only = "/draw"
-        with pytest.raises(ScripError), unkind.scrip.hold(external_user_id=name, amount=40) as hold:
+        faulty.proxy.only = "/draw"
+        with pytest.raises(ScripError), faulty.scrip.hold(external_user_id=name, amount=40) as hold:
             hold.draw(3)
-            unkind.proxy.troubles.extend([trouble] * 4)
+            faulty.proxy.troubles.extend([trouble] * 4)
             hold.draw(10)
         assert state(name) == spent(87)
 
-    def test_that_were_refused_are_not(self, unkind: Unkind, user: MakeUser, state: State) -> None:
+    def test_that_were_refused_are_not(self, faulty: Faulty, user: MakeUser, state: State) -> None:
         name = user(100)
         busy: Trouble = (503, {}, b'{"code":"overloaded","message":"Too much."}')
-        with pytest.raises(ScripError), unkind.scrip.hold(external_user_id=name, amount=40) as hold:
+        with pytest.raises(ScripError), faulty.scrip.hold(external_user_id=name, amount=40) as hold:
             hold.draw(3)
-            unkind.proxy.troubles.extend([busy] * 4)
+            faulty.proxy.troubles.extend([busy] * 4)
             hold.draw(10)
         assert state(name) == spent(97)
 
@@ -234,13 +234,13 @@ class TestShortfall:
         nothing = scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")
         assert (nothing.deducted, nothing.charged, nothing.uncovered) == (False, 0, 15)
 
-    def test_whose_answer_was_lost_is_told_as_it_was(self, unkind: Unkind, user: MakeUser) -> None:
+    def test_whose_answer_was_lost_is_told_as_it_was(self, faulty: Faulty, user: MakeUser) -> None:
         name = user(10)
-        unkind.proxy.troubles.append("lost")
-        done = unkind.scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")
+        faulty.proxy.troubles.append("lost")
+        done = faulty.scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")
         assert (done.deducted, done.charged, done.uncovered) == (True, 10, 5)
-        unkind.proxy.troubles.append("lost")
-        nothing = unkind.scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")
+        faulty.proxy.troubles.append("lost")
+        nothing = faulty.scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")
         assert (nothing.deducted, nothing.charged) == (False, 0)
 
 
@@ -327,39 +327,39 @@ class TestKey:
         assert hold.outcome == Outcome(balance=86, charged=14)
 
     @pytest.mark.parametrize(
-        "trouble", ["lost", "cut", "unasked", (500, {}, b"{}")], ids=["lost", "cut", "unasked", "500"]
+        "trouble", ["lost", "cut", "unsent", (500, {}, b"{}")], ids=["lost", "cut", "unsent", "500"]
     )
     def test_of_our_own_goes_on_where_an_answer_was_lost(
-        self, unkind: Unkind, user: MakeUser, state: State, trouble: Any
+        self, faulty: Faulty, user: MakeUser, state: State, trouble: Any
     ) -> None:
         name = user(100)
-        unkind.proxy.troubles.extend([trouble] * 3)
-        with unkind.scrip.hold(external_user_id=name, amount=40) as hold:
+        faulty.proxy.troubles.extend([trouble] * 3)
+        with faulty.scrip.hold(external_user_id=name, amount=40) as hold:
             assert state(name) == {"balance": 60, "held": 40}
             hold.cost = 7
         assert state(name) == spent(93)
 
 
 class TestSettling:
-    @pytest.mark.parametrize("trouble", ["lost", "cut", "half", "unasked", (502, {}, b"")])
-    def test_goes_on_where_answers_are_lost(self, unkind: Unkind, user: MakeUser, state: State, trouble: Any) -> None:
+    @pytest.mark.parametrize("trouble", ["lost", "cut", "half", "unsent", (502, {}, b"")])
+    def test_goes_on_where_answers_are_lost(self, faulty: Faulty, user: MakeUser, state: State, trouble: Any) -> None:
         name = user(100)
-        unkind.proxy.only = "/settle"
-        unkind.proxy.troubles.extend([trouble] * 3)
-        with unkind.scrip.hold(external_user_id=name, amount=40) as hold:
+        faulty.proxy.only = "/settle"
+        faulty.proxy.troubles.extend([trouble] * 3)
+        with faulty.scrip.hold(external_user_id=name, amount=40) as hold:
             hold.cost = 7
         assert hold.outcome == Outcome(balance=93, charged=7)
         assert state(name) == spent(93)
 
-    @pytest.mark.parametrize("trouble", ["lost", "unasked"])
+    @pytest.mark.parametrize("trouble", ["lost", "unsent"])
     def test_that_fails_for_good_keeps_all_that_is_needed(
-        self, unkind: Unkind, scrip: Scrip, user: MakeUser, state: State, trouble: str
+        self, faulty: Faulty, scrip: Scrip, user: MakeUser, state: State, trouble: str
     ) -> None:
         name = user(100)
-        unkind.proxy.only = "/settle"
-        unkind.proxy.troubles.extend([trouble] * 8)
+        faulty.proxy.only = "/settle"
+        faulty.proxy.troubles.extend([trouble] * 8)
         with pytest.raises(SettlementError) as caught:
-            with unkind.scrip.hold(external_user_id=name, amount=40) as hold:
+            with faulty.scrip.hold(external_user_id=name, amount=40) as hold:
                 hold.value = "an answer"
                 hold.cost = 7
         error = caught.value
@@ -371,10 +371,10 @@ class TestSettling:
         assert error.resume() == error.resume() == Outcome(balance=93, charged=7)
         assert state(name) == spent(93)
 
-    def test_in_the_midst_of_which_work_raises_leaves_its_error(self, unkind: Unkind, user: MakeUser) -> None:
+    def test_in_the_midst_of_which_work_raises_leaves_its_error(self, faulty: Faulty, user: MakeUser) -> None:
         name = user(100)
-        with pytest.raises(KeyError), unkind.scrip.hold(external_user_id=name, amount=40):
-            unkind.proxy.troubles.extend(LOST)
+        with pytest.raises(KeyError), faulty.scrip.hold(external_user_id=name, amount=40):
+            faulty.proxy.troubles.extend(LOST)
             raise KeyError("gone")
 
 
@@ -425,18 +425,18 @@ class TestLongWork:
         assert state(name) == spent(97)
 
     def test_goes_on_through_trouble_and_learns_that_its_hold_was_closed(
-        self, unkind: Unkind, user: MakeUser, monkeypatch: pytest.MonkeyPatch
+        self, faulty: Faulty, user: MakeUser, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         beats = Beats(3)
         monkeypatch.setattr(_keeper, "wait", beats.wait)
-        unkind.proxy.only = "/extend"
+        faulty.proxy.only = "/extend"
         closed: Trouble = (409, {}, b'{"code":"hold_closed","message":"It is over."}')
-        unkind.proxy.troubles.extend([*LOST, "lost", closed])
-        with unkind.scrip.hold(external_user_id=user(100), amount=40) as hold:
+        faulty.proxy.troubles.extend([*LOST, "lost", closed])
+        with faulty.scrip.hold(external_user_id=user(100), amount=40) as hold:
             hold._keeper._thread.join(30)  # type: ignore[union-attr]
             hold.cost = 3
         assert hold.lost and hold.lost.code == "hold_closed"
-        assert (unkind.proxy.seen.count(f"POST /api/v1/holds/{hold.hold_id}/extend"), len(beats.periods)) == (6, 2)
+        assert (faulty.proxy.seen.count(f"POST /api/v1/holds/{hold.hold_id}/extend"), len(beats.periods)) == (6, 2)
 
     def test_whose_hold_nobody_has_any_more_is_not_kept_open(
         self, scrip: Scrip, user: MakeUser, monkeypatch: pytest.MonkeyPatch
@@ -637,17 +637,17 @@ class TestAsync:
         assert state(name) == spent(93)
 
 
-def test_what_a_hold_is_placed_with_is_what_is_sent(unkind: Unkind, user: MakeUser) -> None:
+def test_what_a_hold_is_placed_with_is_what_is_sent(faulty: Faulty, user: MakeUser) -> None:
     name = user(10)
-    with unkind.scrip.hold(
+    with faulty.scrip.hold(
         external_user_id=name, amount=4, idempotency_key="k", expires_in_seconds=77, meta={"a": [1]}
     ) as hold:
         hold.cost = 1
-    assert json.loads(unkind.proxy.bodies[0]) == {
+    assert json.loads(faulty.proxy.bodies[0]) == {
         "externalUserId": name,
         "amount": 4,
         "idempotencyKey": "k",
         "expiresInSeconds": 77,
         "meta": {"a": [1]},
     }
-    assert json.loads(unkind.proxy.bodies[-1]) == {"amount": 1, "onShortfall": "drain"}
+    assert json.loads(faulty.proxy.bodies[-1]) == {"amount": 1, "onShortfall": "drain"}

@@ -11,7 +11,7 @@ from typing import Any, Optional
 import httpx
 import pytest
 from conftest import MakeUser, Service, State
-from unkind import Proxy
+from faults import Proxy
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 litellm = pytest.importorskip("litellm", reason="LiteLLM is not installed: pip install scrip-wallet[litellm]")
@@ -290,7 +290,7 @@ Within = Callable[[Callable[[Gateway], Coroutine[Any, Any, None]]], None]
 
 @pytest.fixture
 def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Within]:
-    """Runs something against the gateway, whose hook stands behind the unkind proxy."""
+    """Runs something against the gateway, whose hook stands behind the faulty proxy."""
     config = {
         "model_list": [
             model("words", mock_response=ANSWER),
@@ -446,7 +446,7 @@ class TestAnswer:
 
         async def work(gateway: Gateway) -> None:
             proxy.only = "/settle"
-            proxy.troubles.extend(["unasked"] * 11)
+            proxy.troubles.extend(["unsent"] * 11)
             reply = await gateway.chat(name)
             assert reply.status == 200
             await settled()
@@ -461,7 +461,7 @@ class TestAnswer:
         name = user(100)
 
         async def work(gateway: Gateway) -> None:
-            proxy.troubles.extend(["unasked"] * 4)
+            proxy.troubles.extend(["unsent"] * 4)
             assert (await gateway.chat(name)).status == 503
 
         within(work)
@@ -615,7 +615,7 @@ class TestStream:
 
         async def work(gateway: Gateway) -> None:
             proxy.only = "/draw"
-            proxy.troubles.extend(["lost", "unasked", "lost", "lost"] * 3)
+            proxy.troubles.extend(["lost", "unsent", "lost", "lost"] * 3)
             reply = await gateway.chat(name, stream=True)
             assert reply.words() == ANSWER
             assert state(name) == {"balance": 90 - streamed(ANSWER), "held": 0}

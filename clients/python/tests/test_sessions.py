@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import MakeUser, Service, Unkind
+from conftest import Faulty, MakeUser, Service
 
 from scrip_wallet import InsufficientCreditsError, Scrip, ScripError
 
@@ -47,9 +47,9 @@ class TestSession:
                     call(**named)
                 assert caught.value.code == "conflicting_wallet"
 
-    def test_is_asked_for_again_where_an_answer_was_lost(self, unkind: Unkind, user: MakeUser) -> None:
-        unkind.proxy.troubles.extend(["lost", "cut"])
-        assert unkind.scrip.session(external_user_id=user(0)).token
+    def test_is_asked_for_again_where_an_answer_was_lost(self, faulty: Faulty, user: MakeUser) -> None:
+        faulty.proxy.troubles.extend(["lost", "cut"])
+        assert faulty.scrip.session(external_user_id=user(0)).token
 
     def test_route_answers_pages_of_its_own_site(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
         name = user(7)
@@ -73,16 +73,16 @@ class TestSession:
         assert (status, body["code"]) == (401, "no_wallet")
         assert scrip.session_response("GET", {}, name)[0] == 405
 
-    def test_route_says_that_a_failure_passes(self, unkind: Unkind) -> None:
-        unkind.proxy.troubles.extend(["lost"] * 4)
-        status, body = unkind.scrip.session_response("POST", {}, "zoe")
+    def test_route_says_that_a_failure_passes(self, faulty: Faulty) -> None:
+        faulty.proxy.troubles.extend(["lost"] * 4)
+        status, body = faulty.scrip.session_response("POST", {}, "zoe")
         assert (status, body["code"]) == (503, "session_failed")
 
-    def test_checkout_of_one_key_is_opened_once(self, unkind: Unkind, service: Service, user: MakeUser) -> None:
+    def test_checkout_of_one_key_is_opened_once(self, faulty: Faulty, service: Service, user: MakeUser) -> None:
         name = user(0)
-        unkind.proxy.troubles.extend(["lost", "cut"])
-        first = unkind.scrip.checkout(external_user_id=name, price_id=service.price, idempotency_key="cart-7")
-        again = unkind.scrip.checkout(external_user_id=name, price_id=service.price, idempotency_key="cart-7")
+        faulty.proxy.troubles.extend(["lost", "cut"])
+        first = faulty.scrip.checkout(external_user_id=name, price_id=service.price, idempotency_key="cart-7")
+        again = faulty.scrip.checkout(external_user_id=name, price_id=service.price, idempotency_key="cart-7")
         assert first == again
 
 
@@ -121,10 +121,10 @@ class TestDebt:
             hold.cost = 23
         assert hold.outcome and (hold.outcome.charged, hold.outcome.owed, hold.outcome.uncovered) == (11, 12, 0)
 
-    def test_is_forgiven_once_though_an_answer_is_lost(self, unkind: Unkind, service: Service, user: MakeUser) -> None:
+    def test_is_forgiven_once_though_an_answer_is_lost(self, faulty: Faulty, service: Service, user: MakeUser) -> None:
         whose: dict[str, Any] = {"external_user_id": user(0), "product_id": service.product}
-        unkind.scrip.set_debt_limit(**whose, debt_limit=20)
-        unkind.scrip.deduct(**whose, amount=20, on_shortfall="owe")
-        unkind.proxy.troubles.extend(["lost", "cut"])
-        forgiven = unkind.scrip.forgive(**whose, amount=5, note="sorry")
+        faulty.scrip.set_debt_limit(**whose, debt_limit=20)
+        faulty.scrip.deduct(**whose, amount=20, on_shortfall="owe")
+        faulty.proxy.troubles.extend(["lost", "cut"])
+        forgiven = faulty.scrip.forgive(**whose, amount=5, note="sorry")
         assert (forgiven.owed, forgiven.forgiven) == (15, True)

@@ -48,7 +48,7 @@ export function formatInterval(interval: string, messages: Messages = en): strin
   return interval === 'month' || interval === 'year' ? messages[interval] : interval;
 }
 
-/** A price as it has to be said wherever it is offered: `€9.00 a month`. */
+/** A price with its interval, as every offer shows it: `€9.00 a month`. */
 export function formatPrice(price: { amountCents: number; currency: string; interval: string }, locale?: string, messages: Messages = en): string {
   const money = formatMoney(price.amountCents, price.currency, locale);
   const interval = formatInterval(price.interval, messages);
@@ -60,7 +60,7 @@ export function formatDays(days: number, locale?: string): string {
   return new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' }).format(days);
 }
 
-/** A feature by its slug, where nobody said what it is called: `priority_support` as `Priority support`. */
+/** A feature's name made of its slug: `priority_support` as `Priority support`. */
 export function formatFeature(slug: string): string {
   const words = slug.replace(/[-_.:]+/g, ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -18,14 +18,14 @@ export interface ScripProviderProps {
   baseUrl?: string | undefined;
   /** The project's publishable key, for wallets that a recovery code opens; a secret one throws. */
   publishableKey?: string | undefined;
-  /** In place of a key, the wallet of whoever is signed in: the address of your `scripHandler`, or a function that gets
+  /** In place of a key, the wallet of the user who is signed in: the address of your `scripHandler`, or a function that gets
    * a session, or null where nobody is. Another user is another provider: give it a `key`. */
   session?: SessionSource | undefined;
   /** Where the recovery code is kept; the browser's local storage when left out. */
   storage?: CodeStorage | undefined;
   /** A client of your own in place of the four above. */
   client?: Scrip | undefined;
-  /** What a server knew when it rendered the page: shown at once, and read anew where it may have changed. */
+  /** What a server knew when it rendered the page: shown at once, and read again where it may have changed. */
   initial?: { products?: readonly Product[]; wallet?: OpenWallet | null } | undefined;
   /** How amounts and times are written, such as `de-AT`; as the browser does when left out, and with `initial`, which is
    * rendered twice and has to come out the same, `en`. */

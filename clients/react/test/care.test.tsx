@@ -44,7 +44,7 @@ describe('a code that opens nothing', () => {
     expect(await page.client.lostCode()).toBeNull();
   });
 
-  it('is not forgotten with the wallet that took its place, nor puts itself there unasked', async () => {
+  it('is not forgotten with the wallet that took its place, nor replaces it', async () => {
     const page = visit(shop, <RedeemCode />, { code: LOST });
     await screen.findByText('Try again');
     const { code } = await page.client.ensureWallet();
@@ -166,7 +166,7 @@ describe('words', () => {
   });
 });
 
-it('what a server knew is in its markup, and read anew in the browser', async () => {
+it('what a server knew is in its markup, and read again in the browser', async () => {
   const { client } = watched(shop, { code: null });
   const products = await client.products();
   const wallet = { balances: [{ productId: shop.productId, balance: 12, creditUnit: 'images', held: 0, owed: 0 }], features: [], subscriptions: [] };

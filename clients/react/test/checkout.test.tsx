@@ -209,7 +209,7 @@ describe('a checkout that leaves the page', () => {
     await screen.findByText('The payment failed. Nothing was charged.');
   });
 
-  it('is paid into a wallet of its own where another was opened meanwhile: neither is lost unasked', async () => {
+  it('is paid into a wallet of its own where another was opened: neither is lost without asking', async () => {
     leaving();
     const { client } = watched(shop);
     void client.redirectToCheckout({ priceId: shop.priceId });

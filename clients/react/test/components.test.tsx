@@ -128,14 +128,14 @@ describe('<BalanceBadge>', () => {
 });
 
 describe('<Paywall>', () => {
-  it('shows what is behind it to whoever has the feature', async () => {
+  it('shows what is behind it to a user with the feature', async () => {
     const code = await fund(shop, 1);
     await feature(shop, code, 'editor');
     visit(shop, <Paywall feature="editor">The editor</Paywall>, { code });
     await screen.findByText('The editor');
   });
 
-  it('shows to others what would open it, and nothing of what is behind it meanwhile', async () => {
+  it('shows to others what would open it, and nothing of what is behind it', async () => {
     const { container } = visit(shop, <Paywall feature="editor">The editor</Paywall>, { code: null });
     expect(container.textContent).toBe('Loading…');
     await screen.findByRole('button', { name: 'Subscribe to Studio for €9.00 a month' });
@@ -289,7 +289,7 @@ describe('<RedeemCode>', () => {
     expect((await screen.findByRole('alert')).textContent).toContain('This is no code.');
   });
 
-  it('lets no wallet go unasked that holds anything', async () => {
+  it('replaces no wallet that holds anything without asking', async () => {
     const [here, there] = [await fund(shop, 5), await fund(shop, 6)];
     const page = visit(shop, <><RedeemCode /><BalanceBadge /></>, { code: here });
     const kept = await screen.findByRole<HTMLInputElement>('checkbox', { name: new RegExp(`have kept the code.*${here.split('-')[0]}-`) });

@@ -101,7 +101,7 @@ describe('looking', () => {
     await screen.findByText('may not edit');
   });
 
-  it('reads anew when somebody comes back to the page, but not at every glance', async () => {
+  it('reads again when somebody comes back to the page, but not at every glance', async () => {
     const code = await fund(shop, 10);
     const page = visit(shop, <Spend />, { code });
     await waitFor(() => expect(screen.getByText('10')).toBeTruthy());

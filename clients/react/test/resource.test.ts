@@ -80,7 +80,7 @@ describe('a resource', () => {
     expect(resource.snapshot()).toEqual({ data: undefined, error: undefined, loading: true });
   });
 
-  it('reads nothing anew while nobody looks', async () => {
+  it('reads nothing again while nothing is shown', async () => {
     const { read, next } = held<number>();
     const resource = new Resource(read);
     const leave = resource.subscribe(() => {});

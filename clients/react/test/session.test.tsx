@@ -94,7 +94,7 @@ it('asks for one session, though the function is written where it is used', asyn
   expect(asked).toHaveBeenCalledTimes(1);
 });
 
-it('shows prices and nothing wrong to whoever is not signed in', async () => {
+it('shows prices and no error to a visitor who is not signed in', async () => {
   const error = vi.spyOn(console, 'error');
   function Who() {
     const { wallet, error: failure } = useWallet();

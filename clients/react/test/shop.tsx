@@ -83,7 +83,7 @@ export async function grant(shop: Shop, code: string, amount: number, meta?: Jso
   await ask('/api/v1/credit', shop.secretKey, { code, productId, amount, idempotencyKey, ...(meta && { meta }) });
 }
 
-/** As the service has it, whatever a page shows. */
+/** As the service has it. */
 export function walletOf(shop: Shop, code: string) {
   return ask<{ balances: { productId: string; balance: number }[]; features: string[] }>(`/api/v1/wallets/${code}`, shop.secretKey);
 }
@@ -94,8 +94,8 @@ export async function pay(url: string, button = 'pay'): Promise<void> {
   if (!paid.ok) throw new Error(await paid.text());
 }
 
-/** Asks the service at once, and keeps back what it answers at some addresses until it is told to go on: what a page
- * does meanwhile does not hang on how quick the service is. */
+/** Asks the service at once, and keeps back what it answers at some addresses until it is told to go on: the page's
+ * behaviour in between does not depend on how quick the service is. */
 export function heldBack(which: RegExp) {
   let go = () => {};
   const told = new Promise<void>((resolve) => (go = resolve));

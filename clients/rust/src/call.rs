@@ -33,7 +33,7 @@ impl Call {
         }
     }
 
-    /// A POST request, which may not be repeated unless said so.
+    /// A POST request, which is not repeated by default.
     pub(crate) fn post<'a>(path: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             method: Method::POST,

@@ -237,8 +237,8 @@ fn tls(base: &Url) -> Result<rustls::ClientConfig, Error> {
         .with_safe_default_protocol_versions()
         .map_err(wrong)?;
     if base.scheme() == "http" {
-        let nobody = rustls::RootCertStore::empty();
-        return Ok(config.with_root_certificates(nobody).with_no_client_auth());
+        let none = rustls::RootCertStore::empty();
+        return Ok(config.with_root_certificates(none).with_no_client_auth());
     }
     let config = config.with_platform_verifier().map_err(wrong)?;
     Ok(config.with_no_client_auth())

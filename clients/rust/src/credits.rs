@@ -45,7 +45,7 @@ pub struct Deduct {
 pub enum OnShortfall {
     /// Nothing is charged: `insufficient_credits`.
     Refuse,
-    /// What can be spent is charged, and the rest is given up.
+    /// What can be spent is charged, and the rest is written off.
     Drain,
     /// What can be spent is charged, and the rest is owed as far as the limit of debt allows.
     Owe,

@@ -111,7 +111,7 @@ impl Settle {
     }
 
     /// Sets what becomes of what neither the hold nor the balance covers: refused by default. With
-    /// [`OnShortfall::Drain`] or [`OnShortfall::Owe`] a hold that ended meanwhile is settled, too.
+    /// [`OnShortfall::Drain`] or [`OnShortfall::Owe`] a hold that has ended is settled, too.
     #[must_use]
     pub fn on_shortfall(mut self, on_shortfall: OnShortfall) -> Self {
         self.on_shortfall = Some(on_shortfall);
@@ -211,7 +211,7 @@ impl PlaceHold {
 }
 
 impl Scrip {
-    /// Sets credits aside: nobody else can spend them until the hold is settled, released or expired.
+    /// Sets credits aside: nothing else can spend them until the hold is settled, released or expired.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
 //! The API's responses. Fields that a newer server adds are ignored, and a field with a fixed set of values is
-//! a text, so that a new value breaks nobody.
+//! a text, so that a new value breaks no program.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,7 @@ pub struct Price {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WalletView {
-    /// The recovery code of an anonymous wallet. Whoever has it can spend the credits.
+    /// The recovery code of an anonymous wallet. Anyone who has it can spend the credits.
     pub code: Option<String>,
     /// The id of an external wallet, `wal_…`.
     pub wallet_id: Option<String>,
@@ -146,7 +146,7 @@ pub struct WalletView {
     pub frozen: bool,
     /// Since when it is frozen; to secret keys only.
     pub frozen_at: Option<Timestamp>,
-    /// Why it is frozen, where that was said; to secret keys only.
+    /// Why it is frozen, if a reason was given; to secret keys only.
     pub frozen_reason: Option<String>,
 }
 
@@ -173,7 +173,7 @@ pub struct Balance {
     /// Credits that open holds have set aside.
     #[serde(default)]
     pub held: i64,
-    /// Credits that are owed: whatever is credited pays them first.
+    /// Credits that are owed: new credits pay them first.
     #[serde(default)]
     pub owed: i64,
     /// The credits that expire next.
@@ -274,7 +274,7 @@ pub struct Deducted {
     /// Whether this call deducted the credits; `false` when an earlier one with the same key did.
     pub deducted: bool,
     /// Credits charged, those drawn before included. With the next two it adds up to the amount; all three are there
-    /// where the call said what to do with a shortfall.
+    /// where the call names what to do with a shortfall.
     pub charged: Option<i64>,
     /// Credits that are owed for it.
     pub owed: Option<i64>,
@@ -339,7 +339,7 @@ pub struct FrozenWallet {
     pub frozen: bool,
     /// When it was frozen, if it is.
     pub frozen_at: Option<Timestamp>,
-    /// Why, where that was said.
+    /// Why, if a reason was given.
     pub frozen_reason: Option<String>,
 }
 
@@ -378,7 +378,7 @@ pub struct PlacedHold {
     pub amount: i64,
     /// When it expires and its credits are returned.
     pub expires_at: Timestamp,
-    /// How it stands: `open`, unless a hold that ended was asked for again by its key.
+    /// Its state: `open`, unless a hold that ended was asked for again by its key.
     pub status: String,
 }
 

@@ -18,7 +18,7 @@ pub struct Wallet(Address);
 #[derive(Debug, Clone)]
 enum Address {
     External(String),
-    /// Whoever has the code can spend the credits, so it is kept out of logs.
+    /// Anyone who has the code can spend the credits, so it is kept out of logs.
     Code(SecretString),
 }
 
@@ -142,7 +142,7 @@ impl Scrip {
         Pages::new(self, call, "cursor")
     }
 
-    /// Puts a wallet's credits out of reach, with a reason that whoever tries to use it is told; reads, grants, refunds
+    /// Freezes a wallet's credits, with a reason that refusals give; reads, grants, refunds
     /// and payments under way go on.
     ///
     /// # Errors

@@ -1,12 +1,12 @@
-// Opens sessions for whoever is signed in to your application, and does nothing else. What another site's page
-// sends in their name is refused before anybody is identified.
+// Opens sessions for the users who are signed in to your application, and does nothing else. Requests of other sites'
+// pages are refused before the user is identified.
 import { isPassing, type Session } from '@scrip-wallet/core';
 import type { SessionInput, Who } from './input.js';
 
 export interface HandlerOptions<R> {
   /** The client that opens the sessions. */
   scrip: { session(input: SessionInput): Promise<Session> };
-  /** Whose wallet it is: the id of whoever is signed in, or null. Never an id that the request itself names. */
+  /** Whose wallet it is: the id of the user who is signed in, or null. Never an id that the request itself names. */
   identify: (request: R) => Identified | Promise<Identified>;
   /** As a session takes them. */
   can?: SessionInput['can'];
@@ -34,7 +34,7 @@ interface Answer {
 const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 const refused = (status: number, code: string, message: string): Answer => ({ status, body: { code, message } });
 
-/** A route for whoever takes a `Request` and gives a `Response`: Next.js, Hono, Bun, Deno, workers. */
+/** A route for frameworks with `Request` and `Response`: Next.js, Hono, Bun, Deno, workers. */
 export const scripHandler =
   <R extends Request = Request>(options: HandlerOptions<R>) =>
   async (request: R): Promise<Response> => {
@@ -43,7 +43,7 @@ export const scripHandler =
     return new Response(JSON.stringify(body), { status, headers: HEADERS });
   };
 
-/** The same for Express, and for whatever else has Node's own requests. */
+/** The same for Express, and others with Node's own requests. */
 export const scripNodeHandler =
   <R extends NodeRequest>(options: HandlerOptions<R>) =>
   async (request: R, response: NodeResponse, next?: (error: unknown) => unknown): Promise<void> => {
@@ -73,7 +73,7 @@ async function answer<R>(
   try {
     return { status: 200, body: await scrip.session({ ...(typeof who === 'string' ? { externalUserId: who } : who), can, expiresInSeconds }) };
   } catch (error) {
-    // What passes is the page's to ask for again. The rest is for whoever runs this: a wrong key, say.
+    // The page tries again after what passes. The rest is for the operator: a wrong key, say.
     if (!isPassing(error)) throw error;
     return refused(503, 'session_failed', 'No session could be had at the moment.');
   }

@@ -125,7 +125,7 @@ export class ScripServer {
     return whole(await this.#http.call<Schemas['ExternalWallet']>('POST', '/wallets/external', call));
   }
 
-  /** Makes a wallet that belongs to whoever has its code. */
+  /** Creates a wallet that belongs to anyone who has its code. */
   async createWallet(options?: CallOptions): Promise<Wallet> {
     return whole(await this.#http.call<Schemas['CodeWallet']>('POST', '/wallets', options));
   }
@@ -221,7 +221,7 @@ export class ScripServer {
   async withHold<T = void>(input: WithHoldInput, work: (hold: RunningHold) => Promise<Worked<T>>, options?: CallOptions): Promise<Outcome<T>> {
     const { signal, timeoutMs } = options ?? {};
     const { resume, onShortfall = 'drain', ...hold } = input;
-    // One key for whatever is asked in its name.
+    // One key for all requests of this call.
     const placing = keyed(hold, `${HOLD} externalUserId code productId amount meta`);
     return withHold(
       {
@@ -337,14 +337,14 @@ export class ScripServer {
   }
 
   /**
-   * All that happened, and then whatever happens, until the signal says stop. Remember the `id` of the last
+   * All events so far, and then the new ones, until the signal is aborted. Remember the `id` of the last
    * event that was worked off, and begin `after` it the next time.
    */
   pollEvents(options: PollOptions = {}): AsyncGenerator<ScripEvent, void, undefined> {
     return pollEvents((filter, call) => this.events({ ...LONGEST_PAGE, ...filter }, call), options);
   }
 
-  /** A key that was made up here was seen by nobody else: what it says of a repeat is this call's own doing. */
+  /** A key that was made here is this call's alone: a repeat under it is this call's own. */
   async #once<T extends { deducted: boolean; charged?: number; owed?: number }>(input: { idempotencyKey?: string | null | undefined }, ask: (call: Call) => Promise<T>): Promise<T> {
     let replayed = false;
     const answer = await ask({ onHeaders: (headers) => (replayed = headers.get('idempotency-replayed') === 'true') });
@@ -366,7 +366,7 @@ export class ScripServer {
     }
   }
 
-  // All three may be repeated: the service answers a repeat with how the hold stands.
+  // All three may be repeated: the service answers a repeat with the hold's present state.
   async #close<T>(holdId: string, verb: string, body: object | undefined, options: CallOptions | undefined): Promise<T> {
     return this.#http.call('POST', `/holds/${segment(holdId, 'hold')}/${verb}`, { ...options, body, repeatable: true });
   }

@@ -1,4 +1,4 @@
-// Work against a hold: whatever happens to the work, the credits are either charged or back.
+// Work against a hold: its credits are either charged or released, however the work ends.
 import { ScripError, isScripError, type Hold, type Outcome, type PlacedHold, type Released, type Unsettled } from '@scrip-wallet/core';
 import type { DrawInput, Drawn, HoldInput, OnShortfall, SettleInput, Settled } from './input.js';
 
@@ -41,7 +41,7 @@ interface Holds {
   extend(holdId: string, expiresInSeconds: number): Promise<Hold>;
 }
 
-/** As the service has it where nothing is said, and more: no two runs ask for quite the same time. */
+/** The service's default, and a little more: no two runs ask for quite the same time. */
 const usualSeconds = () => 900 + Math.floor(Math.random() * 300);
 /** `Date` counts seconds, and a clock may be put right. */
 const CLOCK_SLACK_MS = 2_000;
@@ -67,16 +67,16 @@ export async function withHold<T>(
   for (let at = 1; ; at++) {
     if (at > 1) key = `${idempotencyKey}#${at}`;
     let replayed = false;
-    // To its end, though the signal may come meanwhile: a hold that nobody knows of could not be released.
-    let told: Headers | undefined;
+    // To its end, though the signal may come: a hold whose id is unknown could not be released.
+    let replay: Headers | undefined;
     placed = await holds.place(key, seconds, (headers, repeated) => {
       replayed = headers.get('idempotency-replayed') === 'true';
-      if (repeated) told = headers;
+      if (repeated) replay = headers;
     });
     mine = !replayed || !hasOwnKey;
     // Placed by an attempt of this very call, whose answer was lost: within its time, by the service's own clock.
-    if (!mine && told) {
-      const age = Date.parse(told.get('date') ?? '') - (Date.parse(placed.expiresAt) - seconds * 1000);
+    if (!mine && replay) {
+      const age = Date.parse(replay.get('date') ?? '') - (Date.parse(placed.expiresAt) - seconds * 1000);
       mine = age >= -CLOCK_SLACK_MS && age <= Date.now() - begun + CLOCK_SLACK_MS;
     }
     // With a key of our own it is our own retry.

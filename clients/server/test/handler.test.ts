@@ -11,7 +11,7 @@ const ask = (headers: Record<string, string> = {}, method = 'POST') => new Reque
 const own = { 'sec-fetch-site': 'same-origin', origin: 'https://shop.example' };
 
 describe('a route', () => {
-  it('opens a session for whoever is signed in, and nobody keeps a copy of it', async () => {
+  it('opens a session for the user who is signed in, and no cache keeps it', async () => {
     const client = scrip();
     const reply = await scripHandler({ scrip: client, identify: () => 'ann', can: ['read'], expiresInSeconds: 600 })(ask(own));
     expect([reply.status, await reply.json(), reply.headers.get('cache-control')]).toEqual([200, opened, 'no-store']);

@@ -183,7 +183,7 @@ describe('credits', () => {
     expect(await balance(externalUserId)).toBe(5);
   });
 
-  it('that were taken though the answer was lost are said to be: whoever asks has not been served yet', async () => {
+  it('that were taken though the answer was lost are reported as taken', async () => {
     const externalUserId = await user(5);
     const lossy = losing(/deduct$/, 2);
     expect(await lossy.deduct({ externalUserId, amount: 2 })).toEqual({ balance: 3, deducted: true });
@@ -192,7 +192,7 @@ describe('credits', () => {
     expect(await again.deduct({ externalUserId, amount: 2, idempotencyKey: 'image-1' })).toEqual({ balance: 1, deducted: false });
   });
 
-  it('that are no whole number are refused, whatever they are', async () => {
+  it('that are no whole number are always refused', async () => {
     const externalUserId = await user(5);
     for (const amount of [0, -1, 1.5, NaN, Infinity, 2 ** 53, 1e300, '5'])
       expect(await refusal(scrip.deduct({ externalUserId, amount: amount as number }))).toMatchObject({ code: 'invalid_request', param: 'amount' });

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const invalid = expect.objectContaining({ code: 'invalid_signature', name: 'ScripError' });
 
-it('is taken, in whatever form a framework gives it', () => {
+it('is taken in the form of any framework', () => {
   const { body, headers } = delivery;
   const text = body.toString();
   const shouted = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));

@@ -1,4 +1,4 @@
-// Work against a hold, against the service itself: whatever happens, nothing stays held and nothing is free.
+// Work against a hold, against the service itself: nothing stays held and nothing is free, however it ends.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { startService, type Service } from '@scrip-wallet/kit';

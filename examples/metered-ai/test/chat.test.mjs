@@ -98,7 +98,7 @@ test('tokens arrive while the answer is still being made, with the credits set a
   while ((await holdings()).held);
 });
 
-test('whoever leaves in the middle pays for what was said until then', async () => {
+test('a reader who leaves in the middle pays for what was streamed until then', async () => {
   const { account, ask, holdings } = visitor();
   await account();
   const leave = new AbortController();
@@ -133,7 +133,7 @@ test('a question that is sent twice is answered once', async () => {
   assert.equal((await holdings()).balance, 500 - charged);
 });
 
-test('whoever has not enough is shown prices, buys, and asks again', async () => {
+test('a user without enough credits is shown prices, buys, and asks again', async () => {
   const { user, account, ask, post } = visitor();
   const { balance } = await account();
   await scrip.deduct({ externalUserId: user, amount: balance - 10 });

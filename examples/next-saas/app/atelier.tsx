@@ -32,7 +32,7 @@ export function Atelier({ scripUrl, name, isTeam, initial }: Props) {
   );
 }
 
-/** One's own wallet, or a team's: whoever works in the team spends from it. */
+/** The user's own wallet, or a team's: all its members spend from it. */
 function Team({ isTeam }: { isTeam: boolean }) {
   const router = useRouter();
   const change = async () => {

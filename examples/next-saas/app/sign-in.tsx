@@ -6,14 +6,14 @@ import { authClient } from '../lib/auth-client';
 
 export function SignIn() {
   const router = useRouter();
-  const [said, setSaid] = useState('');
+  const [message, setMessage] = useState('');
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const [email, password] = [String(form.get('email')), String(form.get('password'))];
     const signUp = await authClient.signUp.email({ email, password, name: email.split('@')[0] ?? email });
     const { error } = signUp.error ? await authClient.signIn.email({ email, password }) : signUp;
-    if (error) setSaid(error.message ?? 'That did not work.');
+    if (error) setMessage(error.message ?? 'That did not work.');
     else router.refresh();
   };
   return (
@@ -26,7 +26,7 @@ export function SignIn() {
         <label htmlFor="password">Password</label>
         <input id="password" name="password" type="password" autoComplete="current-password" minLength={8} required />
         <button className="main">Sign in, or up</button>
-        <p role="status">{said}</p>
+        <p role="status">{message}</p>
       </form>
     </main>
   );

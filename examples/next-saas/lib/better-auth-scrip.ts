@@ -1,4 +1,4 @@
-// A plugin of better-auth: whoever is signed in gets a session of their wallet, or of the team's that they work in.
+// A plugin of better-auth: a signed-in user gets a session of their wallet, or of the team's that they work in.
 import type { ScripServer } from '@scrip-wallet/server';
 import type { BetterAuthPlugin } from 'better-auth';
 import { createAuthEndpoint, sessionMiddleware } from 'better-auth/api';

@@ -4,7 +4,7 @@ import { Gallery, usePosters } from './Gallery';
 import { Studio } from './Studio';
 import { Wallet } from './Wallet';
 
-/** The whole shop: draw, buy, look after what was bought. Nobody signs in. */
+/** The whole shop: draw, buy, look after what was bought. Without sign-in. */
 export function App() {
   const [posters, keep] = usePosters();
   return (

@@ -10,23 +10,23 @@ export function Studio({ onDrawn }: { onDrawn: (poster: Poster) => void }) {
   const [words, setWords] = useState('Slow mornings');
   const [style, setStyle] = useState<Style>('Suns');
   const [palette, setPalette] = useState(PALETTES[0]!.name);
-  const [said, setSaid] = useState('');
+  const [notice, setNotice] = useState('');
   const { productId } = useBalance();
   const { deduct, pending, error } = useDeduct(productId ? { productId } : {});
   const { enabled: gold } = useFeature('gold');
   const locked = PALETTES.some(({ name, feature }) => name === palette && feature) && !gold;
   const poster = { words, style, palette };
 
-  /** Another proof: what was said is about the one before. */
+  /** Another proof: the notice is about the one before. */
   const change = (set: (value: string) => void) => (value: string) => {
-    setSaid('');
+    setNotice('');
     set(value);
   };
   const print = async () => {
-    setSaid('');
+    setNotice('');
     if (!(await deduct({ amount: COST, meta: { feature: 'poster', words } }))) return;
     onDrawn(poster);
-    setSaid('It is yours: below, to download.');
+    setNotice('It is yours: below, to download.');
   };
 
   return (
@@ -50,8 +50,8 @@ export function Studio({ onDrawn }: { onDrawn: (poster: Poster) => void }) {
             {pending ? 'Printing…' : `Print it for ${COST} credits`}
           </button>
         )}
-        <p role="status" className="said">
-          {said}
+        <p role="status" className="notice">
+          {notice}
         </p>
         <ErrorMessage error={error} />
       </div>

@@ -104,7 +104,7 @@ async def async_to_end(
     undo: "Optional[Callable[[T], Awaitable[None]]]",
     pending: "set[asyncio.Task[Any]]",
 ) -> T:
-    """Does the work to its end. Where its caller is cancelled meanwhile it goes on among `pending`, and is undone
+    """Does the work to its end. Where its caller is cancelled it goes on among `pending`, and is undone
     afterwards where there is a way.
     """
     task = asyncio.get_running_loop().create_task(work)
@@ -123,7 +123,7 @@ async def finish(task: "asyncio.Task[T]", undo: "Optional[Callable[[T], Awaitabl
         if undo is not None:
             await undo(result)
     except ScripError as error:
-        # Nobody else is left to be told. What was set aside comes back when the hold expires.
+        # No caller is left to be told: the credits come back when the hold expires.
         log.warning("What a cancelled task left undone: %s", error)
 
 

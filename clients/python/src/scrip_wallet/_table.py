@@ -3,7 +3,7 @@ from typing import Any
 
 TABLE: dict[str, Any] = {'about': "How each provider's usage object reads in units that do not overlap. A shape is the first whose marks "
           'are all there (one of each list). A row adds the first value of its paths to its unit, and takes it out '
-          "of the unit that it lies within. [X] is the tokenCount of a list's entry with that modality. Text is "
+          "of the unit that it is within. [X] is the tokenCount of a list's entry with that modality. Text is "
           'estimated by hundredths of a token for each code point up to the one named.',
  'units': {'input': ['input', 'cachedInput', 'cacheWrite', 'cacheWrite1h', 'inputAudio', 'inputImage'],
            'output': ['output', 'reasoning', 'outputAudio', 'outputImage']},

@@ -33,7 +33,7 @@ class Usage:
     """The same tokens by kind, without overlap: `input`, `cachedInput`, `cacheWrite`, `cacheWrite1h`, `output`,
     `reasoning`, and audio and images where there are any; none that is zero."""
     estimated: bool = False
-    """Whether some of it was estimated from text, as nobody measured it."""
+    """Whether some of it was estimated from text, since it was not measured."""
 
     @property
     def total_tokens(self) -> int:

@@ -79,6 +79,6 @@ class Outcome:
     owed: int = 0
     """Credits that became debt."""
     uncovered: int = 0
-    """Credits that the work cost and nobody pays."""
+    """Credits that the work cost and that are not charged."""
     late: bool = False
-    """Whether the hold had expired meanwhile, and the cost was deducted without it."""
+    """Whether the hold had expired, and the cost was deducted without it."""

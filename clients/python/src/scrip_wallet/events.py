@@ -1,4 +1,4 @@
-"""What happened in a project, as the feed and webhooks tell it: one class for each shape of `data`, told apart by
+"""Events of a project, in the feed and in webhooks: one class for each shape of `data`, distinguished by
 `type`, which a type checker narrows. A type that a newer server tells is an `UnknownEvent`.
 """
 
@@ -83,7 +83,7 @@ class DebtData:
 class FrozenData:
     wallet_id: str
     frozen_reason: Optional[str] = None
-    """Why, where that was said."""
+    """Why, if a reason was given."""
     external_user_id: Optional[str] = None
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -200,7 +200,7 @@ KnownEvent = Union[
     FeaturesEvent,
 ]
 Event = Union[KnownEvent, UnknownEvent]
-"""Whatever happened. `if event.type == "order.paid"` makes `event.data` an order's."""
+"""Any event. `if event.type == "order.paid"` makes `event.data` an order's."""
 
 
 def _kinds() -> dict[str, tuple[Any, type[Any]]]:
@@ -232,6 +232,6 @@ def read_event(value: Any, event_id: Optional[str] = None) -> Event:
             event: Event = kind(**common, type=name, data=read(of, data))
             return event
         except Unreadable:
-            # A fact that is told in another way than this client knows is still to be acknowledged.
+            # An event in a shape that this client does not know is acknowledged all the same.
             pass
     return UnknownEvent(**common, type="unknown", name=name, data=data)

@@ -2,9 +2,9 @@
 and there `meter = CreditMeter(AsyncScrip(…))`.
 
 Before a call credits are held for what it may cost; its success is charged what it did cost, its failure nothing. A
-stream is charged as it goes, so that what was streamed is paid whoever goes away, and the rest comes back. A call that
-nobody hears of any more (its client left before the first word) gives its hold back when it is forgotten, and at the
-latest when the hold expires.
+stream is charged as it goes, so that what was streamed is charged even if the reader leaves, and the rest is released.
+A call without any further callback (its client left before the first word) gives its hold back when it is forgotten,
+and at the latest when the hold expires.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ ATTEMPTS = 300
 
 
 class OutOfCreditsError(Exception):
-    """Ends a stream whose next words nobody pays for."""
+    """Ends a stream whose next words cannot be paid."""
 
     status_code = 402
 
@@ -50,8 +50,8 @@ class OutOfCreditsError(Exception):
 
 
 def payer_of(data: dict[str, Any], user_api_key_dict: Any) -> Optional[str]:
-    """The user that a key belongs to; of a key that is nobody's (a back end's), the `user` that the request names.
-    So nobody spends what is another's.
+    """The user that a key belongs to; for a key without a user (a back end's), the `user` that the request names.
+    So no user spends another's credits.
     """
     owner = getattr(user_api_key_dict, "user_id", None)
     if owner and owner != "default_user_id":
@@ -65,7 +65,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
 
     `cost` says how many credits a usage costs; a credit is a token where it is left out. `estimate` says how many to
     hold for a request; where it is left out, its prompt and `max_tokens` (1,024 where it does not say). `payer` says
-    whose wallet pays, None: nobody's. Of a stream a tenth of its hold is charged at a time, or `draw_every` credits.
+    whose wallet pays, or None: no charge. A stream is charged in tenths of its hold, or by `draw_every` credits.
 
     LiteLLM does not call inherited hooks: give functions instead of making a subclass.
     """
@@ -113,8 +113,13 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
         try:
             await hold.__aenter__()
         except InsufficientCreditsError as error:
-            told = {"error": error.message, "code": error.code, "balance": error.balance, "shortfall": error.shortfall}
-            raise HTTPException(402, told) from error
+            detail = {
+                "error": error.message,
+                "code": error.code,
+                "balance": error.balance,
+                "shortfall": error.shortfall,
+            }
+            raise HTTPException(402, detail) from error
         except ScripError as error:
             log.error("No hold could be placed for a call of %s: %s", payer, error)
             raise HTTPException(503, {"error": "Credits cannot be asked for now.", "code": error.code}) from error
@@ -124,7 +129,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
             data[name] = {}
         data[name][MARK] = metered.mark
         self.calls[metered.mark] = metered
-        # It lives as long as what LiteLLM itself knows of the call. Then nobody can call back any more.
+        # It lives as long as what LiteLLM itself knows of the call. After that there are no more callbacks.
         keeper = data.get("litellm_logging_obj")
         if keeper is not None and hasattr(keeper, "__dict__"):
             keeper.scrip_metered = metered
@@ -153,7 +158,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
     async def async_post_call_streaming_iterator_hook(
         self, user_api_key_dict: Any, response: Any, request_data: dict[str, Any]
     ) -> AsyncGenerator[Any, None]:
-        """Charges a stream as it goes, and what is left of it at its end, whoever ends it."""
+        """Charges a stream as it goes, and the rest at its end, however it ends."""
         metered = self.metered(request_data)
         if metered is None:
             async for chunk in response:
@@ -177,7 +182,7 @@ class CreditMeter(CustomLogger):  # type: ignore[misc, unused-ignore]
 
 
 class Metered:
-    """A call, from its hold to its end. It ends once: whoever says so first."""
+    """A call, from its hold to its end. It ends once, by what comes first."""
 
     def __init__(self, meter: CreditMeter, hold: AsyncRunningHold, prompt: Usage) -> None:
         self.mark = uuid.uuid4().hex
@@ -204,7 +209,7 @@ class Metered:
 
     def answered(self, response: Any) -> Usage:
         """The usage of a whole answer."""
-        # A stream that it is told as a whole was seen already.
+        # A stream that is reported as a whole was seen already.
         stream = Stream(self.prompt)
         stream.see(response)
         return stream.whole(response)
@@ -218,7 +223,7 @@ class Metered:
             log.error("The cost of a call is negative: what was held is charged.")
         except Exception:
             # Neither free nor the client's trouble.
-            log.exception("The cost of a call cannot be told: what was held is charged.")
+            log.exception("The cost of a call is unknown: what was held is charged.")
         return self.hold.amount
 
     def streamed(self) -> Optional[Usage]:
@@ -232,7 +237,7 @@ class Metered:
         self.stream.see(chunk)
         due = self.cost_of(self.stream.running()) - self.hold.drawn
         if due >= self.step:
-            # Pieces of words are fewer tokens together: it is counted anew where it matters.
+            # Pieces of words are fewer tokens together: it is counted again where it matters.
             self.stream.recount()
             due = self.cost_of(self.stream.running()) - self.hold.drawn
         if due >= self.step:
@@ -289,7 +294,7 @@ tasks: "set[asyncio.Task[None]]" = set()
 
 
 def spawn(work: Any) -> None:
-    """Does it by itself; a task that nobody holds may be collected."""
+    """Does it in the background; a task without a reference may be collected."""
     task = asyncio.get_running_loop().create_task(work)
     tasks.add(task)
     task.add_done_callback(tasks.discard)

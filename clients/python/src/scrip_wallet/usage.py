@@ -17,7 +17,7 @@ class Measured:
     """By kind, without overlap, none that is zero: `input`, `cachedInput`, `cacheWrite`, `cacheWrite1h`, `output`,
     `reasoning`, `inputAudio`, `inputImage`, `outputAudio`, `outputImage`."""
     estimated: bool
-    """Whether some of it was estimated from text, as nobody measured it."""
+    """Whether some of it was estimated from text, since it was not measured."""
 
     @property
     def input_tokens(self) -> int:
@@ -82,7 +82,7 @@ def together(older: Any, newer: Any) -> Any:
 
 
 def at(usage: Any, path: str) -> Any:
-    """What lies at a path such as `a.b`, or `a[AUDIO]` for the count of a list's entry."""
+    """The value at a path such as `a.b`, or `a[AUDIO]` for the count of a list's entry."""
     steps, _, modality = path.rstrip("]").partition("[")
     found = usage
     for step in steps.split("."):
@@ -125,7 +125,7 @@ def measured(usage: Any, side: str) -> Optional[dict[str, int]]:
         found[unit] = found.get(unit, 0) + count
         if within is not None:
             found[within] = found.get(within, 0) - count
-    # Audio and images that were cached are told in both places: they count as cached.
+    # Audio and images that were cached are reported in both places: they count as cached.
     cached = sum(found.get(unit, 0) for unit in ("cachedInput", "cacheWrite", "cacheWrite1h"))
     twice = min(max(-found.get("input", 0), 0), cached)
     for kind in ("inputAudio", "inputImage"):

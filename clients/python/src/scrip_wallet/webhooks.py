@@ -29,7 +29,7 @@ def verify_webhook(
 
     `body` is what arrived, byte by byte: not what a framework made of it. `headers` are a framework's, or pairs.
     With several secrets one has to fit: the old and the new one while a secret is being changed. An event may come
-    more than once, with the same `id`. Raises `SignatureError`; `now` stands in for the clock.
+    more than once, with the same `id`. Raises `SignatureError`; `now` replaces the clock.
     """
     if not isinstance(body, (str, bytes)):
         raise ScripError("invalid_options", "verify_webhook needs the body as it arrived: a text or its bytes.")
@@ -96,7 +96,7 @@ def sign_event(
 
 
 def key_of(secret: str) -> bytes:
-    """The bytes that a secret stands for."""
+    """The bytes that a secret encodes."""
     try:
         key = base64.b64decode(secret[6:] if secret.startswith("whsec_") else secret, validate=True)
     except (binascii.Error, ValueError):
@@ -113,7 +113,7 @@ def digest(key: bytes, identifier: str, timestamp: str, content: bytes) -> bytes
 
 
 def bag(headers: HeaderBag) -> dict[str, str]:
-    """The headers by their names in lower case, whatever a framework keeps them in."""
+    """The headers by their names in lower case, from any framework's mapping."""
     pairs: Iterable[Any] = headers.items() if isinstance(headers, Mapping) else headers
     found: dict[str, str] = {}
     for name, value in pairs:

@@ -22,8 +22,8 @@ export interface PaywallProps {
   className?: string;
 }
 
-/** Shows its children to whoever has the feature or the credits, and to others what would open it. It hides what
- * is in the page already: what must not be had for nothing is guarded by a server. */
+/** Shows its children to users who have the feature or the credits, and to others the prices that bring them. It only
+ * hides what is in the page: work that costs you money belongs behind a server. */
 export function Paywall({ children, feature, credits, productId, fallback, checkout, features, className }: PaywallProps) {
   const { loading, error, refresh } = useWallet();
   const { enabled } = useFeature(feature ?? '');

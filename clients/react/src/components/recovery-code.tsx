@@ -6,11 +6,11 @@ import { ErrorMessage } from './error-message';
 import { LostCode } from './lost-code';
 
 export interface RecoveryCodeProps {
-  /** Whether it has to be asked for; true when left out: whoever reads it over a shoulder owns it. */
+  /** Whether it is hidden until asked for; true when left out, since anyone who reads it can spend the credits. */
   concealed?: boolean;
   /** Offers to replace a code that became known to others. */
   replaceable?: boolean;
-  /** What is said beside it. */
+  /** The text beside it. */
   children?: ReactNode;
   /** Markup of your own. */
   render?: (code: string) => ReactNode;
@@ -63,11 +63,11 @@ export function RecoveryCode({ concealed = true, replaceable = false, children, 
   );
 }
 
-const SAID_MS = 4_000;
+const NOTICE_MS = 4_000;
 
 function Copy({ text }: { text: string }) {
   const { say } = useMessages();
-  const [said, setSaid] = useState('');
+  const [notice, setNotice] = useState('');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const copy = async () => {
@@ -78,16 +78,16 @@ function Copy({ text }: { text: string }) {
       // Not everywhere may a page write there.
       words = say('notCopied');
     }
-    setSaid(words);
+    setNotice(words);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setSaid(''), SAID_MS);
+    timer.current = setTimeout(() => setNotice(''), NOTICE_MS);
   };
   return (
     <>
       <button type="button" className="scrip-button" onClick={() => void copy()}>
         {say('copy')}
       </button>
-      <span role="status">{said}</span>
+      <span role="status">{notice}</span>
     </>
   );
 }

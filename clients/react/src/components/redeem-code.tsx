@@ -13,27 +13,27 @@ export interface RedeemCodeProps {
   className?: string;
 }
 
-/** Takes a recovery code and goes on with its wallet. A wallet that is here already is not lost unasked. */
+/** Takes a recovery code and opens its wallet. A wallet that is open here already is not replaced without asking. */
 export function RedeemCode({ onRedeemed, recoverByEmail = false, className }: RedeemCodeProps) {
   const { wallet, redeem, pending, actionError } = useWallet();
   const { bySession } = useScrip();
   const { say } = useMessages();
   const [code, setCode] = useState('');
   const [kept, setKept] = useState(false);
-  const [said, setSaid] = useState('');
+  const [notice, setNotice] = useState('');
   const input = useId();
   const other = wallet && holdsAnything(wallet) ? wallet.code : undefined;
-  // Whoever is signed in has their own.
+  // A user who is signed in has a wallet of their own.
   if (bySession) return null;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (pending) return;
-    setSaid('');
+    setNotice('');
     const opened = await redeem(code.trim());
     if (!opened) return;
     setCode('');
     setKept(false);
-    setSaid(say('opened'));
+    setNotice(say('opened'));
     onRedeemed?.(opened);
   };
   return (
@@ -63,7 +63,7 @@ export function RedeemCode({ onRedeemed, recoverByEmail = false, className }: Re
           </label>
         )}
         <ErrorMessage error={actionError} />
-        <p role="status">{said}</p>
+        <p role="status">{notice}</p>
       </form>
       <LostCode />
       {recoverByEmail && <Recover />}

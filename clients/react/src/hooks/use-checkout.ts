@@ -12,7 +12,7 @@ export interface CheckoutState extends Action {
   readonly checkout: (input: CheckoutInput) => Promise<void>;
   /** The same in a window of its own; answers the order once it is final. To be called from a click. */
   readonly popup: (input: CheckoutInput) => Promise<Order | undefined>;
-  /** The order that the buyer came back from; null where nobody did, undefined until that is known. */
+  /** The order that the buyer came back from; null where there is none, undefined until that is known. */
   readonly order: Order | null | undefined;
   /** Whether its payment is being waited for. */
   readonly completing: boolean;

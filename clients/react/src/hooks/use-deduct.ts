@@ -33,7 +33,7 @@ export function useDeduct(options: { productId?: string } = {}): DeductState {
       const productId = input.productId ?? usual;
       if (productId === undefined) throw new TypeError('Which productId? Give one to useDeduct or to deduct');
       const of = JSON.stringify([productId, input.amount, input.meta, input.idempotencyKey]);
-      // One press, one good: whoever pressed twice is answered once.
+      // A second press while one is under way takes nothing.
       if (underWay.current.has(of)) return Promise.resolve(undefined);
       const kept = doubt.current?.of === of ? doubt.current.key : undefined;
       const key = input.idempotencyKey ?? kept;

@@ -20,7 +20,7 @@ export interface WalletState {
   readonly redeem: (code: string) => Promise<Wallet | undefined>;
   /** Replaces a code that became known to others; answers the new one. */
   readonly rotate: () => Promise<string | undefined>;
-  /** Forgets the code here. Whoever did not keep it has lost the wallet. */
+  /** Forgets the code here. Without a copy of it the wallet is lost. */
   readonly forget: () => Promise<void>;
   /** Forgets the lost code, and no other. */
   readonly forgetLost: () => Promise<void>;

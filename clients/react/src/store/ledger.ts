@@ -51,7 +51,7 @@ export class Ledger {
     if (!cursor) return;
     const page = await this.#client.ledger({ ...this.#filter, cursor });
     this.pages.put((now) =>
-      // Another wallet's ledger may have come in meanwhile.
+      // Another wallet's ledger may have been opened.
       now?.nextCursor === cursor
         ? { entries: [...now.entries, ...page.items], nextCursor: page.nextCursor }
         : now,

@@ -5,7 +5,7 @@ import { asScripError } from '../errors';
 
 /** What is known of it now. */
 export interface Snapshot<T> {
-  /** The last answer; stays while it is read anew. */
+  /** The last answer; stays while it is read again. */
   readonly data: T | undefined;
   /** Why the last reading failed. */
   readonly error: ScripError | undefined;
@@ -42,18 +42,18 @@ export class Resource<T> {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Reads it if nobody did. */
+  /** Reads it if it was not read yet. */
   ensure(): void {
     if (this.#stale) void this.#start();
   }
 
-  /** Reads it anew; resolves when what is known is of after this call. */
+  /** Reads it again; resolves with an answer that is newer than this call. */
   refresh(): Promise<void> {
     this.#stale = true;
     return this.#start();
   }
 
-  /** It may have changed: read anew if anybody looks, else when somebody next does. */
+  /** It may have changed: read again now if it is shown, else when it is next. */
   invalidate(): void {
     this.#stale = true;
     if (this.#listeners.size > 0) void this.#start();
@@ -73,7 +73,7 @@ export class Resource<T> {
   }
 
   /** Shows what a reading knows before it ends. */
-  meanwhile(data: T): void {
+  preview(data: T): void {
     this.#show({ data, error: undefined, loading: false });
   }
 

@@ -6,7 +6,7 @@ import { Resource } from './resource';
 
 /** Changes close together are followed by one reading. */
 const GATHER_MS = 150;
-/** Whoever comes back to the page sees what is at most this old. */
+/** A page that is looked at again shows what is at most this old. */
 const FRESH_MS = 10_000;
 /** What the client puts into the address that a buyer comes back to. */
 const RETURNED = 'scrip_checkout';
@@ -25,7 +25,7 @@ export class ScripStore {
   /** A stored code that opens nothing any more. */
   readonly lostCode: Resource<string | null>;
   readonly products: Resource<readonly Product[]>;
-  /** The order that a buyer came back from; null where nobody did. */
+  /** The order that a buyer came back from; null where there is none. */
   readonly returned: Resource<Order | null>;
   readonly #ledgers = new Map<string, Ledger>();
   #gathering: ReturnType<typeof setTimeout> | undefined;
@@ -45,7 +45,7 @@ export class ScripStore {
   private constructor(client: Scrip, initial: Initial) {
     this.client = client;
     this.wallet = new Resource<OpenWallet | null>(async () => {
-      const wallet = await client.wallet().catch(nobody);
+      const wallet = await client.wallet().catch(withoutWallet);
       const lost = await client.lostCode();
       this.lostCode.put(() => lost);
       return wallet;
@@ -54,20 +54,19 @@ export class ScripStore {
     this.products = new Resource<readonly Product[]>(() => client.products(), initial.products);
     this.returned = new Resource<Order | null>(async (before) => {
       const back = this.#completing || isBack();
-      // Whoever only left a checkout, or has it open in another tab: one look, and a word only where something
-      // was done there.
-      let order = await client.completeCheckout({ timeoutMs: 0 }).catch(nobody);
+      // A buyer who left a checkout, or has it open in another tab: one look, and a notice only if it was paid or failed.
+      let order = await client.completeCheckout({ timeoutMs: 0 }).catch(withoutWallet);
       const waits = order && (order.status === 'pending' || order.processing);
       if (back && waits) {
-        this.returned.meanwhile(order);
+        this.returned.preview(order);
         order = await client.completeCheckout();
       }
       // Where nothing is kept the address is all that a reload has.
       if (back && client.isCodeKept) forgetReturn();
       // The thanks and what they are for are seen together.
       if (order?.status === 'paid') await this.wallet.refresh();
-      const told = back || order?.processing || order?.status === 'paid' || order?.status === 'failed';
-      return (told ? order : null) ?? before ?? null;
+      const isShown = back || order?.processing || order?.status === 'paid' || order?.status === 'failed';
+      return (isShown ? order : null) ?? before ?? null;
     });
   }
 
@@ -98,7 +97,7 @@ export class ScripStore {
     };
   }
 
-  /** A deduction said what is left: shown at once, before the wallet is read again. */
+  /** Shows what a deduction left at once, before the wallet is read again. */
   spent(productId: string, balance: number): void {
     this.wallet.put(
       (wallet) =>
@@ -130,7 +129,7 @@ export class ScripStore {
     };
   }
 
-  /** What the service said of the wallet by itself. */
+  /** Takes over what the live stream says of the wallet. */
   #hold(holdings: Holdings): void {
     const before = this.wallet.snapshot().data;
     if (!before) return;
@@ -149,8 +148,8 @@ export class ScripStore {
   }
 }
 
-/** Where nobody is signed in there is no wallet, and nothing is wrong. */
-function nobody(error: unknown): null {
+/** Without a signed-in user there is no wallet, which is no error. */
+function withoutWallet(error: unknown): null {
   if (isScripError(error, 'no_wallet')) return null;
   throw error;
 }

@@ -71,7 +71,7 @@ class AsyncCalls:
         spends: bool = False,
     ) -> T:
         def answered(answer: Answer) -> T:
-            # A key of this call's own: whoever did it, it was one of its attempts.
+            # A key of this call's own: one of its attempts did it.
             done = {own: anything(answer.body)} if own and answer.replayed else {}
             return read(kind, {**answer.body, **done})
 

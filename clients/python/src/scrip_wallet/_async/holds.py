@@ -88,7 +88,7 @@ class AsyncHolds(AsyncCalls):
         return (await self._spend(call))[0]
 
     async def get_hold(self, hold_id: str) -> Hold:
-        """How a hold stands."""
+        """A hold's state."""
         return await self._get(f"/holds/{segment(hold_id, 'hold')}", Hold)
 
     async def draw(

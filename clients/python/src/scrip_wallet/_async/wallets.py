@@ -35,7 +35,7 @@ class AsyncWallets(AsyncCalls):
         return await self._post("/wallets/external", ExternalWallet, body, repeatable=True)
 
     async def create_wallet(self) -> Wallet:
-        """Makes a wallet that belongs to whoever has its code."""
+        """Creates a wallet that belongs to anyone who has its code."""
         return await self._post("/wallets", Wallet)
 
     async def rotate(self, code: str, *, idempotency_key: Optional[str] = None) -> str:
@@ -135,8 +135,8 @@ class AsyncWallets(AsyncCalls):
         expires_in_seconds: Optional[int] = None,
         can: Optional[Sequence[Ability]] = None,
     ) -> SessionToken:
-        """A token with which this user's browser may read this wallet, and buy for it; an hour where nothing is
-        said. A user without a wallet gets one.
+        """A token with which this user's browser may read this wallet, and buy for it; an hour by
+        default. A user without a wallet gets one.
         """
         wallet_path(external_user_id, code)
         body = given(

@@ -114,7 +114,7 @@ class Credits(Calls):
                 if isinstance(error, dict) and isinstance(error.get("code"), str):
                     all_results.append(refusal({"message": "", **error}, key))
                     continue
-                # A key of this call's own: whoever did it, it was one of its attempts.
+                # A key of this call's own: one of its attempts did it.
                 if item.idempotency_key is None and answer.retried and isinstance(result, dict):
                     result = {**result, "deducted": anything(result)}
                 all_results.append(read(Deduction, result))

@@ -65,7 +65,7 @@ class History(Calls):
     def poll_events(
         self, *, after: Optional[str] = None, types: Sequence[str] = (), interval: float = 5.0
     ) -> Iterator[Event]:
-        """All that happened, and then whatever happens, for as long as it is listened to. Remember the `id` of the
+        """All events so far, and then the new ones, for as long as you listen. Remember the `id` of the
         last event that was worked off, and begin `after` it the next time. It asks every `interval` seconds, also
         through trouble that passes.
         """

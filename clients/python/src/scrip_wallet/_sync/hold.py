@@ -1,5 +1,5 @@
 # Made by generate.py from _async/hold.py: do not change it by hand.
-"""Work under a hold: whatever happens to the work, what it cost is paid for and the rest is back."""
+"""Work under a hold: what it cost is charged, and the rest is released, however the work ends."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .holds import Holds
 
 DEFAULT_SECONDS = 900
-"""As the service has it where nothing is said."""
+"""The service's default."""
 MOST = 2**53 - 1
 MOST_TRIES = 20
 """How often work may be begun under a key, while none of its holds is charged."""
@@ -100,7 +100,7 @@ class RunningHold:
             if at > 1:
                 self._call = renamed(self._call, f"{self._named_key}#{at}")
                 self.key = self._call.key or ""
-            # To its end, though the task may be cancelled meanwhile: a hold that nobody knows of could not be released.
+            # To its end, though the task may be cancelled: a hold whose id is unknown could not be released.
             placing = self._scrip._spend(self._call)
             placed, replayed = to_end(placing, self._abandon, self._scrip._http.pending)
             # A key that the caller gave and that was used before: work for which another run is charged, or was. With
@@ -126,14 +126,14 @@ class RunningHold:
     def draw(
         self, amount: int, *, idempotency_key: Optional[str] = None, meta: Optional[Mapping[str, Any]] = None
     ) -> Draw:
-        """Charges a part now, whatever becomes of the rest; the hold stays open. Past what is held it takes from
+        """Charges a part now, which stays charged; the hold stays open. Past what is held it takes from
         the balance; where that does not do, `insufficient_credits` says to stop. `meta` is laid over that of the hold.
         """
         key = idempotency_key or new_key()
         try:
             draw = self._scrip._draw(self.hold_id, amount, key, meta, own=idempotency_key is None)
         except ScripError as error:
-            # Nobody refused it, so it may have been done: the work that it is for is not free.
+            # It was not refused, so it may have been done: the work that it is for is not free.
             if error.status < 300 or (error.status >= 500 and error.code != "overloaded"):
                 self._named[key] = amount
             raise

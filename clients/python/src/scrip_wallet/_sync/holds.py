@@ -89,7 +89,7 @@ class Holds(Calls):
         return (self._spend(call))[0]
 
     def get_hold(self, hold_id: str) -> Hold:
-        """How a hold stands."""
+        """A hold's state."""
         return self._get(f"/holds/{segment(hold_id, 'hold')}", Hold)
 
     def draw(

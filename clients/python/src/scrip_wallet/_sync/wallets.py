@@ -36,7 +36,7 @@ class Wallets(Calls):
         return self._post("/wallets/external", ExternalWallet, body, repeatable=True)
 
     def create_wallet(self) -> Wallet:
-        """Makes a wallet that belongs to whoever has its code."""
+        """Creates a wallet that belongs to anyone who has its code."""
         return self._post("/wallets", Wallet)
 
     def rotate(self, code: str, *, idempotency_key: Optional[str] = None) -> str:
@@ -136,8 +136,8 @@ class Wallets(Calls):
         expires_in_seconds: Optional[int] = None,
         can: Optional[Sequence[Ability]] = None,
     ) -> SessionToken:
-        """A token with which this user's browser may read this wallet, and buy for it; an hour where nothing is
-        said. A user without a wallet gets one.
+        """A token with which this user's browser may read this wallet, and buy for it; an hour by
+        default. A user without a wallet gets one.
         """
         wallet_path(external_user_id, code)
         body = given(

@@ -1,12 +1,12 @@
-"""Answers that are lost, cut or wrong: nothing is done twice, and nothing is given up that can be done."""
+"""Answers that are lost, cut or wrong: nothing is done twice, and what can be done is done."""
 
 import json
 from typing import Any, Callable
 
 import httpx
 import pytest
-from conftest import Service, Unkind
-from unkind import Trouble
+from conftest import Faulty, Service
+from faults import Trouble
 
 from scrip_wallet import BatchItem, Scrip, ScripError, models
 
@@ -19,43 +19,43 @@ STOPPING = (503, {"retry-after": "1"}, b'{"code":"unavailable","message":"Stoppi
 LIMITED = (429, {"retry-after": "7"}, b'{"code":"rate_limited","message":"Slower."}')
 PORTAL = (200, {"content-type": "text/html"}, b"<h1>Welcome to the hotel</h1>")
 
-PASSING: list[Any] = ["lost", "cut", "half", "unasked", INTERNAL, GATEWAY, BUSY, STOPPING, LIMITED, PORTAL]
-NAMES = ["lost", "cut", "half", "unasked", "500", "502", "503", "unavailable", "429", "portal"]
+PASSING: list[Any] = ["lost", "cut", "half", "unsent", INTERNAL, GATEWAY, BUSY, STOPPING, LIMITED, PORTAL]
+NAMES = ["lost", "cut", "half", "unsent", "500", "502", "503", "unavailable", "429", "portal"]
 
 
 @pytest.mark.parametrize("trouble", PASSING, ids=NAMES)
-def test_a_deduction_is_made_once_and_says_so(unkind: Unkind, user: MakeUser, trouble: Any) -> None:
+def test_a_deduction_is_made_once_and_says_so(faulty: Faulty, user: MakeUser, trouble: Any) -> None:
     name = user(100)
-    unkind.proxy.troubles.extend([trouble, trouble])
-    done = unkind.scrip.deduct(external_user_id=name, amount=3)
+    faulty.proxy.troubles.extend([trouble, trouble])
+    done = faulty.scrip.deduct(external_user_id=name, amount=3)
     # Whichever of its attempts did it: it was this call.
     assert done == models.Deduction(balance=97, deducted=True)
-    assert len(unkind.waits) == 2 and unkind.waits[1] > unkind.waits[0]
-    assert len({json.loads(body)["idempotencyKey"] for body in unkind.proxy.bodies}) == 1
-    assert len(unkind.proxy.bodies) == 3
+    assert len(faulty.waits) == 2 and faulty.waits[1] > faulty.waits[0]
+    assert len({json.loads(body)["idempotencyKey"] for body in faulty.proxy.bodies}) == 1
+    assert len(faulty.proxy.bodies) == 3
 
 
 @pytest.mark.parametrize("trouble", PASSING, ids=NAMES)
-def test_a_grant_is_made_once_and_says_so(unkind: Unkind, service: Service, user: MakeUser, trouble: Any) -> None:
+def test_a_grant_is_made_once_and_says_so(faulty: Faulty, service: Service, user: MakeUser, trouble: Any) -> None:
     name = user(0)
-    unkind.proxy.troubles.append(trouble)
-    grant = unkind.scrip.credit(external_user_id=name, product_id=service.product, amount=50)
+    faulty.proxy.troubles.append(trouble)
+    grant = faulty.scrip.credit(external_user_id=name, product_id=service.product, amount=50)
     assert grant == models.Credit(balance=50, credited=True)
 
 
-def test_a_key_of_the_callers_says_what_the_service_says(unkind: Unkind, user: MakeUser) -> None:
+def test_a_key_of_the_callers_says_what_the_service_says(faulty: Faulty, user: MakeUser) -> None:
     # Another run may have done it: that cannot be told from an own attempt.
     name = user(100)
-    unkind.proxy.troubles.append("lost")
-    done = unkind.scrip.deduct(external_user_id=name, amount=3, idempotency_key="image-1")
+    faulty.proxy.troubles.append("lost")
+    done = faulty.scrip.deduct(external_user_id=name, amount=3, idempotency_key="image-1")
     assert done == models.Deduction(balance=97, deducted=False)
 
 
-def test_a_batch_is_made_once_and_says_so(unkind: Unkind, user: MakeUser) -> None:
+def test_a_batch_is_made_once_and_says_so(faulty: Faulty, user: MakeUser) -> None:
     name = user(100)
-    unkind.proxy.troubles.append("lost")
+    faulty.proxy.troubles.append("lost")
     items = [BatchItem(1, external_user_id=name), BatchItem(2, external_user_id=name, idempotency_key="b")]
-    first, second = unkind.scrip.deduct_batch(items)
+    first, second = faulty.scrip.deduct_batch(items)
     assert first == models.Deduction(balance=97, deducted=True)
     assert second == models.Deduction(balance=97, deducted=False)
 
@@ -63,19 +63,19 @@ def test_a_batch_is_made_once_and_says_so(unkind: Unkind, user: MakeUser) -> Non
 @pytest.mark.parametrize(
     "trouble", ["lost", "cut", INTERNAL, GATEWAY, STOPPING], ids=["lost", "cut", "500", "502", "503"]
 )
-def test_a_wallet_that_might_be_made_twice_is_not_asked_for_again(unkind: Unkind, trouble: Any) -> None:
-    unkind.proxy.troubles.append(trouble)
+def test_a_wallet_that_might_be_made_twice_is_not_asked_for_again(faulty: Faulty, trouble: Any) -> None:
+    faulty.proxy.troubles.append(trouble)
     with pytest.raises(ScripError) as caught:
-        unkind.scrip.create_wallet()
-    assert caught.value.passing and unkind.waits == []
-    assert unkind.proxy.seen == ["POST /api/v1/wallets"]
+        faulty.scrip.create_wallet()
+    assert caught.value.passing and faulty.waits == []
+    assert faulty.proxy.seen == ["POST /api/v1/wallets"]
 
 
 @pytest.mark.parametrize("trouble", [BUSY, LIMITED], ids=["overloaded", "429"])
-def test_what_was_refused_undone_is_asked_for_again(unkind: Unkind, trouble: Any) -> None:
-    unkind.proxy.troubles.append(trouble)
-    assert unkind.scrip.create_wallet().code
-    assert unkind.waits[0] >= int(trouble[1]["retry-after"])
+def test_what_was_refused_undone_is_asked_for_again(faulty: Faulty, trouble: Any) -> None:
+    faulty.proxy.troubles.append(trouble)
+    assert faulty.scrip.create_wallet().code
+    assert faulty.waits[0] >= int(trouble[1]["retry-after"])
 
 
 def test_no_connection_is_no_attempt(service: Service) -> None:
@@ -88,38 +88,38 @@ def test_no_connection_is_no_attempt(service: Service) -> None:
     assert isinstance(caught.value.__cause__, httpx.ConnectError)
 
 
-def test_it_ends_with_the_key_to_ask_again_under(unkind: Unkind, user: MakeUser) -> None:
+def test_it_ends_with_the_key_to_ask_again_under(faulty: Faulty, user: MakeUser) -> None:
     name = user(100)
-    unkind.proxy.troubles.extend(["lost"] * 4)
+    faulty.proxy.troubles.extend(["lost"] * 4)
     with pytest.raises(ScripError) as caught:
-        unkind.scrip.deduct(external_user_id=name, amount=3)
+        faulty.scrip.deduct(external_user_id=name, amount=3)
     error = caught.value
-    assert (error.code, error.status, len(unkind.waits)) == ("network_error", 0, 3)
-    assert json.loads(unkind.proxy.bodies[0])["idempotencyKey"] == error.idempotency_key
-    again = unkind.scrip.deduct(external_user_id=name, amount=3, idempotency_key=error.idempotency_key)
+    assert (error.code, error.status, len(faulty.waits)) == ("network_error", 0, 3)
+    assert json.loads(faulty.proxy.bodies[0])["idempotencyKey"] == error.idempotency_key
+    again = faulty.scrip.deduct(external_user_id=name, amount=3, idempotency_key=error.idempotency_key)
     assert again == models.Deduction(balance=97, deducted=False)
 
 
-def test_waits_grow_and_a_long_one_is_the_callers(unkind: Unkind, user: MakeUser) -> None:
+def test_waits_grow_and_a_long_one_is_the_callers(faulty: Faulty, user: MakeUser) -> None:
     name = user(0)
-    unkind.proxy.troubles.extend(["unasked"] * 3)
-    unkind.scrip.wallet(name)
-    assert [low <= wait <= low * 2 for low, wait in zip([0.125, 0.25, 0.5], unkind.waits)] == [True] * 3
-    unkind.waits.clear()
-    unkind.proxy.troubles.append((429, {"retry-after": "3600"}, LIMITED[2]))
+    faulty.proxy.troubles.extend(["unsent"] * 3)
+    faulty.scrip.wallet(name)
+    assert [low <= wait <= low * 2 for low, wait in zip([0.125, 0.25, 0.5], faulty.waits)] == [True] * 3
+    faulty.waits.clear()
+    faulty.proxy.troubles.append((429, {"retry-after": "3600"}, LIMITED[2]))
     with pytest.raises(ScripError) as caught:
-        unkind.scrip.wallet(name)
-    assert (caught.value.retry_after, caught.value.passing, unkind.waits) == (3600.0, True, [])
+        faulty.scrip.wallet(name)
+    assert (caught.value.retry_after, caught.value.passing, faulty.waits) == (3600.0, True, [])
 
 
-def test_other_refusals_stand(unkind: Unkind, user: MakeUser) -> None:
+def test_other_refusals_stand(faulty: Faulty, user: MakeUser) -> None:
     name = user(1)
     for status, code in [(400, "invalid_request"), (402, "insufficient_credits"), (409, "balance_limit")]:
-        unkind.proxy.troubles.append((status, {}, json.dumps({"code": code, "message": "No."}).encode()))
+        faulty.proxy.troubles.append((status, {}, json.dumps({"code": code, "message": "No."}).encode()))
         with pytest.raises(ScripError) as caught:
-            unkind.scrip.deduct(external_user_id=name, amount=1)
+            faulty.scrip.deduct(external_user_id=name, amount=1)
         assert (caught.value.code, caught.value.status) == (code, status)
-    assert unkind.waits == []
+    assert faulty.waits == []
 
 
 @pytest.mark.parametrize(
@@ -191,14 +191,14 @@ def test_an_answer_that_drips_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> N
     assert (caught.value.code, now[0]) == ("timeout", 12.0)
 
 
-def test_events_are_polled_through_trouble(unkind: Unkind, user: MakeUser) -> None:
-    *_, last = unkind.scrip.all_events()
-    events = unkind.scrip.poll_events(after=last.id, types=["wallet.created"], interval=5)
+def test_events_are_polled_through_trouble(faulty: Faulty, user: MakeUser) -> None:
+    *_, last = faulty.scrip.all_events()
+    events = faulty.scrip.poll_events(after=last.id, types=["wallet.created"], interval=5)
     name = user(0)
-    unkind.proxy.troubles.extend(["lost"] * 4 + [(429, {"retry-after": "99"}, LIMITED[2])])
+    faulty.proxy.troubles.extend(["lost"] * 4 + [(429, {"retry-after": "99"}, LIMITED[2])])
     event = next(events)
     assert event.type == "wallet.created" and event.data.external_user_id == name
-    assert unkind.waits[3:] == [5.0, 99.0]
-    unkind.proxy.troubles.append((403, {}, b'{"code":"secret_key_required","message":"No."}'))
+    assert faulty.waits[3:] == [5.0, 99.0]
+    faulty.proxy.troubles.append((403, {}, b'{"code":"secret_key_required","message":"No."}'))
     with pytest.raises(ScripError):
         next(events)

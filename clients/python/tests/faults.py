@@ -14,7 +14,7 @@ Trouble = Union[str, tuple[int, "dict[str, str]", bytes]]
 
 class Proxy:
     """`troubles` come over the next requests, one each, and then none. `lost`: the connection ends without an
-    answer. `cut`: in the midst of its body. `half`: an answer whose body ends too soon, and says so. `unasked`:
+    answer. `cut`: in the midst of its body. `half`: an answer whose body ends too soon, and says so. `unsent`:
     as `lost`, before the service was asked. Anything else is answered in the service's place, which did the work
     unless the status is 503 or 429.
     """
@@ -51,8 +51,8 @@ class Proxy:
         self.seen.append(f"{request.command} {request.path.split('?')[0]}")
         self.bodies.append(body)
         refused = isinstance(trouble, tuple) and trouble[0] in (429, 503)
-        status, headers, content = (0, {}, b"") if trouble == "unasked" or refused else self.ask(request, body)
-        if trouble in ("lost", "unasked"):
+        status, headers, content = (0, {}, b"") if trouble == "unsent" or refused else self.ask(request, body)
+        if trouble in ("lost", "unsent"):
             request.close_connection = True
             return
         if isinstance(trouble, tuple):
