@@ -177,8 +177,8 @@ async fn what_is_no_page_is_not_found() {
 async fn a_program_without_the_clients_packages_says_what_makes_them() {
     let service = Service::start().await;
     let path = "/packages/scrip-wallet-react.tgz";
-    let refused = service.client.get(path).await;
-    let message = refused.expect(404)["message"].to_string();
+    let reply = service.anonymous(Method::GET, path).await;
+    assert_refused(&reply, 404, "route_not_found");
+    let message = reply.body["message"].as_str().unwrap();
     assert!(message.contains("scripts/pack-clients"), "{message}");
-    service.stop().await;
 }
