@@ -3,7 +3,7 @@
 import { ScripError, isScripError, segment } from '@scrip-wallet/core';
 import { Kept, browserStorage, parse, type CodeStorage } from './storage.js';
 
-/** So long the service is believed that a code opens nothing. */
+/** How long a code that opened nothing is not tried again. */
 const BELIEVED_MS = 3_600_000;
 
 export class StoredCode {

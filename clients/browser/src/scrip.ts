@@ -70,7 +70,7 @@ export class Scrip {
     return (await this.#http.call<{ products: Product[] }>('GET', '/products', options)).products;
   }
 
-  /** The stored recovery code; null where there is none, or it opens nothing. */
+  /** The stored recovery code; null where there is none, or it no longer works. */
   async code(): Promise<string | null> {
     return this.bySession ? null : this.#code.get();
   }
@@ -112,7 +112,7 @@ export class Scrip {
     return whole(wallet);
   }
 
-  /** The wallet that is open here; null where none is, or the stored code opens nothing. */
+  /** The wallet that is open here; null where none is, or the stored code no longer works. */
   async wallet(options?: CallOptions): Promise<OpenWallet | null> {
     if (this.bySession) return whole(await this.#atWallet('', (path) => this.#http.call<Schemas['ExternalWallet']>('GET', path, options)));
     const code = await this.#code.get();

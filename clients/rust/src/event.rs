@@ -76,7 +76,7 @@ pub enum EventData {
     /// A wallet that owed nothing came to owe credits.
     #[serde(rename = "wallet.owing")]
     WalletOwing(DebtData),
-    /// A wallet owes nothing any more.
+    /// A wallet no longer owes anything.
     #[serde(rename = "wallet.repaid")]
     WalletRepaid(DebtData),
     /// A wallet was frozen.

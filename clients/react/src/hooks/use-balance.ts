@@ -25,7 +25,7 @@ export function useBalance(productId?: string): BalanceState {
   const wallet = useResource(store.wallet);
   const products = useResource(store.products);
   const product = products.data?.find(({ id, creditUnit }) => (productId ? id === productId : creditUnit));
-  // What is not sold any more can be spent still.
+  // What is no longer sold can still be spent.
   const id = productId ?? product?.id ?? wallet.data?.balances[0]?.productId;
   const held = wallet.data?.balances.find((balance) => balance.productId === id);
   const known = wallet.data !== undefined && (id !== undefined || !products.loading);

@@ -8,7 +8,7 @@ export interface WalletState {
   /** The wallet that is open here, by its recovery code or a session; null where there is none, undefined until that
    * is known. */
   readonly wallet: OpenWallet | null | undefined;
-  /** A code that was kept here and opens nothing any more: it was replaced elsewhere, say. */
+  /** A stored code that no longer works: it was replaced elsewhere, say. */
   readonly lostCode: string | null;
   readonly loading: boolean;
   /** Why it could not be read. */

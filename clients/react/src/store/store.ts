@@ -22,7 +22,7 @@ export interface Initial {
 export class ScripStore {
   readonly client: Scrip;
   readonly wallet: Resource<OpenWallet | null>;
-  /** A stored code that opens nothing any more. */
+  /** A stored code that no longer works. */
   readonly lostCode: Resource<string | null>;
   readonly products: Resource<readonly Product[]>;
   /** The order that a buyer came back from; null where there is none. */

@@ -55,7 +55,7 @@ class RunningHold:
     value: Any
     """What the work made, if you like: the error of a hold that could not be settled has it."""
     lost: Optional[ScripError]
-    """Why the hold cannot be kept open any more: it was closed under the work."""
+    """Why the hold can no longer be kept open: it was closed while the work ran."""
     outcome: Optional[Outcome]
     """What it came to, once it is settled."""
 
