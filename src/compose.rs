@@ -3,15 +3,13 @@
 
 mod addresses;
 mod background;
-mod beside;
 mod cells;
 mod certificate;
-mod cluster;
 mod error;
 mod follower_metrics;
-mod leader_seen;
-mod leave;
+mod member;
 mod process;
+mod serving;
 mod store;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -23,23 +21,23 @@ use actors::{
 };
 use addresses::{BoundSockets, provider_environment};
 use background::Background;
-use beside::serve_beside;
 use catalog::CatalogStore;
+use cluster::ClusterPart;
 use edge::EdgeState;
 use identity::People;
 use operations::data_dir::secrets::{ProvidedSecrets, Secrets};
 use operations::{
-    audit::AuditLog, backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
-    wallet_notes::WalletNotes,
+    audit::AuditLog, backups::Backups, outstanding::OutstandingCredits, wallet_notes::WalletNotes,
 };
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use persistence::Store;
 use scrip_http::connections::{
-    self as server, Server, ServerSettings, descriptors, signals::Signals, tls::Tls,
+    self as server, Server, ServerSettings, descriptors, signals::Signals,
 };
 use scrip_http::limits::Limits;
-use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
+use serving::{Listeners, Serving};
+use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
     app::{self, AppState},
@@ -47,13 +45,12 @@ use crate::{
 };
 
 pub use addresses::{advice, is_open_to_others, oidc_callback, scheme};
-pub use cluster::{ClusterProcess, Ended};
 pub use error::Error;
-pub use leave::leave;
+pub use member::{ClusterProcess, Ended, leave};
 pub use process::{block_on, log_to_stderr, runtime};
 pub(crate) use store::note_kinds;
-pub use store::{START_ANEW, open_store, wallets};
-use store::{close, close_unused};
+pub use store::{EXIT_RESTART, open_store, wallets};
+use store::{close, close_unused, open_data_dir};
 
 /// After the log failed for good: time for the answers that say so to reach their callers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
@@ -71,15 +68,12 @@ pub struct Platform {
 pub struct Service {
     app: Arc<AppState>,
     config: Arc<Config>,
-    /// `None`: others accept its connections.
-    listener: Option<TcpListener>,
+    /// `None`: the front of a process of several accepts its connections.
+    listeners: Option<Listeners>,
     metrics: Option<TcpListener>,
-    /// Where administrators reach it, if not at its address.
-    admin: Option<TcpListener>,
-    tls: Option<Arc<Tls>>,
-    /// Where this server reaches itself without TLS, because its certificate is not for loopback.
-    inner: Option<TcpListener>,
     address: SocketAddr,
+    /// Where administrators reach it, if not at its address.
+    admin_address: Option<SocketAddr>,
     new_admin_token: Option<String>,
 }
 
@@ -93,10 +87,7 @@ impl Service {
         config.http.max_connections = descriptors::raise(config.http.max_connections)?;
         // An address that is taken is refused before the data is touched.
         let reserved = BoundSockets::all_of(&config)?;
-        operations::data_dir::open(&config.data_dir).map_err(|error| Error::Data {
-            path: config.data_dir.clone(),
-            error,
-        })?;
+        open_data_dir(&config)?;
         let platform = Platform {
             store: open_store(&config).await?,
             clock: Arc::new(SystemClock::new()),
@@ -124,11 +115,7 @@ impl Service {
         config: Config,
         provided: ProvidedSecrets,
     ) -> Result<Self, Error> {
-        let address = reserved.main.local_addr()?;
-        let own = match &reserved.inner {
-            Some(inner) => inner.local_addr()?,
-            None => address,
-        };
+        let (address, own) = reserved.addresses()?;
         let place = provider_environment(&config, address, own);
         let store = platform.store.clone();
         // The journal holds the lock on the directory by now.
@@ -144,20 +131,15 @@ impl Service {
                 return Err(error);
             }
         };
-        let listener = server::listen(reserved.main)?;
-        let metrics = reserved.metrics.map(server::listen).transpose()?;
-        let admin = reserved.admin.map(server::listen).transpose()?;
-        let inner = reserved.inner.map(server::listen).transpose()?;
-        let config = Arc::clone(&app.config);
+        let mut listeners = Listeners::at(reserved)?;
+        let admin = listeners.admin.as_ref().map(TcpListener::local_addr);
         Ok(Self {
+            config: Arc::clone(&app.config),
             app,
-            config,
-            listener: Some(listener),
-            metrics,
-            admin,
-            tls: reserved.tls,
-            inner,
+            metrics: listeners.metrics.take(),
+            listeners: Some(listeners),
             address,
+            admin_address: admin.transpose()?,
             new_admin_token,
         })
     }
@@ -237,8 +219,7 @@ impl Service {
     /// The address where administrators reach it: the same, unless they have one of their own.
     #[must_use]
     pub fn admin_address(&self) -> SocketAddr {
-        let own = self.admin.as_ref().and_then(|own| own.local_addr().ok());
-        own.unwrap_or(self.address)
+        self.admin_address.unwrap_or(self.address)
     }
 
     /// The scheme at that address: `https` or `http`.
@@ -315,10 +296,10 @@ impl Service {
     /// clock runs the rounds itself.
     pub async fn answer(self) {
         let service = app::service(&self.app);
-        let Some(listener) = self.listener else {
+        let Some(listeners) = self.listeners else {
             return;
         };
-        let server = Server::new(listener, service, (&self.config.http).into())
+        let server = Server::new(listeners.main, service, (&self.config.http).into())
             .trusting(&self.config.trusted_proxies);
         let never = std::future::pending;
         server.run(never(), never()).await;
@@ -331,45 +312,15 @@ impl Service {
     ///
     /// [`Error::Wallets`] where not everything could be made durable.
     pub async fn run(mut self, mut signals: Signals) -> Result<(), Error> {
-        let Some(listener) = self.listener.take() else {
-            return close(&self.app.handle).await;
-        };
-        let figures = self.serve_metrics();
-        let background = Background::start(&self.app);
-        let service = app::service(&self.app);
-        let inner = self
-            .inner
-            .take()
-            .map(|listener| serve_beside(listener, service.clone(), &self.config, None));
-        let watched = self
-            .tls
-            .clone()
-            .map(|tls| tokio::spawn(async move { tls.watch().await }));
-        let admin = self.admin.take().map(|listener| {
-            serve_beside(listener, service.clone(), &self.config, self.tls.clone())
-        });
-        let service = app::public(service, &self.config);
-        let server = Server::new(listener, service, (&self.config.http).into())
-            .trusting(&self.config.trusted_proxies)
-            .speaking(self.tls);
-        let grace = Duration::from_secs(self.config.shutdown_seconds);
-        let stopping = Arc::new(Notify::new());
-        let stopped = Arc::clone(&stopping);
-        let handle = self.app.handle.clone();
-        let watch = tokio::spawn(async move {
+        if let Some(listeners) = self.listeners.take() {
+            let figures = self.serve_metrics();
+            let background = Background::start(&self.app);
+            let service = app::service(&self.app);
+            let mut serving = Serving::start(listeners, service, &self.config);
+            serving.beside.extend(figures);
             signals.next().await;
-            // Streams would go on for ever.
-            handle.stop_watching();
-            tracing::info!("Stopping: no new connections, requests in flight are finished");
-            stopped.notify_one();
-            // Requests in flight are cut off at the second signal, or when the time is up.
-            drop(tokio::time::timeout(grace, signals.next()).await);
-        });
-        let give_up = async { drop(watch.await) };
-        server.run(stopping.notified(), give_up).await;
-        background.stop(&self.app, grace).await;
-        for beside in [figures, admin, inner, watched].into_iter().flatten() {
-            beside.abort();
+            let grace = Duration::from_secs(self.config.shutdown_seconds);
+            stop(&self.app, serving, background, grace, signals).await;
         }
         close(&self.app.handle).await
     }
@@ -397,4 +348,23 @@ impl Service {
             server.run(std::future::pending(), std::future::pending()),
         ))
     }
+}
+
+/// Takes no new connections, waits until requests in flight are answered, and ends all tasks. Requests are cut off at the
+/// second signal, or when the time is up.
+async fn stop(
+    app: &AppState,
+    mut serving: Serving,
+    background: Background,
+    grace: Duration,
+    mut signals: Signals,
+) {
+    // Streams would go on for ever.
+    app.handle.stop_watching();
+    tracing::info!("Stopping: no new connections, requests in flight are finished");
+    serving.stop();
+    let give_up = async { drop(tokio::time::timeout(grace, signals.next()).await) };
+    serving.finish(give_up).await;
+    background.stop(app, grace).await;
+    serving.end();
 }

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use accounts::{Accounts, Sandboxes};
 use actors::Handle;
 use catalog::CatalogStore;
+use cluster::ClusterPart;
 use dashboard::{DashboardState, Site};
 use domain::Timestamp;
 use edge::EdgeState;
 use identity::oidc::Oidc;
-use operations::{
-    backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
-    wallet_notes::WalletNotes,
-};
+use operations::{backups::Backups, outstanding::OutstandingCredits, wallet_notes::WalletNotes};
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use web::{admin::AdminState, api::ApiState, health::HealthState};

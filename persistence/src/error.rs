@@ -35,7 +35,7 @@ pub enum AppendRefusal {
     Unreachable,
     /// Another process leads now, for good.
     #[error("another process leads")]
-    Deposed,
+    Fenced,
 }
 
 /// Why the store cannot be read or written. Damage is reported, never guessed around.
@@ -55,7 +55,7 @@ pub enum Error {
     Unreachable(String),
     /// Another process leads the log now; says which. This one has to end.
     #[error("{0}")]
-    Deposed(String),
+    Fenced(String),
     /// The data directory cannot be used as it is; says why and what to do.
     #[error("{0}")]
     Unusable(String),

@@ -25,7 +25,7 @@ use crate::{
     format::{
         self,
         append::{Append, LogEvent, Note, decode_events},
-        leadership::{Beat, Closing, Opening, Split},
+        leadership::{Heartbeat, Resignation, Split, TermStart},
     },
     frames::{FramePosition, frame},
     log::{recovery::encode_meta, watermark},
@@ -279,19 +279,19 @@ fn notes_are_written_as_ever() {
 #[test]
 fn who_leads_is_written_as_ever() {
     let leadership = [
-        LogEvent::Opening(Opening {
+        LogEvent::TermStart(TermStart {
             node: 7,
             incarnation: u128::MAX,
             attempt: 300,
             address: "http://10.0.0.1:8080".into(),
             at: NOW,
         }),
-        LogEvent::Beat(Beat { at: NOW }),
-        LogEvent::Closing(Closing {
+        LogEvent::Heartbeat(Heartbeat { at: NOW }),
+        LogEvent::Resignation(Resignation {
             taken_by: None,
             at: LATER,
         }),
-        LogEvent::Closing(Closing {
+        LogEvent::Resignation(Resignation {
             taken_by: Some(1 << 100),
             at: LATER,
         }),

@@ -3,6 +3,8 @@
 
 mod open;
 
+pub use open::{DirectoryPosition, went_elsewhere};
+
 use std::{
     sync::{Arc, Weak, atomic::Ordering},
     thread::JoinHandle,
@@ -75,7 +77,11 @@ impl SledJournal {
     }
 
     /// Runs something on a thread of its own until the journal is closed, which waits for its end.
-    pub(crate) fn run_beside(
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] when no thread can be started.
+    pub fn run_beside(
         &self,
         name: &str,
         work: impl FnOnce(&StopSignal) + Send + 'static,
@@ -140,7 +146,7 @@ impl Log for SledJournal {
     }
 
     fn leads(&self) -> bool {
-        self.shared.queue.stopped() != Some(AppendRefusal::Deposed) && self.shared.may_answer()
+        self.shared.queue.stopped() != Some(AppendRefusal::Fenced) && self.shared.may_answer()
     }
 
     fn refusing(&self) -> Option<AppendRefusal> {

@@ -5,6 +5,7 @@ pub mod backup;
 mod books;
 pub mod contract;
 mod error;
+pub mod files;
 mod format;
 pub mod frames;
 #[cfg(test)]
@@ -13,9 +14,9 @@ mod index;
 mod journal;
 mod log;
 pub mod lookups;
+mod membership;
 pub mod memory;
 mod options;
-pub mod postgres;
 pub mod private_file;
 mod sled_error;
 mod tuning;
@@ -34,14 +35,18 @@ pub use error::{AppendRefusal, Error, Outcome, Ticket};
 pub use format::{
     append::{Append, EntryBuilder, LogEvent, Note},
     entry::Entry,
-    leadership::{Beat, Closing, Opening, Split},
+    leadership::{Heartbeat, Resignation, Split, TermStart},
     record_bytes,
 };
-pub use journal::SledJournal;
-pub use log::lock::is_in_use;
+pub use journal::{DirectoryPosition, SledJournal, went_elsewhere};
+pub use log::{
+    lock::{Directory, is_in_use},
+    rounds::StopSignal,
+};
 pub use lookups::{
     ListChange, ListWatch, OrderPosition, OrderRow, OrderSummary, ProviderId, folded,
 };
+pub use membership::Membership;
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};
 

@@ -87,7 +87,11 @@ impl Options {
     }
 
     /// Fails when a test wants this step to fail.
-    pub(crate) fn before(&self, step: Step) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`], as the test says.
+    pub fn before(&self, step: Step) -> Result<(), Error> {
         match &self.faults {
             Some(faults) => faults.before(step).map_err(Error::Io),
             None => Ok(()),

@@ -3,8 +3,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Subcommand};
+use cluster::postgres::{CellState, ClusterState, Examiner, Raised, Server};
 use operations::data_dir::secrets::ProvidedSecrets;
-use persistence::postgres::{CellState, ClusterState, Examiner, Raised, Server};
 use reqwest::Method;
 use serde_json::{Value, json};
 

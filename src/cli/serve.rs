@@ -158,12 +158,12 @@ async fn serve_with_others(config: Config, url: &DatabaseUrl) -> Result<(), Fail
         Ok(process) => process.run(signals, listening, leading).await,
         Err(error) => Err(error),
     };
-    if let Err(compose::Error::Store(persistence::Error::Deposed(why))) = &ended {
+    if let Err(compose::Error::Store(persistence::Error::Fenced(why))) = &ended {
         print::error(&format!("scrip: {why}"));
-        std::process::exit(compose::START_ANEW);
+        std::process::exit(compose::EXIT_RESTART);
     }
     match ended.map_err(Failure::new)? {
         Ended::Stopped => Ok(()),
-        Ended::HandedOver => std::process::exit(compose::START_ANEW),
+        Ended::HandedOver => std::process::exit(compose::EXIT_RESTART),
     }
 }

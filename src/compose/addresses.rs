@@ -59,6 +59,13 @@ impl BoundSockets {
             tls,
         })
     }
+
+    /// Where others reach the process, and where it reaches itself.
+    pub(super) fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        let address = self.main.local_addr()?;
+        let own = self.inner.as_ref().map(TcpSocket::local_addr).transpose()?;
+        Ok((address, own.unwrap_or(address)))
+    }
 }
 
 /// Opens the certificate and its key, where they are set.

@@ -1,9 +1,6 @@
 //! Several cells: what a request is about, and what the leader of one asks the leaders of the others.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, OnceLock},
-};
+use std::sync::Arc;
 
 use actors::{Keyring, SESSION_PREFIX};
 use axum::{
@@ -14,7 +11,7 @@ use axum::{
     routing::get,
 };
 use catalog::{Catalog, CatalogStore};
-use cluster::{Announcement, CredentialOwner, FindRoutingKey, FrontSwitch, RoutingKey};
+use cluster::{Announcement, CredentialOwner, FindRoutingKey, RoutingKey, cells::named};
 use dashboard::{AuditPage, DashboardState, ProjectLine};
 use domain::id::ProjectId;
 use edge::{
@@ -23,21 +20,11 @@ use edge::{
     layer::API_PREFIX,
 };
 use identity::Authority;
-use operations::{
-    cells::{AnswerFuture, OtherCells, Question, named},
-    cluster::ClusterPart,
-};
 use parking_lot::Mutex;
-use web::{
-    admin::{AdminState, projects, view::Projects},
-    api::FastPath,
-};
+use web::admin::{AdminState, projects, view::Projects};
 use wire::{Error, ErrorCode};
 
 use crate::app::AppState;
-
-/// The front of this process, once there is one.
-pub(super) type Switch = Arc<OnceLock<FrontSwitch<FastPath>>>;
 
 /// Finds the project that a request is about: named in its path, or by the key or session that it carries. What
 /// concerns none is answered by the lowest cell, unless its query names another.
@@ -90,40 +77,6 @@ pub(super) fn whose(
             is_server: caller.is_server(),
         })
     }
-}
-
-/// The other cells, as the front of this process knows them.
-pub(super) struct Others(pub(super) Switch);
-
-impl OtherCells for Others {
-    fn numbers(&self) -> Vec<i16> {
-        let leaders = self.0.get().map(|it| it.routes().neighbours().leaders());
-        let leaders = leaders.unwrap_or_default().into_iter();
-        leaders.map(|(cell, _)| cell).collect()
-    }
-
-    fn ask(&self, cell: i16, question: Question) -> AnswerFuture<'_> {
-        let Question {
-            path,
-            headers,
-            client,
-        } = question;
-        let neighbours = self.0.get().map(|it| it.routes().neighbours());
-        Box::pin(async move {
-            let path = format!("/cluster/{path}").parse().ok()?;
-            let client = SocketAddr::new(client, 0);
-            let answer = neighbours?.get(cell, path, headers, client).await;
-            let answer = answer.ok().filter(|answer| answer.status().is_success())?;
-            Some(answer.into_body())
-        })
-    }
-}
-
-/// What the database says of all cells, for the front.
-pub(super) async fn list(part: Arc<ClusterPart>) -> Option<Vec<(i16, Option<cluster::Origin>)>> {
-    let cells = part.cells().await?.into_iter();
-    let leader = |address: Option<String>| address.and_then(|address| address.parse().ok());
-    Some(cells.map(|it| (it.cell, leader(it.leader))).collect())
 }
 
 /// What leaders of other cells may ask this one.

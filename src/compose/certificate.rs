@@ -2,7 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
-use operations::{cluster::ClusterPart, metrics::Metrics};
+use cluster::{ClusterMetrics, ClusterPart};
+use operations::metrics::Metrics;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric as _},
@@ -21,7 +22,7 @@ pub(super) fn all_metrics(config: &Config, cluster: Option<&Arc<ClusterPart>>) -
         metrics.add(certificate);
     }
     if let Some(part) = cluster {
-        metrics.add_cluster(Arc::clone(part));
+        metrics.add(ClusterMetrics(Arc::clone(part)));
     }
     metrics
 }

@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use operations::cluster::ClusterPart;
+use cluster::ClusterPart;
 use operations::data_dir::secrets::Secrets;
 use scrip_http::connections::Server;
 use tokio::{net::TcpListener, task::JoinHandle};

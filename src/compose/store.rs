@@ -29,6 +29,14 @@ pub async fn open_store(config: &Config) -> Result<Store, Error> {
     )))
 }
 
+/// Makes the data directory, where there is none.
+pub(super) fn open_data_dir(config: &Config) -> Result<(), Error> {
+    operations::data_dir::open(&config.data_dir).map_err(|error| Error::Data {
+        path: config.data_dir.clone(),
+        error,
+    })
+}
+
 /// How the store is opened.
 pub(super) fn store_options(config: &Config) -> persistence::Options {
     let settings = &config.journal;
@@ -56,13 +64,13 @@ pub(super) fn store_options(config: &Config) -> persistence::Options {
     }
 }
 
-/// The exit code of a process that is to be started anew, as a follower: `EX_TEMPFAIL`.
-pub const START_ANEW: i32 = 75;
+/// The exit code of a process that is to be restarted, as a follower: `EX_TEMPFAIL`.
+pub const EXIT_RESTART: i32 = 75;
 
 /// Ends the process when the log fails: what it holds is only known after a restart. The store must
 /// not be dropped, for that would write once more.
 fn abort(why: &persistence::Error) {
-    if let persistence::Error::Deposed(why) = why {
+    if let persistence::Error::Fenced(why) = why {
         let line = format!("scrip: {why}\n");
         drop(std::io::Write::write_all(
             &mut std::io::stderr().lock(),
@@ -70,7 +78,7 @@ fn abort(why: &persistence::Error) {
         ));
         std::thread::spawn(|| {
             std::thread::sleep(LAST_ANSWERS);
-            std::process::exit(START_ANEW);
+            std::process::exit(EXIT_RESTART);
         });
         return;
     }

@@ -318,7 +318,7 @@ impl WalletState {
                 | AppendRefusal::Poisoned
                 | AppendRefusal::Closed
                 | AppendRefusal::Unreachable
-                | AppendRefusal::Deposed,
+                | AppendRefusal::Fenced,
             ) => Err(Error::Unavailable),
         }
     }

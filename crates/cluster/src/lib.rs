@@ -1,45 +1,32 @@
-//! The front of a process that is one of several over one log: it answers where this process leads, passes each request
-//! on to the process that does where another leads, and holds it for a while where nobody is known to.
+//! A process of several over one log: which of them leads, how the others follow it, and how each answers requests.
 //!
-//! It knows no endpoint but those that ask about the process itself, and nothing of the log: whoever follows it says
-//! through the [`FrontSwitch`] who leads. A request is sent a second time only if it cannot have been done the first.
-//!
-//! There may be several such logs, *cells*, each with a leader of its own and with some of the projects. The front of
-//! every process takes any request: what it is about says a closure, where that is the [`Routes`].
-//!
-//! ```ignore
-//! let forwarder = Forwarder::new(&server_key, settings)?;
-//! let (front, switch) = Front::new(local, forwarder, cell, find);
-//! tokio::spawn(switch.routes().clone().keep(list_cells));
-//! switch.routes().refreshed().await;
-//! tokio::spawn(Server::new(listener, front, http).run(stop, give_up));
-//! switch.elsewhere("http://10.0.0.2:8787".parse()?);
-//! switch.here_while(service, internal, place, whose, leads);
-//! ```
+//! - [`postgres`]: the log in a PostgreSQL database, and a process that follows it until it leads. What decides is apart:
+//!   [`term`] says who leads, [`watch`] when another may try to, [`trim`] which frames may go, [`snapshots`] keeps
+//!   copies of the books beside the log.
+//! - [`Process`]: joins, follows through a front, and leads. The service that it starts then is its caller's.
+//! - [`front`]: answers requests where this process leads, passes each on to the process that does where another leads, and holds
+//!   it for a while where none does.
 
-mod body;
-mod connector;
-mod credentials;
-mod forward;
-mod front;
-mod headers;
-mod hold;
-mod origin;
-mod pass_on;
-mod refusal;
-mod routes;
-mod shared;
-pub mod tls;
-mod token;
+pub mod cells;
+pub mod front;
+mod leader_seen;
+mod metrics;
+mod part;
+pub mod postgres;
+mod process;
+pub mod snapshots;
+pub mod term;
+pub mod trim;
+pub mod watch;
 
-pub use credentials::CredentialOwner;
-pub use forward::{ForwardSettings, Forwarder};
-pub use front::{Front, FrontSwitch};
-pub use hold::FrontFigures;
-pub use origin::{InvalidOrigin, Origin};
-pub use routes::{
-    Announcement, CellLeaders, FindRoutingKey, Neighbours, Routes, RoutingKey, Unreached,
+pub use front::{
+    Announcement, CellLeaders, CredentialOwner, FindRoutingKey, ForwardSettings, Forwarder, Front,
+    FrontFigures, FrontSwitch, InvalidOrigin, Neighbours, Origin, Routes, RoutingKey, Unreached,
+    tls,
 };
+pub use metrics::ClusterMetrics;
+pub use part::{ClusterPart, Ending, NoFollower, SplitRefusal};
+pub use process::{FrontSettings, Joined, Lead, Process, leave};
 
 #[cfg(test)]
-mod tests;
+extern crate self as cluster;

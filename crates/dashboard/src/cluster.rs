@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use cluster::ClusterPart;
+use cluster::postgres::{ClusterState, MemberState};
 use maud::{Markup, html};
-use operations::cluster::ClusterPart;
-use persistence::postgres::{ClusterState, MemberState};
 
 use super::money::grouped;
 

@@ -1,9 +1,9 @@
 //! Other cells of a cluster: an operator signs in at the lowest one, and sees the projects of all.
 
 use axum::http::{HeaderMap, header};
+use cluster::cells::Question;
 use domain::{Timestamp, id::UserId};
 use identity::{Authority, ValidSession};
-use operations::cells::Question;
 use scrip_http::limits::Client;
 use serde::de::DeserializeOwned;
 use wire::{Error, ErrorCode};

@@ -5,13 +5,11 @@ use std::{path::PathBuf, sync::Arc};
 use accounts::{Accounts, Sandboxes};
 use actors::Handle;
 use catalog::CatalogStore;
+use cluster::ClusterPart;
 use domain::Timestamp;
 use edge::{BehindEdge, EdgeState};
 use identity::oidc::Oidc;
-use operations::{
-    backups::Backups, cluster::ClusterPart, outstanding::OutstandingCredits,
-    wallet_notes::WalletNotes,
-};
+use operations::{backups::Backups, outstanding::OutstandingCredits, wallet_notes::WalletNotes};
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 

@@ -7,7 +7,7 @@ use axum::{
     extract::MatchedPath,
     http::{Method, request::Parts},
 };
-use operations::cells;
+use cluster::cells;
 use wire::Error;
 
 /// The parameter that names a cell.

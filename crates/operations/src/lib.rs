@@ -9,8 +9,6 @@ mod audit_pages;
 mod audit_proofs;
 pub mod audit_search;
 pub mod backups;
-pub mod cells;
-pub mod cluster;
 pub mod data_dir;
 pub mod metrics;
 pub mod outstanding;

@@ -30,10 +30,7 @@ use self::{
     process::{DataMetrics, ProcessMetrics},
     route::{RequestLabels, RouteLabels, STATUSES},
 };
-use crate::{
-    backups::Backups,
-    cluster::{ClusterMetrics, ClusterPart},
-};
+use crate::backups::Backups;
 
 /// Upper bounds in seconds: from a parsed body to a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
@@ -221,11 +218,6 @@ impl Metrics {
             replayed,
             refused,
         }
-    }
-
-    /// Adds those of a process in a cluster.
-    pub fn add_cluster(&mut self, part: Arc<ClusterPart>) {
-        self.add(ClusterMetrics(part));
     }
 
     /// Adds those of the data directory.

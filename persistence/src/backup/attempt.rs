@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, fs};
 
 use super::{
     FILES,
-    directory::make_private,
     discard::empty,
     manifest::Manifest,
     records,
@@ -14,10 +13,8 @@ use super::{
 use crate::{
     contract::BesideFile,
     error::Error,
-    log::{
-        lock::{Directory, sync},
-        watermark,
-    },
+    files::{make_private, sync},
+    log::{lock::Directory, watermark},
     options::Faults,
 };
 

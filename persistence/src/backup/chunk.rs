@@ -8,14 +8,16 @@ pub(super) type Name = String;
 /// The largest chunk. Limits what is read before its hash can be checked.
 pub(super) const MAX_BYTES: usize = 8 << 20;
 /// The longest that a chunk is once compressed: perhaps a little longer than its content, never twice as long.
-pub(super) const MAX_COMPRESSED_BYTES: usize = 2 * MAX_BYTES;
+pub const MAX_COMPRESSED_BYTES: usize = 2 * MAX_BYTES;
 
 /// SHA-256 in hexadecimal digits.
 pub(super) fn digest(bytes: &[u8]) -> Name {
     hex(&Sha256::digest(bytes))
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a text cannot fail.
@@ -24,8 +26,9 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The hash that a chunk's name, or a frame's hash in a manifest, stands for.
-pub(super) fn from_hex(name: &str) -> Option<[u8; 32]> {
+/// The hash that a chunk's name, or a frame's hash in a manifest, has in digits.
+#[must_use]
+pub fn from_hex(name: &str) -> Option<[u8; 32]> {
     let mut hash = [0; 32];
     if !is_digest(name) {
         return None;

@@ -10,9 +10,8 @@
 //! One process at a time adds to it, and nobody removes what another reads: it is locked.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
-    io::{self, Read as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    fs::{self, File, TryLockError},
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -25,7 +24,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    log::lock::{sync, unusable},
+    files::{entries, make_private, sync, unusable, write_new},
 };
 
 /// The file that marks a directory of backups.
@@ -293,29 +292,4 @@ fn make(root: &Path, owner: &str) -> Result<(), Error> {
         Ok(root) => root.parent().map_or(Ok(()), sync),
         Err(error) => Err(unusable(root, &error)),
     }
-}
-
-pub(crate) fn make_private(folder: &Path) -> Result<(), Error> {
-    let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    created.map_err(|error| unusable(folder, &error))
-}
-
-/// Writes a file that only its owner can read, replacing a former one; synced if `for_good`.
-pub(crate) fn write_new(path: &Path, bytes: &[u8], for_good: bool) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    match for_good {
-        true => file.sync_all(),
-        false => Ok(()),
-    }
-}
-
-pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let read = fs::read_dir(folder).and_then(|entries| {
-        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-        paths.collect::<io::Result<Vec<_>>>()
-    });
-    read.map_err(|error| unusable(folder, &error))
 }

@@ -2,16 +2,19 @@
 //! until these are whole, `restoring/` is there: nothing is served from the directory, and it does not pass for a new
 //! one. Only the store goes; what lies beside it stays.
 
-use std::{fs, path::Path};
-
-use super::{
-    directory::{entries, make_private},
-    state::{FILE, FINISHED_DIR, Stage, State, before},
+use std::{
+    fs::{self, File},
+    path::Path,
+    thread,
+    time::{Duration, Instant},
 };
+
+use super::state::{FILE, FINISHED_DIR, Stage, State, before};
 use crate::{
     error::Error,
+    files::{entries, make_private, sync, unusable},
     log::{
-        lock::{Directory, RESTORING, sync, unusable},
+        lock::{DATABASE, Directory, RESTORING},
         watermark,
     },
     options::{Faults, Step},
@@ -20,19 +23,34 @@ use crate::{
 /// `restoring/` before its state is in it.
 const UNFINISHED_DIR: &str = "restoring.new";
 
+/// How long threads of a store that was closed may hold its files.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Removes the books from a data directory, and how far their log was known to be durable, for good: whoever calls it
 /// knows that the log has all that they had. [`super::restore_member`] then makes others there. Where it was interrupted,
-/// either of the two goes on.
+/// either of the two goes on. Waits until the threads of a store that this process has closed there have ended.
 ///
 /// # Errors
 ///
 /// [`Error::Unusable`] when the directory is in use, `scrip restore` has not finished there, or it cannot be written.
 pub fn discard(dir: &Path, faults: Option<&dyn Faults>) -> Result<(), Error> {
+    await_closed(dir);
     let directory = Directory::lock(dir)?;
     if State::read(&directory).is_some_and(|state| !state.follows) {
         directory.check_whole()?;
     }
     empty(&directory, true, faults)
+}
+
+/// Waits until no thread of a store that was closed in this process writes to its files any more.
+fn await_closed(root: &Path) {
+    let began = Instant::now();
+    let Ok(file) = File::open(root.join(DATABASE).join("db")) else {
+        return;
+    };
+    while file.try_lock().is_err() && began.elapsed() < CLOSE_TIMEOUT {
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Whether the books of a member are being discarded in this data directory, or made, and that was interrupted.

@@ -51,7 +51,11 @@ impl Manifest {
     pub(super) const FORMAT: u32 = FORMAT;
 
     /// The JSON on one line, and its SHA-256 on the next.
-    pub(super) fn encode(&self) -> Result<Vec<u8>, Error> {
+    ///
+    /// # Errors
+    ///
+    /// It cannot be encoded.
+    pub fn encode(&self) -> Result<Vec<u8>, Error> {
         let mut text = serde_json::to_string(self)
             .map_err(|error| Error::Io(format!("a manifest: {error}")))?;
         let sum = digest(text.as_bytes());
@@ -61,8 +65,12 @@ impl Manifest {
         Ok(text.into_bytes())
     }
 
-    /// Checks and decodes a manifest. `Err` says why it is not whole.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
+    /// Checks and decodes a manifest.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not one.
+    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
         let (json, sum) = text
             .strip_suffix('\n')
@@ -87,9 +95,27 @@ impl Manifest {
     }
 
     /// Adds the names of all its chunks to `into`.
-    pub(super) fn names(&self, into: &mut BTreeSet<Name>) {
+    pub fn names(&self, into: &mut BTreeSet<String>) {
         let sections = self.sections.iter();
         into.extend(sections.flat_map(|section| section.chunks.iter().cloned()));
+    }
+
+    /// Up to where all of its books are folded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when its hash is malformed.
+    pub fn folded(&self) -> Result<FramePosition, Error> {
+        self.folded.place()
+    }
+
+    /// Up to where some of its books may be folded.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when its hash is malformed.
+    pub fn head(&self) -> Result<FramePosition, Error> {
+        self.head.place()
     }
 
     /// Whether it has the frames behind its books; else the log must have them.

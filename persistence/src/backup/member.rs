@@ -4,7 +4,6 @@
 use std::{path::PathBuf, sync::Arc};
 
 use super::{
-    directory::make_private,
     rebuild::{Source, move_in, rebuild},
     restore::install_guard,
     state::{Stage, State},
@@ -14,6 +13,7 @@ use crate::{
     books::verify::report::VerifyReport,
     contract::{OnProgress, TransferProgress},
     error::Error,
+    files::make_private,
     frames::{FramePosition, Frames},
     log::lock::Directory,
     options::Faults,

@@ -1,14 +1,12 @@
 //! Backups of a data directory, made while the service goes on, and restoring them. [`vault`] says what is kept,
-//! [`directory`] and [`database`] where, [`crate::books::copied`] why a copy of changing books can be made consistent.
+//! [`directory`] where, [`crate::books::copied`] why a copy of changing books can be made consistent.
 //! A snapshot is a backup without frames, of books whose log lies elsewhere.
 
 mod attempt;
 mod chunk;
 mod copy;
-mod database;
 mod directory;
 mod discard;
-pub mod double;
 mod manifest;
 mod member;
 mod rebuild;
@@ -16,10 +14,6 @@ mod records;
 mod restore;
 mod state;
 mod vault;
-#[cfg(test)]
-mod vault_race_tests;
-#[cfg(test)]
-pub(crate) mod vault_tests;
 
 use std::path::Path;
 
@@ -28,15 +22,14 @@ use domain::Timestamp;
 pub use crate::contract::{
     BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, TransferProgress,
 };
+pub use chunk::{MAX_COMPRESSED_BYTES, from_hex, hex};
 pub(crate) use copy::{back_up, snapshot};
-pub use database::{ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows};
 pub use directory::DirectoryVault;
-pub(crate) use directory::{make_private, write_new};
 pub use discard::{begin_anew, discard, is_unfinished_member};
 pub use manifest::Manifest;
 pub use member::{MemberRestore, MemberSummary, restore_member};
 pub use restore::{Restore, RestoreSummary, restore};
-pub use vault::{StoredChunk, Vault};
+pub use vault::{StoredChunk, Vault, named};
 
 use crate::error::Error;
 

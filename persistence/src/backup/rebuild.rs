@@ -6,7 +6,6 @@ use std::{fs, path::PathBuf, sync::Arc};
 use super::{
     FILES, FRAMES,
     attempt::begin,
-    directory::write_new,
     manifest::Manifest,
     records,
     state::{FINISHED_DIR, Stage, State, before},
@@ -22,10 +21,11 @@ use crate::{
     },
     contract::{BesideFile, OnProgress, TransferProgress},
     error::Error,
+    files::{sync, unusable, write_new},
     frames::{FramePosition, Frames, SledFrames, frame, read_behind},
     log::{
         database::{self, Database},
-        lock::{Directory, sync, unusable},
+        lock::Directory,
         recovery::{self, write_meta},
         watermark::Watermark,
     },

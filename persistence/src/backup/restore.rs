@@ -8,7 +8,7 @@ use domain::Timestamp;
 
 use super::{
     attempt::files,
-    directory::{DirectoryVault, make_private},
+    directory::DirectoryVault,
     rebuild::{Source, rebuild},
     vault::Vault as _,
 };
@@ -16,6 +16,7 @@ use crate::{
     books::verify::report::VerifyReport,
     contract::{OnProgress, TransferProgress},
     error::Error,
+    files::make_private,
     log::{guard, lock::Directory},
     options::Faults,
 };

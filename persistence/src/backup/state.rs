@@ -4,10 +4,10 @@ use std::{fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use super::directory::write_new;
 use crate::{
     error::Error,
-    log::lock::{Directory, sync, unusable},
+    files::{sync, unusable, write_new},
+    log::lock::Directory,
     options::{Faults, Step},
 };
 

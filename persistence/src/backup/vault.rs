@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    chunk::{MAX_BYTES, Name, digest},
+    chunk::{MAX_BYTES, digest},
     manifest::Manifest,
 };
 use crate::error::Error;
@@ -149,7 +149,11 @@ pub trait Vault: Send + Sync {
 }
 
 /// The chunks that manifests name; `None`: one of these cannot be read, and may name any.
-pub(super) fn named(vault: &dyn Vault) -> Result<Option<BTreeSet<Name>>, Error> {
+///
+/// # Errors
+///
+/// The manifests cannot be listed.
+pub fn named(vault: &dyn Vault) -> Result<Option<BTreeSet<String>>, Error> {
     let mut named = BTreeSet::new();
     for name in vault.manifests()? {
         match vault.manifest(&name) {

@@ -130,7 +130,10 @@ impl Events {
                         self.notes.insert(key.into(), body.map(Box::from));
                     }
                     // The books do not say who led, nor where the log has divided.
-                    Item::Opening(_) | Item::Beat(_) | Item::Closing(_) | Item::Split(_) => {}
+                    Item::TermStart(_)
+                    | Item::Heartbeat(_)
+                    | Item::Resignation(_)
+                    | Item::Split(_) => {}
                 }
                 rest = after;
             }

@@ -31,7 +31,7 @@ use crate::{
     error::{Error, Ticket},
     format::{
         append::{Append, LogEvent, decode_events},
-        leadership::{Beat, Closing, Opening, Split},
+        leadership::{Heartbeat, Resignation, Split, TermStart},
     },
     lookups::{self, LookUp},
     tuning::Tuning,
@@ -464,15 +464,15 @@ fn who_leads_is_in_no_book() {
     let before: Vec<_> = stored().collect();
     let at = Timestamp(5);
     let leadership = [
-        LogEvent::Opening(Opening {
+        LogEvent::TermStart(TermStart {
             node: 1,
             incarnation: 2,
             attempt: 3,
             address: "http://10.0.0.1:8080".into(),
             at,
         }),
-        LogEvent::Beat(Beat { at }),
-        LogEvent::Closing(Closing {
+        LogEvent::Heartbeat(Heartbeat { at }),
+        LogEvent::Resignation(Resignation {
             taken_by: Some(1),
             at,
         }),

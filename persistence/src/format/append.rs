@@ -14,7 +14,7 @@ use super::{
     codec::{decode_value, encode_value},
     entry::{self, Entry, EntryHeader},
     item::{self, Item},
-    leadership::{Beat, Closing, Opening, Split},
+    leadership::{Heartbeat, Resignation, Split, TermStart},
 };
 use crate::{
     error::Error,
@@ -50,11 +50,11 @@ pub enum LogEvent {
     /// A project event for a project's own servers.
     ProjectEvent(ProjectEvent),
     /// A process leads the log from here on.
-    Opening(Opening),
+    TermStart(TermStart),
     /// It still does.
-    Beat(Beat),
+    Heartbeat(Heartbeat),
     /// It does no more.
-    Closing(Closing),
+    Resignation(Resignation),
     /// Another cell's log goes on from here. Events follow in the same append: one without any is not written.
     Split(Split),
 }
@@ -191,9 +191,9 @@ impl Append {
                 self.add()
             }
             LogEvent::ProjectEvent(project_event) => self.project_event(project_event),
-            LogEvent::Opening(opening) => self.leadership(item::begin_opening, opening),
-            LogEvent::Beat(beat) => self.leadership(item::begin_beat, beat),
-            LogEvent::Closing(closing) => self.leadership(item::begin_closing, closing),
+            LogEvent::TermStart(opening) => self.leadership(item::begin_term_start, opening),
+            LogEvent::Heartbeat(beat) => self.leadership(item::begin_heartbeat, beat),
+            LogEvent::Resignation(closing) => self.leadership(item::begin_resignation, closing),
             LogEvent::Split(_) if self.length > 0 => Err(Error::Damaged(
                 "a split has to be the first item of an append".into(),
             )),
@@ -349,9 +349,9 @@ pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
         Item::ProjectEvent(project, project_event) => {
             LogEvent::ProjectEvent(format::decode_project_event(project, project_event)?)
         }
-        Item::Opening(opening) => LogEvent::Opening(decode_value(opening)?),
-        Item::Beat(beat) => LogEvent::Beat(decode_value(beat)?),
-        Item::Closing(closing) => LogEvent::Closing(decode_value(closing)?),
+        Item::TermStart(opening) => LogEvent::TermStart(decode_value(opening)?),
+        Item::Heartbeat(beat) => LogEvent::Heartbeat(decode_value(beat)?),
+        Item::Resignation(closing) => LogEvent::Resignation(decode_value(closing)?),
         Item::Split(split) => LogEvent::Split(decode_value(split)?),
     })
 }

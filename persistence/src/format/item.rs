@@ -23,9 +23,9 @@ const DOCUMENT: u8 = 2;
 const NOTE: u8 = 3;
 const FORGOTTEN: u8 = 4;
 const PROJECT_EVENT: u8 = 5;
-const OPENING: u8 = 6;
-const BEAT: u8 = 7;
-const CLOSING: u8 = 8;
+const TERM_START: u8 = 6;
+const HEARTBEAT: u8 = 7;
+const RESIGNATION: u8 = 8;
 const SPLIT: u8 = 9;
 
 /// An item of an append, still encoded.
@@ -36,9 +36,9 @@ pub(crate) enum Item<'a> {
     /// Key and body; without a body the note is forgotten.
     Note(&'a [u8], Option<&'a [u8]>),
     ProjectEvent(ProjectId, &'a [u8]),
-    Opening(&'a [u8]),
-    Beat(&'a [u8]),
-    Closing(&'a [u8]),
+    TermStart(&'a [u8]),
+    Heartbeat(&'a [u8]),
+    Resignation(&'a [u8]),
     Split(&'a [u8]),
 }
 
@@ -47,7 +47,7 @@ impl Item<'_> {
     pub(crate) const fn is_event(&self) -> bool {
         !matches!(
             self,
-            Self::Opening(_) | Self::Beat(_) | Self::Closing(_) | Self::Split(_)
+            Self::TermStart(_) | Self::Heartbeat(_) | Self::Resignation(_) | Self::Split(_)
         )
     }
 }
@@ -66,20 +66,20 @@ pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
 }
 
 /// Begins an opening's item.
-pub(crate) fn begin_opening(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(OPENING);
+pub(crate) fn begin_term_start(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(TERM_START);
     begin(bytes)
 }
 
 /// Begins a beat's item.
-pub(crate) fn begin_beat(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(BEAT);
+pub(crate) fn begin_heartbeat(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(HEARTBEAT);
     begin(bytes)
 }
 
 /// Begins a closing's item.
-pub(crate) fn begin_closing(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(CLOSING);
+pub(crate) fn begin_resignation(bytes: &mut Vec<u8>) -> usize {
+    bytes.push(RESIGNATION);
     begin(bytes)
 }
 
@@ -139,12 +139,12 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
             let (entry, rest) = long(rest).ok_or_else(short)?;
             Ok((Item::Wallet(WalletKey(*wallet), entry), rest))
         }
-        DOCUMENT | OPENING | BEAT | CLOSING | SPLIT => {
+        DOCUMENT | TERM_START | HEARTBEAT | RESIGNATION | SPLIT => {
             let (value, rest) = long(rest).ok_or_else(short)?;
             let item = match *kind {
-                OPENING => Item::Opening(value),
-                BEAT => Item::Beat(value),
-                CLOSING => Item::Closing(value),
+                TERM_START => Item::TermStart(value),
+                HEARTBEAT => Item::Heartbeat(value),
+                RESIGNATION => Item::Resignation(value),
                 SPLIT => Item::Split(value),
                 _ => Item::Document(value),
             };

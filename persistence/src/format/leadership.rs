@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// From here on its process leads: whatever it acknowledges lies behind it, and nobody else's frame does before
 /// another opening.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
+pub struct TermStart {
     /// The data directory of the process.
     pub node: u128,
     /// Drawn for one run of the process.
@@ -21,14 +21,14 @@ pub struct Opening {
 
 /// Whoever opened still leads. It is found in its place only if nobody else opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beat {
+pub struct Heartbeat {
     /// When it was made, by the clock of the process.
     pub at: Timestamp,
 }
 
 /// Whoever opened leads no more, and answers nothing from here on: anybody may open at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Closing {
+pub struct Resignation {
     /// The data directory in which the log goes on by itself: nobody may open behind this.
     pub taken_by: Option<u128>,
     /// When it was made, by the clock of the process.

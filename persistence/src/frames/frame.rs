@@ -25,7 +25,7 @@ use crate::{
 pub(crate) const VERSION: u8 = 1;
 /// A larger value would pass a quarter of a sled segment in a full leaf and become an unsynced
 /// file of its own; 64 KiB is the bound, this leaves room.
-pub(crate) const MAX_BYTES: usize = 60_000;
+pub const MAX_BYTES: usize = 60_000;
 const CHECKED_FROM: usize = 9;
 const HEADER_BYTES: usize = 53;
 const APPEND_HEADER_BYTES: usize = 4;

@@ -1,27 +1,15 @@
-//! How long a process may trust that it leads, and when another may try to. Neither keeps writers apart: the log does.
-//! These keep readers from being shown what a new leader has made old.
-//!
-//! Why it holds: an opening behind the frame *m* keeps every later frame of the former leader out. So the last frame
-//! that was acknowledged to it is *m* or an earlier one, and was sent before anybody saw *m*. It trusts itself for
-//! [`TRUST`] from when it sent it; the other waited for [`TIMEOUT`] from when it first saw *m*. Neither compares its
-//! clock with another one's; that they run alike to within a tenth is enough.
+//! How long a process may trust that it leads. This does not keep writers apart, the log does: it keeps readers from being
+//! shown what a new leader has made old.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-use super::FramePosition;
-
 /// How long a leader answers from memory after it sent a frame that was acknowledged.
 pub const TRUST: Duration = Duration::from_millis(2500);
-/// How long a head must have been seen unmoved before another opens behind it.
-pub const TIMEOUT: Duration = Duration::from_millis(3300);
-/// Two looks further apart are two beginnings: whoever did not look cannot say that nothing moved.
-pub const MAX_BETWEEN_LOOKS: Duration = Duration::from_secs(1);
-
 /// A leader sends something at least this often.
-pub const BEAT_EVERY: Duration = Duration::from_millis(500);
+pub const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// An instant of one process, by a clock that goes on while the machine sleeps: the time since some beginning.
 pub type Moment = Duration;
@@ -68,44 +56,4 @@ impl Lease {
 
 fn nanos(moment: Moment) -> u64 {
     u64::try_from(moment.as_nanos()).unwrap_or(OVER - 1)
-}
-
-/// A follower's watch over a log's head.
-#[derive(Debug, Default)]
-pub struct Watch {
-    seen: Option<Seen>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Seen {
-    head: FramePosition,
-    /// Whether the head is a closing: nobody leads.
-    is_closed: bool,
-    first: Moment,
-    last: Moment,
-}
-
-impl Watch {
-    /// The log's head was read, and the answer was there by then. `is_closed`: it is a closing, behind which nobody
-    /// leads.
-    pub fn saw(&mut self, head: FramePosition, is_closed: bool, now: Moment) {
-        let still = self
-            .seen
-            .filter(|seen| seen.head == head && now.saturating_sub(seen.last) <= MAX_BETWEEN_LOOKS);
-        self.seen = Some(Seen {
-            head,
-            is_closed,
-            first: still.map_or(now, |seen| seen.first),
-            last: now,
-        });
-    }
-
-    /// The head behind which an opening may be sent now, if so.
-    #[must_use]
-    pub fn may_open(&self, now: Moment) -> Option<FramePosition> {
-        let seen = self.seen?;
-        let is_fresh = now.saturating_sub(seen.last) <= MAX_BETWEEN_LOOKS;
-        let waited = now.saturating_sub(seen.first) >= TIMEOUT;
-        (is_fresh && (seen.is_closed || waited)).then_some(seen.head)
-    }
 }

@@ -1,25 +1,22 @@
-//! Frames, and where a log keeps them: on this machine's disk so far. And what decides, where several processes can write
-//! to one log, who may: `term`, the window's groups of unknown outcome, and `lease`. Of what is in frames it knows only
-//! who leads; it knows nothing of who waits for them, or of the books.
+//! Frames, and where a log keeps them: on this machine's disk, or elsewhere by [`Frames`]. Of what is in frames it reads
+//! only who leads; it knows nothing of who waits for them, or of the books.
 
-pub mod double;
 pub(crate) mod frame;
 mod group;
+mod leadership;
 pub mod lease;
 mod sled;
-pub(crate) mod term;
-pub mod trim;
 mod window;
 
 use std::sync::Arc;
 
 use crate::error::Error;
 
-pub use frame::{FramePosition, push};
+pub use frame::{FramePosition, MAX_BYTES as MAX_FRAME_BYTES, push};
 pub use group::{Group, MadeFrame};
+pub use leadership::{LeadershipItem, StoredFrame, follows, parse_leadership, splits_off};
 pub use lease::Lease;
 pub(crate) use sled::SledFrames;
-pub use term::{Claimant, KeptFrame, Term, Verdict};
 pub use window::{Settled, Window};
 
 /// Called with a frame's number and its bytes.
@@ -108,7 +105,7 @@ pub trait SharedFrames: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::Deposed`] when another process leads, [`Error::Damaged`] when the log has lost frames. Both are final.
+    /// [`Error::Fenced`] when another process leads, [`Error::Damaged`] when the log has lost frames. Both are final.
     fn reopen(&self) -> Result<Option<Vec<FramePosition>>, Error>;
 
     /// A group that says that this process still leads.

@@ -12,26 +12,38 @@ use crate::{
     books::{checkpoint, disk::DiskBooks},
     contract::{Books as _, Log},
     error::Error,
-    frames::{FramePosition, Frames, SharedFrames, SledFrames},
+    frames::{FramePosition, Frames, SharedFrames, SledFrames, StoredFrame, follows, frame},
     log::{
         commit,
         database::{self, Database},
         guard,
         lock::{DATABASE, Directory},
-        progress::LogProgress,
+        progress::{LogProgress, UnfoldedFrame},
         queue::Queue,
+        recovery::read_meta,
         rounds,
         shared::{Shared, start},
         space::Space,
         watermark::Watermark,
     },
+    membership::Membership,
     options::Options,
-    postgres::Membership,
     sled_error::caught,
 };
 
 /// Bytes of a batch whose frames are sent to a database together.
 const SENT_BYTES: usize = 512 << 10;
+
+/// How far a data directory has come with its log.
+#[derive(Debug, Clone, Copy)]
+pub struct DirectoryPosition<'a> {
+    /// The directory.
+    pub root: &'a Path,
+    /// The last frame in its books.
+    pub folded: FramePosition,
+    /// The last frame that was acknowledged to it as durable.
+    pub acknowledged: FramePosition,
+}
 
 impl SledJournal {
     /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as reading the unfolded
@@ -58,13 +70,32 @@ impl SledJournal {
         Self::open_with(options, true, |_, _, _| Ok(frames))
     }
 
+    /// The same without leading: frames are added by [`SledJournal::extend`] until [`SledJournal::lead`]. `frames` is told
+    /// how far the directory has come, while that is locked, and opens the log or refuses.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SledJournal::open`] and of `frames`.
+    pub fn open_following(
+        options: Options,
+        frames: impl FnOnce(DirectoryPosition<'_>) -> Result<Arc<dyn Frames>, Error>,
+    ) -> Result<Self, Error> {
+        Self::open_with(options, false, |options, database, watermark| {
+            frames(DirectoryPosition {
+                root: &options.dir,
+                folded: read_meta(&database.sled)?,
+                acknowledged: watermark.place(),
+            })
+        })
+    }
+
     /// Whether a directory has a store.
-    pub(crate) fn has_data(root: &Path) -> bool {
+    #[must_use]
+    pub fn has_data(root: &Path) -> bool {
         root.join(DATABASE).exists()
     }
 
-    /// The same over any frames; where it does not lead, it only folds until [`SledJournal::lead`].
-    pub(crate) fn open_with(
+    fn open_with(
         options: Options,
         leads: bool,
         frames: impl FnOnce(&Options, &Database, &Watermark) -> Result<Arc<dyn Frames>, Error>,
@@ -109,8 +140,65 @@ impl SledJournal {
         Ok(journal)
     }
 
-    /// Opens the log for writing: these frames, which say so, lie behind all that was read.
-    pub(crate) fn lead(&self, opened: &[FramePosition]) -> Result<(), Error> {
+    /// Adds frames that another process wrote and that are durable; none of them, unless they follow the head.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Fenced`] when they do not follow the head, [`Error::Damaged`] when what they hold cannot be read. Both are
+    /// final.
+    pub fn extend(&self, frames: &[StoredFrame]) -> Result<(), Error> {
+        let shared = &self.shared;
+        let mut before = shared.progress.head();
+        let mut unfolded = Vec::with_capacity(frames.len());
+        for stored in frames {
+            follows(stored, before).map_err(|_| went_elsewhere(before.lsn))?;
+            let events = frame::decode_checked(&stored.bytes)?.count()?;
+            let length = match events {
+                0 => 0,
+                _ => stored.bytes.len(),
+            };
+            let count = u32::try_from(events).unwrap_or(u32::MAX);
+            shared.progress.count_append(count, length);
+            unfolded.push(UnfoldedFrame {
+                place: stored.place,
+                before: std::mem::replace(&mut before, stored.place),
+                events,
+                length: length as u64,
+                ticket: 0,
+                frame: Some(Arc::clone(&stored.bytes)),
+            });
+        }
+        let options = &shared.options;
+        let enough = options.checkpoint;
+        shared.progress.made_durable(unfolded, before, enough);
+        shared.progress.make_room(options.backlog_limit.most());
+        Ok(())
+    }
+
+    /// The last frame that it has.
+    #[must_use]
+    pub fn head(&self) -> FramePosition {
+        self.shared.progress.head()
+    }
+
+    /// Why it failed for good, if it did.
+    #[must_use]
+    pub fn failure(&self) -> Option<Error> {
+        self.shared.failure()
+    }
+
+    /// Whether its disk is nearly full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        self.shared.space.low()
+    }
+
+    /// Opens the log for writing: these frames, which say so, are behind all that was read.
+    ///
+    /// # Errors
+    ///
+    /// No thread can be started, or what was read cannot be folded.
+    pub fn lead(&self, opened: &[FramePosition]) -> Result<(), Error> {
         let shared = &self.shared;
         shared.progress.opened(opened, shared.options.checkpoint);
         shared.is_leader.store(true, Ordering::Release);
@@ -129,11 +217,6 @@ impl SledJournal {
         self.shared.leaving.store(true, Ordering::Release);
         Log::close(self)?;
         Membership::remove(&root)
-    }
-
-    /// What its threads share.
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
     }
 
     fn start(&self, books: DiskBooks, watermark: Watermark) -> Result<(), Error> {
@@ -162,4 +245,12 @@ impl SledJournal {
         *self.log.lock() = Some(thread);
         Ok(())
     }
+}
+
+/// The log that was read is not the one that is stored any more.
+#[must_use]
+pub fn went_elsewhere(lsn: u64) -> Error {
+    Error::Fenced(format!(
+        "the log in the database is not the one that was read up to frame {lsn}: local state is rebuilt"
+    ))
 }

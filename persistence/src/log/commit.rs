@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     error::{Error, Outcome},
-    frames::{Group, Settled, SharedFrames, Window, Written, lease::BEAT_EVERY},
+    frames::{Group, Settled, SharedFrames, Window, Written, lease::HEARTBEAT_INTERVAL},
     sled_error::caught,
 };
 
@@ -137,7 +137,7 @@ impl Commit<'_> {
     fn beat_at(&self) -> Option<Instant> {
         let beats = self.window.has_room() && self.others().is_some() && !self.shared.failed();
         beats
-            .then(|| self.started.checked_add(BEAT_EVERY))
+            .then(|| self.started.checked_add(HEARTBEAT_INTERVAL))
             .flatten()
     }
 

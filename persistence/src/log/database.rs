@@ -9,12 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    lock::{Directory, sync, unusable},
-    watermark::Watermark,
-};
+use super::{lock::Directory, watermark::Watermark};
 use crate::{
     error::Error,
+    files::{sync, unusable},
     sled_error::{failed, words},
 };
 

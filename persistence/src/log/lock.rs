@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::watermark;
-use crate::error::Error;
+use crate::{error::Error, files::unusable};
 
 /// Where sled's files are in it.
 pub(crate) const DATABASE: &str = "sled";
@@ -24,7 +24,7 @@ const LOCK_WITHIN: Duration = Duration::from_millis(400);
 const LOCK_EVERY: Duration = Duration::from_millis(20);
 
 /// A data directory, locked until this is dropped.
-pub(crate) struct Directory {
+pub struct Directory {
     root: PathBuf,
     /// The operating system releases the lock with the descriptor, also when the process dies.
     _lock: File,
@@ -32,7 +32,11 @@ pub(crate) struct Directory {
 
 impl Directory {
     /// Makes the directory if it is not there, and locks it.
-    pub(crate) fn lock(root: &Path) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unusable`] when another process uses it, or it cannot be made.
+    pub fn lock(root: &Path) -> Result<Self, Error> {
         fs::create_dir_all(root).map_err(|error| unusable(root, &error))?;
         let path = root.join("lock");
         let lock = OpenOptions::new()
@@ -135,17 +139,6 @@ pub fn is_in_use(root: &Path) -> Result<bool, Error> {
         Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(error)) => Err(unusable(&path, &error)),
     }
-}
-
-/// Makes the names in a directory survive a power cut.
-pub(crate) fn sync(path: &Path) -> Result<(), Error> {
-    File::open(path)
-        .and_then(|file| file.sync_all())
-        .map_err(|error| unusable(path, &error))
-}
-
-pub(crate) fn unusable(path: &Path, error: &io::Error) -> Error {
-    Error::Unusable(format!("{} cannot be used: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -205,8 +205,7 @@ impl Queue {
     /// but a failure wins over a close.
     pub(crate) fn stop(&self, why: AppendRefusal) {
         let mut state = self.state.lock();
-        if state.stopped.is_none()
-            || matches!(why, AppendRefusal::Poisoned | AppendRefusal::Deposed)
+        if state.stopped.is_none() || matches!(why, AppendRefusal::Poisoned | AppendRefusal::Fenced)
         {
             state.stopped = Some(why);
         }

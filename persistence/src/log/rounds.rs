@@ -15,9 +15,9 @@ use crate::{error::Error, options::Step, sled_error::failed};
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Tells the rounds to end.
-#[derive(Default)]
-pub(crate) struct StopSignal {
+/// Tells what runs beside a journal that it is being closed.
+#[derive(Debug, Default)]
+pub struct StopSignal {
     stopped: Mutex<bool>,
     now: Condvar,
 }
@@ -28,12 +28,14 @@ impl StopSignal {
         self.now.notify_all();
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
+    /// Whether the journal is being closed.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
         *self.stopped.lock()
     }
 
-    /// Waits for the next round; `true` when there is to be none.
-    pub(crate) fn wait(&self) -> bool {
+    /// Waits a second; `true` once the journal is being closed.
+    pub fn wait(&self) -> bool {
         let mut stopped = self.stopped.lock();
         if !*stopped {
             self.now.wait_for(&mut stopped, EVERY);

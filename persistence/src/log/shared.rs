@@ -133,7 +133,7 @@ impl Shared {
         }
         drop(failure);
         self.queue.stop(match why {
-            Error::Deposed(_) => AppendRefusal::Deposed,
+            Error::Fenced(_) => AppendRefusal::Fenced,
             _ => AppendRefusal::Poisoned,
         });
         self.progress.stop();

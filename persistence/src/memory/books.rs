@@ -83,9 +83,9 @@ impl MemoryBooks {
             }
             // Project events are shown once they are durable: the journal keeps them.
             LogEvent::ProjectEvent(_) => {}
-            LogEvent::Opening(_)
-            | LogEvent::Beat(_)
-            | LogEvent::Closing(_)
+            LogEvent::TermStart(_)
+            | LogEvent::Heartbeat(_)
+            | LogEvent::Resignation(_)
             | LogEvent::Split(_) => {}
             LogEvent::Note(note) => {
                 match note.body {

@@ -314,8 +314,7 @@ impl Log for MemoryJournal {
             let mut state = self.state.lock();
             let refused = state.refusing();
             if let Some(
-                refused
-                @ (AppendRefusal::Poisoned | AppendRefusal::Closed | AppendRefusal::Deposed),
+                refused @ (AppendRefusal::Poisoned | AppendRefusal::Closed | AppendRefusal::Fenced),
             ) = refused
             {
                 return Err(refused);
@@ -341,13 +340,13 @@ impl Log for MemoryJournal {
     fn vouches(&self, ticket: Ticket) -> bool {
         let in_doubt = matches!(
             self.refusing(),
-            Some(AppendRefusal::Unreachable | AppendRefusal::Deposed)
+            Some(AppendRefusal::Unreachable | AppendRefusal::Fenced)
         );
         !in_doubt && self.durable() >= ticket
     }
 
     fn leads(&self) -> bool {
-        self.refusing() != Some(AppendRefusal::Deposed)
+        self.refusing() != Some(AppendRefusal::Fenced)
     }
 
     fn refusing(&self) -> Option<AppendRefusal> {

@@ -1,8 +1,8 @@
 //! What the tests of the store share: events to log, and a store that can be held and broken.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-pub(crate) mod cluster;
 pub(crate) mod life;
+pub(crate) mod shared_log;
 pub(crate) mod shop;
 pub(crate) mod world;
 

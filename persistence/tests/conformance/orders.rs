@@ -10,13 +10,10 @@ use domain::{
 };
 use persistence::{Append, Books, OrderPosition, PeriodEnd, ProviderId};
 
-use super::{
-    Subject,
-    common::{
-        Teller, append, commit, key,
-        shop::{HOUR, checkout, email, id, note},
-    },
-    everywhere,
+use super::{Subject, everywhere};
+use crate::common::{
+    Teller, append, commit, key,
+    shop::{HOUR, checkout, email, id, note},
 };
 
 const ONE: ProjectId = ProjectId(1);
@@ -41,7 +38,7 @@ fn buyers(books: &dyn Books, project: ProjectId, address: &str) -> BTreeSet<Wall
     buyers.into_iter().collect()
 }
 
-pub(super) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut dyn Subject) {
+pub(crate) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let appends = [
         vec![
@@ -78,7 +75,7 @@ pub(super) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut d
     everywhere(subject, &later, look);
 }
 
-pub(super) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut dyn Subject) {
+pub(crate) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     commit(&*subject.store().log, &[teller.opened(1, ONE)]);
     let mut last = 0;
@@ -120,7 +117,7 @@ pub(super) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut 
 }
 
 /// Some entries are folded and some are not, wherever a page begins and whichever way it goes.
-pub(super) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject) {
+pub(crate) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     commit(&*store.log, &[teller.opened(1, ONE)]);
@@ -173,7 +170,7 @@ pub(super) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
     }
 }
 
-pub(super) fn subscriptions_are_found_by_when_their_periods_end(subject: &mut dyn Subject) {
+pub(crate) fn subscriptions_are_found_by_when_their_periods_end(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let appends = vec![
         vec![
@@ -216,7 +213,7 @@ pub(super) fn subscriptions_are_found_by_when_their_periods_end(subject: &mut dy
     everywhere(subject, &appends, look);
 }
 
-pub(super) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut dyn Subject) {
+pub(crate) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let mut appends = vec![vec![teller.opened(1, ONE), teller.opened(2, TWO)]];
     for order in 1..=5_u8 {
@@ -255,7 +252,7 @@ pub(super) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut
     });
 }
 
-pub(super) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
+pub(crate) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let appends = [
         vec![teller.opened(1, ONE), teller.opened(2, TWO)],
@@ -282,7 +279,7 @@ fn find(books: &dyn Books, project: ProjectId, name: ProviderId<'_>) -> Option<O
     books.order_by_provider_id(project, name).unwrap()
 }
 
-pub(super) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject) {
+pub(crate) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let payment = |order: u128| PaymentId::new(format!("pi_{order}")).unwrap();
     let invoice = |order: u128| InvoiceId::new(format!("in_{order}")).unwrap();
@@ -329,7 +326,7 @@ pub(super) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject
     });
 }
 
-pub(super) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn Subject) {
+pub(crate) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let mut appends = Vec::new();
     for (wallet, project) in [(1, ONE), (2, ONE), (3, TWO), (4, ONE)] {
@@ -373,7 +370,7 @@ fn settled(subject: &mut dyn Subject, look: impl Fn(&dyn Books)) {
     }
 }
 
-pub(super) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut dyn Subject) {
+pub(crate) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut dyn Subject) {
     let kept = |books: &dyn Books, prefix: &str| -> Vec<(String, String)> {
         let text = |bytes: Box<[u8]>| String::from_utf8(bytes.into()).unwrap();
         let notes = books.notes(prefix.as_bytes()).unwrap().into_iter();

@@ -13,10 +13,8 @@ use domain::{
 };
 use persistence::{Books, LogEvent};
 
-use super::{
-    Subject,
-    common::{Teller, append, commit, key, waiter},
-};
+use super::Subject;
+use crate::common::{Teller, append, commit, key, waiter};
 
 const ONE: ProjectId = ProjectId(1);
 const TWO: ProjectId = ProjectId(2);
@@ -50,7 +48,7 @@ fn deltas(books: &dyn Books, project: ProjectId, after: u64, limit: usize) -> (V
     (found.iter().map(|(_, it)| delta(it)).collect(), last)
 }
 
-pub(super) fn project_events_are_shown_in_the_logs_order_each_to_its_project(
+pub(crate) fn project_events_are_shown_in_the_logs_order_each_to_its_project(
     subject: &mut dyn Subject,
 ) {
     let mut teller = Teller::default();
@@ -79,7 +77,7 @@ pub(super) fn project_events_are_shown_in_the_logs_order_each_to_its_project(
     look(&*subject.store().books);
 }
 
-pub(super) fn whoever_reads_on_misses_no_project_event(subject: &mut dyn Subject) {
+pub(crate) fn whoever_reads_on_misses_no_project_event(subject: &mut dyn Subject) {
     let store = subject.store();
     let (mut seen, mut last) = (Vec::new(), 0);
     let mut read = |limit| {
@@ -100,7 +98,7 @@ pub(super) fn whoever_reads_on_misses_no_project_event(subject: &mut dyn Subject
     assert_eq!(seen, (1..=40).collect::<Vec<_>>());
 }
 
-pub(super) fn what_is_not_durable_is_told_to_nobody(subject: &mut dyn Subject) {
+pub(crate) fn what_is_not_durable_is_told_to_nobody(subject: &mut dyn Subject) {
     let store = subject.store();
     let told = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&told);

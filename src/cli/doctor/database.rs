@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actors::clock::{Clock as _, SystemClock};
-use persistence::postgres::{ClusterState, DatabaseState, Examiner, Server};
+use cluster::postgres::{ClusterState, DatabaseState, Examiner, Server};
 
 use super::Finding;
 use crate::config::Config;

@@ -238,7 +238,7 @@ async fn a_former_leader_leaves_due_deliveries_to_the_next() {
     hooked.settled().await;
     hooked.receiver.of("ann", None);
     let journal = &hooked.service.journal;
-    journal.refuse(Some(AppendRefusal::Deposed));
+    journal.refuse(Some(AppendRefusal::Fenced));
     hooked.pass(6).await;
     assert_eq!(hooked.summaries(), [created("ann")], "it is due again");
     journal.refuse(None);

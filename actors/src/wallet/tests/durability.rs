@@ -208,12 +208,12 @@ async fn a_log_that_cannot_be_reached_shows_nothing_until_it_is_known_to_lead() 
 }
 
 #[tokio::test]
-async fn one_that_was_deposed_answers_nobody() {
+async fn one_that_was_fenced_answers_nobody() {
     let service = Service::new().await;
     service.credit("ann", 10).await.unwrap();
     assert_eq!(service.deduct("ann", 3, "a").await, Ok(applied(7)));
     assert!(service.handle.leads());
-    service.journal.refuse(Some(AppendRefusal::Deposed));
+    service.journal.refuse(Some(AppendRefusal::Fenced));
     assert!(!service.handle.leads() && !service.handle.ready());
     assert_eq!(service.balance("ann").await, Err(Error::Unavailable));
     assert_eq!(service.deduct("ann", 3, "a").await, Err(Error::Unavailable));

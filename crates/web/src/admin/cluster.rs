@@ -2,9 +2,9 @@
 
 use axum::{extract::State, http::StatusCode};
 use catalog::MAX_MOVED;
+use cluster::{NoFollower, SplitRefusal};
 use domain::id::ProjectId;
 use edge::{Authorized, Own, body::Body};
-use operations::cluster::{NoFollower, SplitRefusal};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{Error, ErrorCode, field::BoundedInteger};
@@ -90,7 +90,7 @@ pub(super) async fn split(
         .map_err(|refusal| match refusal {
             SplitRefusal::Unreachable => Error::new(ErrorCode::Unavailable),
             SplitRefusal::Exists => refused("There is such a cell already."),
-            SplitRefusal::NobodyJoins => refused(
+            SplitRefusal::NoJoiner => refused(
                 "No process waits to become this cell: start one with cluster.cell set to its number and \
                  cluster.split_from to the number of the cell that is split.",
             ),

@@ -1,8 +1,8 @@
 //! The list of all projects, of all cells.
 
 use axum::{Json, extract::State, http::Uri};
+use cluster::cells;
 use edge::{Authorized, Read, context::Context};
-use operations::cells;
 use serde::Deserialize;
 use wire::{
     Error, ErrorCode,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use accounts::{Accounts, Sandboxes};
 use actors::Handle;
 use catalog::CatalogStore;
+use cluster::ClusterPart;
 use edge::{BehindEdge, EdgeState};
-use operations::{backups::Backups, cluster::ClusterPart, wallet_notes::WalletNotes};
+use operations::{backups::Backups, wallet_notes::WalletNotes};
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 

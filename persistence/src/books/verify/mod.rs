@@ -18,6 +18,7 @@ use super::FoldedState;
 use crate::{
     contract::StoredNote,
     error::Error,
+    files::unusable,
     format::{
         append::decode,
         decode_document, decode_project_event,
@@ -27,7 +28,7 @@ use crate::{
     log::{
         database::{self, Database},
         guard,
-        lock::{Directory, unusable},
+        lock::Directory,
         recovery::{self, Scan},
         watermark::Watermark,
     },
@@ -148,7 +149,7 @@ impl Tail {
             Item::Note(key, body) => {
                 self.notes.insert(key.into(), body.map(Box::from));
             }
-            Item::Opening(_) | Item::Beat(_) | Item::Closing(_) | Item::Split(_) => {
+            Item::TermStart(_) | Item::Heartbeat(_) | Item::Resignation(_) | Item::Split(_) => {
                 drop(decode(item)?)
             }
         }

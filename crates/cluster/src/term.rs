@@ -1,0 +1,188 @@
+//! Who leads a log that several processes may write, as one of them knows it. Every connection to such a log begins with
+//! an *opening*: a frame behind all that was read. It takes over from another process, goes on after a lost connection,
+//! and settles what became of groups whose answers were lost, all in the same way: once the opening is durable, what lies
+//! before it does not change any more, and nothing that was sent earlier can follow it.
+//!
+//! Nothing here reads or writes: whoever has the connection asks [`Term::judge`] what to do.
+
+use domain::Timestamp;
+use persistence::{
+    Append, Error, Heartbeat, LogEvent, Resignation, TermStart,
+    frames::{FramePosition, Group, LeadershipItem, StoredFrame, follows, parse_leadership},
+};
+
+/// One run of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimant {
+    /// Its data directory.
+    pub node: u128,
+    /// Drawn for this run.
+    pub incarnation: u128,
+    /// Where it is reached by others.
+    pub address: Box<str>,
+}
+
+/// What is to be done with what a new connection read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Start this group, which is an opening. If it becomes durable, call [`Term::opened`]; whatever else is heard of
+    /// it, connect and judge again.
+    Open(Group),
+    /// Another was faster: watch on. This process has never led.
+    Beaten,
+    /// Another leads. This process may have led, and must end: nothing that it still holds will ever be written by it.
+    Fenced,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Term {
+    claimant: Claimant,
+    /// Openings that were made.
+    attempts: u64,
+    /// The last place that is known: of a frame of its own that was acknowledged, else of the head that it opens behind.
+    known: FramePosition,
+    /// Whether an opening of its own was acknowledged.
+    has_led: bool,
+    /// What the last opening found behind the last place that was known, and the opening itself.
+    found: Vec<FramePosition>,
+}
+
+impl Term {
+    /// A process that has not opened yet.
+    #[must_use]
+    pub const fn new(claimant: Claimant) -> Self {
+        Self {
+            claimant,
+            attempts: 0,
+            known: FramePosition {
+                lsn: 0,
+                hash: [0; 32],
+            },
+            has_led: false,
+            found: Vec::new(),
+        }
+    }
+
+    /// It is to open right behind this head, which [`crate::watch::Watch`] allows.
+    pub const fn behind(&mut self, head: FramePosition) {
+        self.known = head;
+    }
+
+    /// The place from which on frames have to be read for [`Term::judge`].
+    #[must_use]
+    pub const fn known(&self) -> FramePosition {
+        self.known
+    }
+
+    /// A group of its own up to this place is durable.
+    pub const fn acknowledged(&mut self, last: FramePosition) {
+        self.known = last;
+    }
+
+    /// Judges what a new connection read: all frames from [`Term::known`] on, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] when the log has lost a frame that it acknowledged to this process, or its frames are no chain.
+    pub fn judge(&mut self, kept: &[StoredFrame], at: Timestamp) -> Result<Verdict, Error> {
+        let behind = match kept.split_first() {
+            Some((known, behind)) if known.place == self.known => behind,
+            // It was seen, and not yet safe: the log may lose it until something behind it was acknowledged.
+            _ if !self.has_led => return Ok(Verdict::Beaten),
+            _ => {
+                return Err(Error::Damaged(format!(
+                    "the log has lost frame {}, which it had acknowledged",
+                    self.known.lsn
+                )));
+            }
+        };
+        let mut found = Vec::with_capacity(behind.len().saturating_add(1));
+        let (mut before, mut is_own) = (self.known, self.has_led);
+        for kept in behind {
+            follows(kept, before)?;
+            if let Some(incarnation) = opened_by(&kept.bytes)? {
+                if incarnation != self.claimant.incarnation {
+                    return Ok(match is_own {
+                        true => Verdict::Fenced,
+                        false => Verdict::Beaten,
+                    });
+                }
+                is_own = true;
+            }
+            // A frame of the one who was thought to lead no more.
+            if !is_own {
+                return Ok(Verdict::Beaten);
+            }
+            before = kept.place;
+            found.push(before);
+        }
+        let group = self.opening(before, at)?;
+        found.push(group.last());
+        self.found = found;
+        Ok(Verdict::Open(group))
+    }
+
+    /// The opening that was judged last is durable: this process leads. Returns the places behind the last one that was
+    /// known: they are of frames of its own, durable, and all that it will ever have there. The last is the opening's.
+    pub fn opened(&mut self) -> Vec<FramePosition> {
+        let found = std::mem::take(&mut self.found);
+        self.has_led = true;
+        self.known = found.last().copied().unwrap_or(self.known);
+        found
+    }
+
+    /// The process that opens, and where it is reached.
+    #[must_use]
+    pub const fn claimant(&self) -> &Claimant {
+        &self.claimant
+    }
+
+    /// A group that says that whoever opened still leads.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be encoded.
+    pub fn beat(behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
+        Group::single(
+            &Append::one(&LogEvent::Heartbeat(Heartbeat { at }))?,
+            behind,
+        )
+    }
+
+    /// A group that says that this process leads no more; where it `takes` the log, nobody ever will.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be encoded.
+    pub fn closing(
+        &self,
+        behind: FramePosition,
+        takes: bool,
+        at: Timestamp,
+    ) -> Result<Group, Error> {
+        let taken_by = takes.then_some(self.claimant.node);
+        let closing = LogEvent::Resignation(Resignation { taken_by, at });
+        Group::single(&Append::one(&closing)?, behind)
+    }
+
+    fn opening(&mut self, behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
+        self.attempts = self.attempts.saturating_add(1);
+        let opening = LogEvent::TermStart(TermStart {
+            node: self.claimant.node,
+            incarnation: self.claimant.incarnation,
+            attempt: self.attempts,
+            address: self.claimant.address.clone(),
+            at,
+        });
+        Group::single(&Append::one(&opening)?, behind)
+    }
+}
+
+/// The incarnation whose opening a frame is, if it is one.
+fn opened_by(bytes: &[u8]) -> Result<Option<u128>, Error> {
+    Ok(match parse_leadership(bytes)? {
+        Some(LeadershipItem::TermStart(opening)) => Some(opening.incarnation),
+        _ => None,
+    })
+}
