@@ -44,11 +44,7 @@ pub(super) struct Serving {
 
 impl Serving {
     /// Answers at all addresses but that of the metrics.
-    pub(super) fn start(
-        listeners: Listeners,
-        service: impl Responder,
-        config: &Config,
-    ) -> Self {
+    pub(super) fn start(listeners: Listeners, service: impl Responder, config: &Config) -> Self {
         let tls = listeners.tls;
         let server = |listener| Server::new(listener, service.clone(), (&config.http).into());
         let beside = |listener, tls| {
