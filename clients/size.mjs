@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 
 const LIMITS = [
   { name: '@scrip-wallet/browser', entry: 'browser/dist/index.js', limit: 6_000, later: 2_500 },
-  { name: '@scrip-wallet/react', entry: 'react/dist/index.js', limit: 10_200, external: ['@scrip-wallet/browser'] },
+  { name: '@scrip-wallet/react', entry: 'react/dist/index.js', limit: 10_300, external: ['@scrip-wallet/browser'] },
   { name: '@scrip-wallet/react, styles.css', entry: 'react/styles.css', limit: 2_000 },
   { name: '@scrip-wallet/ai', entry: 'ai/dist/index.js', limit: 4_000, external: ['ai', '@scrip-wallet/server'] },
   { name: '@scrip-wallet/server', entry: 'server/dist/index.js', limit: 12_000 },

@@ -3,7 +3,7 @@ import type { SessionSource, Sessions } from './session.js';
 
 const part = <T>(loading: Promise<T>): Promise<T> =>
   loading.catch((cause: unknown) => {
-    throw new ScripError('network_error', 'A part of @scrip-wallet/browser could not be loaded.', { cause });
+    throw new ScripError('network_error', 'A part of the client could not be loaded.', { cause });
   });
 
 /** What only pages with a session need: loaded when the first one does. */

@@ -6,7 +6,7 @@ type Open = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Re
 
 /** The service says something every 15 s, if only that it is there. */
 const SILENCE_MS = 45_000;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Listens, again whenever that ends, while anybody can see the page; until the signal says stop or nothing is to be had. */
 export async function listen(open: Open, tell: (data: unknown) => void, signal: AbortSignal): Promise<void> {
@@ -39,7 +39,7 @@ export async function listen(open: Open, tell: (data: unknown) => void, signal: 
       signal.removeEventListener('abort', end);
       end();
     }
-    waitMs = Math.max(waitMs, Math.min(LONGEST_WAIT_MS, 500 * 2 ** failures++) * (0.5 + Math.random() / 2));
+    waitMs = Math.max(waitMs, Math.min(MAX_WAIT_MS, 500 * 2 ** failures++) * (0.5 + Math.random() / 2));
     await pause(waitMs, signal).catch(() => undefined);
   }
 }

@@ -61,7 +61,7 @@ export function leaveFor(url: string): Promise<never> {
 }
 
 export function needsPage(): void {
-  if (!globalThis.location) throw new ScripError('invalid_options', 'There is no page here to leave.');
+  if (!globalThis.location) throw new ScripError('invalid_options', 'There is no page here.');
 }
 
 /** A window that says what it waits for. */

@@ -1,5 +1,5 @@
 import {
-  Http, LONGEST_PAGE, ScripError, entries, isScripError, keyed, newKey, segment, unlessAborted, whole,
+  Http, MAX_PAGE, ScripError, entries, isScripError, keyed, newKey, segment, unlessAborted, whole,
   wholeSubscription,
 } from '@scrip-wallet/core';
 import type {
@@ -200,7 +200,7 @@ export class Scrip {
 
   /** All of the wallet's ledger, newest first, read as it is asked for. */
   ledgerEntries(filter: LedgerFilter = {}, options?: CallOptions): AsyncIterableIterator<LedgerEntry> {
-    return entries((cursor) => this.ledger({ ...LONGEST_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
+    return entries((cursor) => this.ledger({ ...MAX_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
   /** Opens a checkout. Where to send the buyer is in `url`. */

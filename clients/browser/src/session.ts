@@ -60,7 +60,7 @@ export class Sessions implements Bearer {
       session = await this.#get();
     } catch (cause) {
       if (isScripError(cause)) throw cause;
-      throw new ScripError('session_failed', 'No session could be had.', { cause });
+      throw new ScripError('session_failed', 'There is no session.', { cause });
     }
     if (!session) throw new ScripError('no_wallet', 'Nobody is signed in.');
     if (!session.token) throw new ScripError('session_failed', 'This is no session.', { status: 400 });
@@ -79,6 +79,6 @@ async function post(address: string): Promise<Session | null> {
   const response = await fetch(address, { method: 'POST', headers, body: '{}', signal: AbortSignal.timeout(TIMEOUT_MS) });
   const { status } = response;
   if (status === 401) return null;
-  if (!response.ok) throw new ScripError('session_failed', `No session could be had (status ${status}).`, { status });
+  if (!response.ok) throw new ScripError('session_failed', `There is no session (status ${status}).`, { status });
   return (await response.json()) as Session;
 }

@@ -91,8 +91,7 @@ export class ScripError extends Error {
 
   /** The refusal as the service answered it, for a server to pass on to its page: `Response.json(error, { status: error.status })`. */
   toJSON(): object {
-    const { code, message } = this;
-    return Object.assign({ code, message }, ...FIELDS.map((name) => ({ [name]: (this as Record<string, unknown>)[name] })));
+    return { ...this, message: this.message };
   }
 }
 

@@ -34,7 +34,7 @@ export interface Bearer {
 }
 
 /** A longer `Retry-After` is the caller's to wait for: it is on the error. */
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 /** A key for an operation whose caller gave none. */
 export const newKey = (): string =>
@@ -119,7 +119,7 @@ export class Http {
     try {
       text = body && JSON.stringify(body);
     } catch (cause) {
-      throw new ScripError('invalid_request', 'The input cannot be written as JSON.', { cause, idempotencyKey });
+      throw new ScripError('invalid_request', 'The input is no JSON.', { cause, idempotencyKey });
     }
     let [renewed, repeated] = [false, false];
     for (let attempt = 0; ; attempt++) {
@@ -150,7 +150,7 @@ export class Http {
 
   #url(path: string, query?: object): string {
     // What a page may say, a server cannot: there is nothing that it would be relative to.
-    if (!/^http/.test(this.#address) && !globalThis.location) throw new ScripError('invalid_options', 'baseUrl has to be an http(s) address here.');
+    if (!/^http/.test(this.#address) && !globalThis.location) throw new ScripError('invalid_options', 'baseUrl has to be an http(s) address.');
     const search = new URLSearchParams();
     for (const [name, value] of Object.entries(query ?? {})) if (value != null) search.set(name, String(value));
     return `${this.#address}/api/v1${path}${String(search) && `?${search}`}`;
@@ -223,7 +223,7 @@ function wait(failure: ScripError, repeatable: boolean, attempt: number): number
   const { retryAfterMs = 0 } = failure;
   const passing = isUnanswered(failure) || failure.status >= 500;
   if (!isUndone(failure) && !(repeatable && passing)) return undefined;
-  if (retryAfterMs > LONGEST_WAIT_MS) return undefined;
+  if (retryAfterMs > MAX_WAIT_MS) return undefined;
   // Never before the interval that was named, and not all at the same instant.
   return retryAfterMs + 250 * 2 ** attempt * (0.5 + Math.random() / 2);
 }

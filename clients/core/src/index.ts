@@ -1,6 +1,6 @@
 export { ScripError, isPassing, isScripError, type Unsettled } from './error.js';
 export { Http, keyed, newKey, pause, segment, unlessAborted, type Bearer, type Call, type HttpOptions } from './http.js';
-export { LONGEST_PAGE, entries } from './pages.js';
+export { MAX_PAGE, entries } from './pages.js';
 export { whole, wholeSubscription } from './wallet.js';
 export type * from './events.js';
 export type * from './types.js';

@@ -67,7 +67,7 @@ export function ScripProvider({ children, baseUrl, publishableKey, session, stor
 
 export function useShared(): Shared {
   const shared = useContext(Context);
-  if (!shared) throw new Error('Scrip’s hooks and components work inside a <ScripProvider>');
+  if (!shared) throw new Error('There is no <ScripProvider> around it');
   return shared;
 }
 

@@ -237,7 +237,7 @@ describe('<RecoveryCode>', () => {
     vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new Error('no'));
     visit(shop, <RecoveryCode />, { code });
     await user.click(await screen.findByText('Copy'));
-    await screen.findByText(/could not be copied/);
+    await screen.findByText(/Copying failed/);
   });
 
   it('replaces a code that became known, once that is confirmed', async () => {
@@ -270,7 +270,7 @@ describe('<RedeemCode>', () => {
     await accessible(page.container);
     await userEvent.type(screen.getByLabelText('Recovery code'), `  ${code.toLowerCase().replaceAll('-', ' – ')}. {Enter}`);
     await screen.findByText('42 images');
-    await screen.findByText('The wallet is open here now.');
+    await screen.findByText('The wallet is open.');
     expect(redeemed).toHaveBeenCalledWith(expect.objectContaining({ code }));
     expect(await page.client.code()).toBe(code);
     expect(screen.getByLabelText<HTMLInputElement>('Recovery code').value).toBe('');

@@ -1,6 +1,6 @@
 import {
   Http,
-  LONGEST_PAGE,
+  MAX_PAGE,
   ScripError,
   entries,
   isScripError,
@@ -270,7 +270,7 @@ export class ScripServer {
 
   /** All of the project's orders, newest first, read as they are asked for. */
   allOrders(filter: OrderFilter = {}, options?: CallOptions): AsyncIterableIterator<Order> {
-    return entries((cursor) => this.orders({ ...LONGEST_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
+    return entries((cursor) => this.orders({ ...MAX_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
   /** Gives money back, all or a part, once for each key. */
@@ -310,7 +310,7 @@ export class ScripServer {
 
   /** All of a wallet's ledger, newest first, read as it is asked for. */
   ledgerEntries(who: Who, filter: LedgerFilter = {}, options?: CallOptions): AsyncIterableIterator<LedgerEntry> {
-    return entries((cursor) => this.ledger(who, { ...LONGEST_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
+    return entries((cursor) => this.ledger(who, { ...MAX_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
   /** What was granted and used, in stretches of time, oldest first. */
@@ -329,7 +329,7 @@ export class ScripServer {
   async *allEvents(filter: EventFilter = {}, options?: CallOptions): AsyncGenerator<ScripEvent, void, undefined> {
     // A page always says where to go on: it is the empty one that ends.
     for (let after = filter.after; ; ) {
-      const { items, nextCursor } = await this.events({ ...LONGEST_PAGE, ...filter, after: after ?? null }, options);
+      const { items, nextCursor } = await this.events({ ...MAX_PAGE, ...filter, after: after ?? null }, options);
       yield* items;
       if (items.length === 0) return;
       after = nextCursor;
@@ -341,7 +341,7 @@ export class ScripServer {
    * event that was worked off, and begin `after` it the next time.
    */
   pollEvents(options: PollOptions = {}): AsyncGenerator<ScripEvent, void, undefined> {
-    return pollEvents((filter, call) => this.events({ ...LONGEST_PAGE, ...filter }, call), options);
+    return pollEvents((filter, call) => this.events({ ...MAX_PAGE, ...filter }, call), options);
   }
 
   /** A key that was made here is this call's alone: a repeat under it is this call's own. */

@@ -46,7 +46,7 @@ const usualSeconds = () => 900 + Math.floor(Math.random() * 300);
 /** `Date` counts seconds, and a clock may be put right. */
 const CLOCK_SLACK_MS = 2_000;
 /** How often work may be begun under a key, while none of its holds is charged. */
-const MOST_TRIES = 20;
+const MAX_ATTEMPTS = 20;
 
 export async function withHold<T>(
   holds: Holds,
@@ -84,7 +84,7 @@ export async function withHold<T>(
     // A key that the caller gave and that was used before: work for which another run is charged, or was.
     const { status, settledAmount, drawn } = await holds.read(placed.holdId);
     const isUnpaid = (status === 'released' || status === 'expired') && !settledAmount && !drawn;
-    if (isUnpaid && at < MOST_TRIES) continue;
+    if (isUnpaid && at < MAX_ATTEMPTS) continue;
     if (!isUnpaid && !input.resume && !mine) throw new ScripError('hold_replayed', 'Work was begun under this key before.', { idempotencyKey: key });
     if (status !== 'open') throw new ScripError('hold_closed', 'The work of this key is over.', { idempotencyKey: key });
     break;

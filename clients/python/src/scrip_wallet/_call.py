@@ -15,7 +15,7 @@ from .models import Price
 
 T = TypeVar("T")
 
-LONGEST_WAIT = 30.0
+MAX_WAIT = 30.0
 """A longer `Retry-After` is the caller's to wait for: it is on the error."""
 FIRST_WAIT = 0.25
 """Seconds before the first repetition; doubled for each later one."""
@@ -151,7 +151,7 @@ def wait_before(error: ScripError, *, repeatable: bool, unsent: bool, attempt: i
     if not undone and not (repeatable and (lost or error.status in (500, 502, 503, 504))):
         return None
     asked = error.retry_after or 0.0
-    if asked > LONGEST_WAIT:
+    if asked > MAX_WAIT:
         return None
     # Never before the interval that was named, and not all at the same instant.
     return asked + FIRST_WAIT * float(2**attempt) * (0.5 + chance / 2)

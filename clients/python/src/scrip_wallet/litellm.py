@@ -33,7 +33,7 @@ MARK = "scrip_call"
 """Where a call is marked, in the metadata that LiteLLM keeps of it."""
 ESTIMATED = {"estimated": True}
 """How the ledger says that an amount comes from an estimate."""
-LONGEST_PAUSE = 300.0
+MAX_PAUSE = 300.0
 """Seconds between attempts to settle, once they have grown to it."""
 ATTEMPTS = 300
 """How often a settlement is tried: for about a day."""
@@ -280,7 +280,7 @@ class Metered:
 
     async def settle_later(self, cost: int) -> None:
         for attempt in range(ATTEMPTS):
-            await self.meter.scrip._http.sleep(min(float(2**attempt), LONGEST_PAUSE))
+            await self.meter.scrip._http.sleep(min(float(2**attempt), MAX_PAUSE))
             try:
                 await self.hold._settle(cost, "drain")
                 return

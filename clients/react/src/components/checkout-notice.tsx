@@ -1,6 +1,6 @@
 'use client';
 
-import { formatCredits, useBalance, useCheckout, useLocale, useMessages, useProducts, useScrip, useWallet, type Messages, type Order } from '@scrip-wallet/react';
+import { formatCredits, useBalance, useCheckout, useLocale, useMessages, useProducts, useScrip, useWallet, type Order } from '@scrip-wallet/react';
 import type { ReactNode } from 'react';
 import { ErrorMessage } from './error-message';
 
@@ -16,7 +16,7 @@ export interface CheckoutNoticeProps {
 export function CheckoutNotice({ children, render, className }: CheckoutNoticeProps) {
   const { order, completing, completionError, complete, dismiss } = useCheckout();
   const client = useScrip();
-  const { say } = useMessages();
+  const { messages, say } = useMessages();
   if (completionError) return <ErrorMessage error={completionError} onRetry={() => void complete()} className={className} />;
   if (completing || !order) return null;
   if (render) return <>{render(order)}</>;
@@ -31,7 +31,7 @@ export function CheckoutNotice({ children, render, className }: CheckoutNoticePr
           {children}
         </>
       ) : (
-        <p role="status">{say(order.processing ? 'processing' : (WORDS[order.status] ?? 'pending'))}</p>
+        <p role="status">{say(order.processing ? 'processing' : order.status in messages ? (order.status as 'failed') : 'pending')}</p>
       )}
       <button type="button" className="scrip-close" aria-label={say('close')} onClick={dismiss}>
         ×
@@ -39,8 +39,6 @@ export function CheckoutNotice({ children, render, className }: CheckoutNoticePr
     </div>
   );
 }
-
-const WORDS: Record<string, keyof Messages> = { pending: 'pending', failed: 'failed', expired: 'expired', refunded: 'refunded' };
 
 function Thanks({ order }: { order: Order }) {
   const locale = useLocale();

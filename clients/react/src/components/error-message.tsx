@@ -13,24 +13,24 @@ export interface ErrorMessageProps {
 
 /** What went wrong, in words of the provider or the service's own. Where credits are missing it offers the prices that
  * would cover them, until there are enough. */
-export function ErrorMessage(props: ErrorMessageProps) {
-  const { error } = props;
+export function ErrorMessage({ error, ...more }: ErrorMessageProps) {
   if (!error) return null;
-  return isScripError(error, 'insufficient_credits') ? <Refusal {...props} error={error} /> : <Alert {...props} error={error} />;
+  // Of another refusal another balance is remembered.
+  return isScripError(error, 'insufficient_credits') ? <Refusal key={error.requestId} error={error} {...more} /> : <Alert error={error} {...more} />;
 }
 
-/** Where enough credits came since, what it says is over. */
-function Refusal(props: ErrorMessageProps & { error: ScripError & { productId: string; requested: number } }) {
-  const { error } = props;
-  const { balance } = useBalance(error.productId);
-  const before = useRef({ error, balance });
-  if (before.current.error !== error || before.current.balance === undefined) before.current = { error, balance };
-  // A balance that was known before the refusal may be out of date.
-  const isOver = balance !== undefined && balance !== before.current.balance && balance >= error.requested;
-  return isOver ? null : <Alert {...props} />;
+type AlertProps = ErrorMessageProps & { error: ScripError };
+
+/** Gone once enough credits came. */
+function Refusal(props: AlertProps & { error: { productId: string; requested: number } }) {
+  const { balance = -1 } = useBalance(props.error.productId);
+  const before = useRef(balance);
+  // The balance that was known before the refusal may be out of date.
+  if (before.current < 0) before.current = balance;
+  return balance !== before.current && balance >= props.error.requested ? null : <Alert {...props} />;
 }
 
-function Alert({ error, onRetry, className }: ErrorMessageProps & { error: ScripError }) {
+function Alert({ error, onRetry, className }: AlertProps) {
   const { messages, say } = useMessages();
   return (
     <div role="alert" className={`scrip scrip-error ${className ?? ''}`}>

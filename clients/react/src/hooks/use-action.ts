@@ -13,8 +13,9 @@ export interface Action {
 
 const IDLE = { pending: 0, error: undefined as ScripError | undefined };
 
-/** Runs what a person asked for and keeps how it goes: answers undefined, and never throws, where it fails. */
-export function useAction(): Action & { run: <T>(work: () => Promise<T>) => Promise<T | undefined> } {
+/** Runs what a person asked for and keeps how it goes: answers undefined, and never throws, where it fails. Work that
+ * nobody has to wait for any longer calls `done`. */
+export function useAction(): Action & { run: <T>(work: (done: () => void) => Promise<T>) => Promise<T | undefined> } {
   const [state, setState] = useState(IDLE);
   const mounted = useRef(false);
   useEffect(() => {
@@ -27,12 +28,16 @@ export function useAction(): Action & { run: <T>(work: () => Promise<T>) => Prom
       window.removeEventListener('pageshow', shown);
     };
   }, []);
-  const run = useCallback(async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    const end = (error?: ScripError) =>
-      mounted.current && setState(({ pending }) => ({ pending: Math.max(0, pending - 1), error }));
+  const run = useCallback(async <T>(work: (done: () => void) => Promise<T>): Promise<T | undefined> => {
+    let counted = 1;
+    const end = (error?: ScripError) => {
+      const by = counted;
+      counted = 0;
+      if (mounted.current) setState(({ pending }) => ({ pending: Math.max(0, pending - by), error }));
+    };
     setState(({ pending }) => ({ pending: pending + 1, error: undefined }));
     try {
-      const result = await work();
+      const result = await work(end);
       end();
       return result;
     } catch (error) {

@@ -38,21 +38,9 @@ export function useCheckout(): CheckoutState {
     [store, run],
   );
   const popup = useCallback(
-    async (input: CheckoutInput) => {
-      let paid: Promise<Order> | undefined;
-      // A buyer who closed the window waits for nothing, though what they did there may be known only later.
-      await run(
-        () =>
-          new Promise<void>((resolve, reject) => {
-            paid = store.client.checkoutPopup(input, { opening, onClose: resolve }).then(async (order) => {
-              await store.arrived(order);
-              return order;
-            });
-            paid.then(() => resolve(), reject);
-          }),
-      );
-      return paid?.catch(() => undefined);
-    },
+    // A buyer who closed the window waits for nothing, though what they did there may be known only later.
+    (input: CheckoutInput) =>
+      run((done) => store.client.checkoutPopup(input, { opening, onClose: done }).then((order) => store.arrived(order))),
     [store, run, opening],
   );
   const complete = useCallback(() => store.complete(), [store]);

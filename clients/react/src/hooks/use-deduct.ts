@@ -31,7 +31,7 @@ export function useDeduct(options: { productId?: string } = {}): DeductState {
   const deduct = useCallback(
     (input: DeductInput): Promise<Deduction | undefined> => {
       const productId = input.productId ?? usual;
-      if (productId === undefined) throw new TypeError('Which productId? Give one to useDeduct or to deduct');
+      if (productId === undefined) throw new TypeError('Which productId?');
       const of = JSON.stringify([productId, input.amount, input.meta, input.idempotencyKey]);
       // A second press while one is under way takes nothing.
       if (underWay.current.has(of)) return Promise.resolve(undefined);

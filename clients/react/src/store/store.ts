@@ -77,9 +77,10 @@ export class ScripStore {
   }
 
   /** The same for an order that was paid in a window of its own. */
-  async arrived(order: Order): Promise<void> {
+  async arrived(order: Order): Promise<Order> {
     await this.wallet.refresh();
     this.returned.put(() => order);
+    return order;
   }
 
   ledger(filter: LedgerFilter): Ledger {

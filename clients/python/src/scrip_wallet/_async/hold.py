@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT_SECONDS = 900
 """The service's default."""
 MOST = 2**53 - 1
-MOST_TRIES = 20
+MAX_ATTEMPTS = 20
 """How often work may be begun under a key, while none of its holds is charged."""
 
 
@@ -104,7 +104,7 @@ class AsyncRunningHold:
             placed, replayed = await async_to_end(placing, self._abandon, self._scrip._http.pending)
             # A key that the caller gave and that was used before: work for which another run is charged, or was. With
             # a key of our own it is our own retry.
-            if not replayed or self._own_key or await self._take_up(placed, last=at == MOST_TRIES):
+            if not replayed or self._own_key or await self._take_up(placed, last=at == MAX_ATTEMPTS):
                 break
             at += 1
         self.hold_id, self.amount, self.balance = placed.hold_id, placed.amount, placed.balance
