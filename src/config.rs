@@ -26,6 +26,7 @@ use serde::Deserialize;
 use toml::{Table, Value};
 use url::Url;
 
+pub(crate) use layers::listen_address;
 pub use public_url::PublicUrl;
 pub use storage::{Cluster, DatabaseUrl, Journal, Storage};
 pub use token::Token;
@@ -43,6 +44,7 @@ pub struct Error(pub String);
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The address to listen on; port 0 picks one.
+    #[serde(deserialize_with = "layers::address")]
     pub listen: SocketAddr,
     /// Where buyers and payment providers reach the service; `None`: at `listen`.
     #[serde(deserialize_with = "public_url::empty_is_none")]
@@ -250,7 +252,7 @@ impl Config {
         )
     }
 
-    /// The defaults alone, whatever lies in the folder and in the environment.
+    /// The defaults alone, without a file and the environment.
     ///
     /// # Errors
     ///
@@ -273,14 +275,15 @@ impl Config {
         let mut merged = defaults.clone();
         if let Some((path, text)) = file {
             let own = layers::parse(path, text)?;
-            layers::lay(&mut merged, own, &path.display().to_string())?;
+            layers::lay(&mut merged, own, &path.display().to_string(), Some(text))?;
         }
         layers::lay(
             &mut merged,
             environment::table(&defaults, environment)?,
             "the environment",
+            None,
         )?;
-        layers::lay(&mut merged, layers::flags(flags)?, "the command line")?;
+        layers::lay(&mut merged, layers::flags(flags)?, "the command line", None)?;
         let unknown_variables = environment::unknown(&defaults, environment);
         let mut config: Self = serde_path_to_error::deserialize(Value::Table(merged))
             .map_err(|error| of_key(&error, environment))?;

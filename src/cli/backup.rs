@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use actors::clock::{Clock as _, SystemClock};
 use clap::Args;
-use operations::backups::name_at;
+use operations::backups::{name_at, warn_if_first};
 use operations::data_dir::{
     backed_up,
     secrets::{ADMIN_TOKEN_VARIABLE, BackupSecrets, ProvidedSecrets},
@@ -33,12 +33,12 @@ use crate::{
 };
 
 /// How often the server is asked for its progress.
-const ASK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What to back up, and where to.
 #[derive(Debug, Args)]
 pub(super) struct BackupArgs {
-    /// The directory that backups are kept in; created if it does not exist [default: `backup.to` of the
+    /// The directory of the backups; created if it does not exist [default: `backup.to` of the
     /// configuration].
     #[arg(long, value_name = "DIR")]
     to: Option<PathBuf>,
@@ -50,7 +50,7 @@ pub(super) struct BackupArgs {
     with_server_key: bool,
     /// The running server [default: the one that uses the data directory, where it listens by the
     /// configuration].
-    #[arg(long, env = "SCRIP_URL")]
+    #[arg(long, env = "SCRIP_URL", value_parser = remote::server_url)]
     url: Option<Url>,
     #[command(flatten)]
     token: TokenArgs,
@@ -132,7 +132,7 @@ pub(super) async fn run_backup(server: &ApiClient, order: &Value) -> Result<Back
                 return Err(Failure("the server no longer knows this backup".into()));
             }
         }
-        tokio::time::sleep(ASK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -191,6 +191,7 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
             let beside =
                 BackupSecrets::read(&config.data_dir, key.as_ref()).map_err(Failure::new)?;
             let now = SystemClock::new().now();
+            warn_if_first(&to);
             let what = BackUp {
                 to,
                 name: name_at(now),

@@ -37,8 +37,8 @@ pub(super) fn run(args: BenchArgs) -> Result<(), Failure> {
     let path = env::var_os("PATH").unwrap_or_default();
     let program = find(&this, env::split_paths(&path)).ok_or_else(|| {
         Failure::new(format!(
-            "bench: there is no {PROGRAM} beside {} nor on PATH: build it with \
-             `cargo build --release -p {PROGRAM}`, with the profile of this program if it is another",
+            "bench measures a server by the program {PROGRAM}, which is not in the packages and neither beside {} nor \
+             on PATH: build it in the source tree with `cargo build --release -p {PROGRAM}`",
             this.display()
         ))
     })?;

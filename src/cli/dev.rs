@@ -8,20 +8,21 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 use demo::Demo;
 use operations::data_dir::{environment::secret, secrets::ProvidedSecrets};
+use url::Url;
 use uuid::Uuid;
 
 use super::{Failure, print};
 use crate::{
     compose::{self, Service},
-    config::{Config, Flags},
-    server::{self, signals::Signals},
+    config::{Config, Flags, listen_address},
+    server::signals::Signals,
 };
 
 /// Options of `scrip dev`.
 #[derive(Debug, Args)]
 pub(super) struct DevArgs {
     /// Where to listen; port 0 picks a free one.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_address)]
     listen: Option<SocketAddr>,
     /// The data directory, which holds the keys, too.
     #[arg(long, value_name = "DIR", default_value = "./.scrip")]
@@ -82,7 +83,12 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         match Demo::set_up(&service, &data_dir, admin_token, stripe_key).await {
             Ok(demo) => {
                 let link = service.sign_in_link().map_err(Failure::new)?;
-                print::line(&welcome(&demo, &service, &data_dir, &link));
+                print::line(&welcome(&demo, &data_dir, &link));
+                if let Some(advice) = compose::advice(service.address(), service.http()) {
+                    print::line(&format!(
+                        "{advice}. Anybody who reaches it can buy without money"
+                    ));
+                }
             }
             Err(failure) => {
                 service.close().await.map_err(Failure::new)?;
@@ -102,6 +108,8 @@ pub(super) struct DevServer {
     pub(super) secret_key: String,
     /// The demo project's id.
     pub(super) project: String,
+    /// The server's address; `None`: an older version did not store it.
+    pub(super) url: Option<Url>,
 }
 
 /// Reads what the last start in this data directory stored; `None` if nothing.
@@ -111,13 +119,13 @@ pub(super) fn known(data_dir: &std::path::Path) -> Option<DevServer> {
         admin_token: demo.admin_token,
         secret_key: demo.secret_key,
         project: demo.project,
+        url: demo.url.parse().ok(),
     })
 }
 
-fn welcome(demo: &Demo, service: &Service, data_dir: &std::path::Path, link: &str) -> String {
-    let address = server::reachable(service.address());
-    let base = format!("{}://{address}", service.scheme());
+fn welcome(demo: &Demo, data_dir: &std::path::Path, link: &str) -> String {
     let Demo {
+        url: base,
         project,
         publishable_key,
         secret_key,

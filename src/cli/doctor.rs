@@ -1,13 +1,13 @@
 //! `scrip doctor`: checks what a server needs and prints a line per check, with advice where one fails. It
 //! changes nothing, and may run beside the server.
 
+mod backups;
 mod certificate;
 mod database;
 mod disk;
 mod doubled_subscriptions;
 mod identity;
-mod kept;
-mod outside;
+mod network;
 mod secrets;
 
 use std::{path::PathBuf, time::SystemTime};
@@ -16,7 +16,7 @@ use clap::Args;
 use serde::Serialize;
 use url::Url;
 
-use super::{Failure, admin_token::TokenArgs, print, remote};
+use super::{Failure, admin_token::TokenArgs, dev, print, remote};
 use crate::{
     config::{Config, Flags},
     server::{
@@ -34,8 +34,8 @@ pub(super) struct DoctorArgs {
     /// A configuration file [default: ./config.toml, if there is one].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The running server's address [default: as the configuration says].
-    #[arg(long)]
+    /// The running server's address [default: that of the configuration].
+    #[arg(long, env = "SCRIP_URL", value_parser = remote::server_url)]
     url: Option<Url>,
     #[command(flatten)]
     token: TokenArgs,
@@ -112,8 +112,8 @@ impl Finding {
     }
 }
 
-pub(super) fn run(args: &DoctorArgs) -> Result<(), Failure> {
-    let findings = examine(args)?;
+pub(super) fn run(args: DoctorArgs) -> Result<(), Failure> {
+    let findings = examine(&args)?;
     let failures = findings.iter().filter(|of| of.status == Status::Failure);
     let (failures, all) = (failures.count(), findings.len());
     if args.json {
@@ -154,13 +154,15 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     findings.extend(disk::examine(&config));
     findings.extend(database::examine(&config));
     findings.push(open_files(&config));
-    findings.extend(kept::examine(&config));
+    findings.extend(backups::examine(&config));
     findings.extend(tls(&config).into_iter().flatten());
     findings.push(proxy(&config));
     remote::wait(async {
         findings.extend(identity::examine(&config).await);
-        let seen = outside::examine(&config, args.url.as_ref(), args.token.read()?);
-        findings.extend(seen.await?);
+        let url = args.url.clone();
+        let url = url.or_else(|| dev::known(&config.data_dir)?.url);
+        let network = network::examine(&config, url.as_ref(), args.token.read()?);
+        findings.extend(network.await?);
         Ok(())
     })?;
     Ok(findings)

@@ -25,7 +25,7 @@ use url::Url;
 use wire::{csv::harmless, view::Instant};
 
 use self::copied::BackupCopy;
-use super::{Failure, admin_token::TokenArgs, print, progress::Bar};
+use super::{Failure, admin_token::TokenArgs, print, progress::Bar, remote};
 use crate::config::{Config, Flags};
 
 /// The columns of the CSV form.
@@ -69,7 +69,7 @@ pub(super) struct ExportArgs {
     scratch: Option<PathBuf>,
     /// The running server [default: the one that uses the data directory, where it listens by the
     /// configuration].
-    #[arg(long, env = "SCRIP_URL")]
+    #[arg(long, env = "SCRIP_URL", value_parser = remote::server_url)]
     url: Option<Url>,
     #[command(flatten)]
     token: TokenArgs,

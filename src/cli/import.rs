@@ -13,6 +13,7 @@ use domain::{Timestamp, id::ProductId};
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::json;
+use web::admin::view::FreeGrant;
 use wire::view::Instant;
 
 use self::file::{Grant, ImportFile, Problem, Product};
@@ -26,11 +27,11 @@ mod file;
 mod stripe;
 
 /// Grants that are sent concurrently.
-const AT_ONCE: usize = 16;
+const CONCURRENCY: usize = 16;
 /// Attempts per grant while the server is busy or unreachable.
 const ATTEMPTS: u32 = 5;
-/// Most problems that are shown.
-const SHOWN: usize = 20;
+/// Most problems that are printed.
+const MAX_PRINTED: usize = 20;
 
 /// What to import, and where.
 #[derive(Debug, Args)]
@@ -76,9 +77,11 @@ struct Offer {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Offered {
     id: String,
     name: String,
+    free_grant: Option<FreeGrant>,
 }
 
 pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
@@ -91,7 +94,7 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
     let refused = |problems: &mut Vec<Problem>| {
         problems.sort();
-        for (line, why) in problems.iter().take(SHOWN) {
+        for (line, why) in problems.iter().take(MAX_PRINTED) {
             print::error(&format!("{name}: line {line}: {why}"));
         }
         Failure(format!(
@@ -107,7 +110,8 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
                 false => args
                     .key
                     .api(args.stripe.place())
-                    .and_then(|server| remote::wait(offered(&server))),
+                    .and_then(|server| remote::wait(offered(&server)))
+                    .map(|offer| names_of(&offer)),
             };
             match names {
                 Ok(names) => {
@@ -133,14 +137,21 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         .iter()
         .any(|grant| matches!(grant.product, Product::Named(_)));
     let mut server = None;
-    let mut names = HashMap::new();
-    if by_name {
+    let mut offer = Vec::new();
+    if by_name || !args.dry_run {
         let remote = server.insert(args.key.api(args.stripe.place())?);
-        names = remote::wait(offered(remote))?;
+        offer = remote::wait(offered(remote))?;
     }
-    let grants = named(grants, &names).map_err(|mut problems| refused(&mut problems))?;
+    let grants = named(grants, &names_of(&offer)).map_err(|mut problems| refused(&mut problems))?;
     for (product, (count, credits)) in totals(&grants)? {
         print::line(&format!("{product}: {credits} credits in {count} grants"));
+        let free = offer.iter().find(|of| of.id == product);
+        if let Some(free) = free.and_then(|of| of.free_grant.as_ref()) {
+            print::line(&format!(
+                "{product} has a freeGrant: each imported wallet gets its {} credits, too",
+                free.credits
+            ));
+        }
     }
     for (count, why) in [(empty, "a balance of 0"), (expired, "expired")] {
         if count > 0 {
@@ -158,18 +169,21 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     remote::wait(all(&server, &grants))
 }
 
-/// The project's products by name; `None` where several have the same name.
-async fn offered(server: &ApiClient) -> Result<HashMap<String, Option<ProductId>>, Failure> {
-    let offer: Offer = server.get("/products").await?;
+/// The project's products.
+async fn offered(server: &ApiClient) -> Result<Vec<Offered>, Failure> {
+    Ok(server.get::<Offer>("/products").await?.products)
+}
+
+/// Products by name; `None` where several have the same name.
+fn names_of(offer: &[Offered]) -> HashMap<String, Option<ProductId>> {
     let mut names = HashMap::new();
-    for Offered { id, name } in offer.products {
-        let id = id.parse().ok();
+    for Offered { id, name, .. } in offer {
         names
-            .entry(name)
-            .and_modify(|known| *known = None)
-            .or_insert(id);
+            .entry(name.clone())
+            .and_modify(|id| *id = None)
+            .or_insert_with(|| id.parse().ok());
     }
-    Ok(names)
+    names
 }
 
 /// Grants with their products' ids, or an error for each line whose product is not found.
@@ -228,7 +242,7 @@ async fn all(server: &ApiClient, grants: &[(ProductId, Grant)]) -> Result<(), Fa
             let answer = credit(server, product, grant).await;
             (grant.line, answer)
         })
-        .buffer_unordered(AT_ONCE);
+        .buffer_unordered(CONCURRENCY);
     while let Some((line, answer)) = answers.next().await {
         match answer {
             Ok(true) => granted = granted.saturating_add(1),
@@ -236,7 +250,7 @@ async fn all(server: &ApiClient, grants: &[(ProductId, Grant)]) -> Result<(), Fa
             Err(why) => failed.push(format!("line {line}: {why}")),
         }
         // A cause that affects all grants is not shown for each.
-        if failed.len() >= SHOWN {
+        if failed.len() >= MAX_PRINTED {
             break;
         }
         bar.at(granted.saturating_add(before), count);

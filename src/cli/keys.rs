@@ -5,10 +5,10 @@ use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Failure,
-    project::{Project, ProjectArgs},
+    Failure, print,
+    project::{Project, RemoteArgs},
     remote,
-    table::{self, Table, field, list},
+    table::{Table, field, list, plain, when},
 };
 
 /// What to do about keys.
@@ -20,46 +20,43 @@ pub(super) struct KeysArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Lists all keys: how each starts and ends, its last use and its end.
-    List {
-        #[command(flatten)]
-        project: ProjectArgs,
-    },
-    /// Makes a key, and prints it: a secret one is never shown again.
+    /// List all keys: how each starts and ends, its last use and its expiry.
+    List(RemoteArgs),
+    /// Create a key and print it: a secret one is never shown again.
     Create {
         /// What it may do: publishable or secret.
         kind: String,
         #[command(flatten)]
         settings: Settings,
         #[command(flatten)]
-        project: ProjectArgs,
+        at: RemoteArgs,
     },
-    /// Changes a key's name or end.
+    /// Change a key's name or expiry.
     Change {
         /// The key: `key_…`, its name, or its last four characters.
         key: String,
         #[command(flatten)]
         settings: Settings,
         #[command(flatten)]
-        project: ProjectArgs,
+        at: RemoteArgs,
     },
-    /// Revokes a key, for the next request and for good.
+    /// Revoke a key. It is refused from the next request on.
     Revoke {
         /// The key: `key_…`, its name, or its last four characters.
         key: String,
         #[command(flatten)]
-        project: ProjectArgs,
+        at: RemoteArgs,
     },
 }
 
-/// A key's name and end.
+/// A key's name and expiry.
 #[derive(Debug, Args)]
 struct Settings {
     /// What uses it; empty: no name.
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
-    /// From when on it is not to work any more, such as 2027-12-31T00:00:00Z; empty: it works until it is revoked.
-    #[arg(long, value_name = "INSTANT")]
+    /// When it expires, a day or an instant in ISO 8601; empty: never.
+    #[arg(long, value_name = "INSTANT", value_parser = super::instant)]
     expires_at: Option<String>,
 }
 
@@ -79,42 +76,60 @@ impl Settings {
 pub(super) fn run(args: KeysArgs) -> Result<(), Failure> {
     remote::wait(async {
         match args.action {
-            Action::List { project } => {
-                let project = project.open().await?;
+            Action::List(at) => {
+                let project = at.project.open().await?;
                 let found: Value = project.remote.get(&project.path("/keys")).await?;
-                print_all(list(&found, "keys"));
+                at.output
+                    .print(&found, |found| print_all(list(found, "keys")));
             }
-            Action::Create {
-                kind,
-                settings,
-                project,
-            } => {
-                let project = project.open().await?;
+            Action::Create { kind, settings, at } => {
+                let project = at.project.open().await?;
                 let mut body = settings.fields();
                 body.insert("kind".into(), json!(kind));
                 let (keys, body) = (project.path("/keys"), Value::Object(body));
-                let made: Value = project.remote.post(&keys, &body).await?;
-                table::json(&made);
+                let created: Value = project.remote.post(&keys, &body).await?;
+                at.output.print(&created, |key| {
+                    print::line(&format!("created the {}", described(key)));
+                    print::line(&field(key, "key"));
+                });
             }
-            Action::Change {
-                key,
-                settings,
-                project,
-            } => {
-                let project = project.open().await?;
+            Action::Change { key, settings, at } => {
+                let project = at.project.open().await?;
                 let path = path(&project, &key).await?;
                 let body = Value::Object(settings.fields());
                 let changed: Value = project.remote.patch(&path, &body).await?;
-                table::json(&changed);
+                at.output.print(&changed, |key| {
+                    print::line(&format!("changed: {}", described(key)));
+                });
             }
-            Action::Revoke { key, project } => {
-                let project = project.open().await?;
+            Action::Revoke { key, at } => {
+                let project = at.project.open().await?;
                 let path = path(&project, &key).await?;
                 project.remote.accept(Method::DELETE, &path, None).await?;
+                at.output.print(&json!({ "revoked": true }), |_| {
+                    print::line("revoked: the server refuses this key");
+                });
             }
         }
         Ok(())
     })
+}
+
+/// A key in a sentence.
+fn described(key: &Value) -> String {
+    let name = match field(key, "name") {
+        name if name.is_empty() => "without a name".to_owned(),
+        name => format!("\"{}\"", plain(&name)),
+    };
+    let expiry = match when(key, "expiresAt") {
+        at if at.is_empty() => "never expires".to_owned(),
+        at => format!("expires at {at}"),
+    };
+    format!(
+        "{} key {} {name}, which {expiry}",
+        field(key, "kind"),
+        field(key, "id")
+    )
 }
 
 /// The path of the one key that a text names.
@@ -142,22 +157,25 @@ async fn found(project: &Project, wanted: &str) -> Result<String, Failure> {
 }
 
 fn print_all(keys: &[Value]) {
-    let columns = [
-        "id",
-        "name",
-        "kind",
-        "key",
-        "lastUsedOn",
-        "expiresAt",
-        "revokedAt",
-    ];
-    let mut table = Table::new(&columns);
+    let mut table = Table::new(&[
+        "ID",
+        "NAME",
+        "KIND",
+        "KEY",
+        "LAST USED",
+        "EXPIRES",
+        "REVOKED",
+    ]);
     for key in keys {
-        let cell = |column: &str| match column {
-            "key" => format!("{}…{}", field(key, "first"), field(key, "last")),
-            name => field(key, name),
-        };
-        table.row(columns.iter().map(|column| cell(column)));
+        table.row([
+            field(key, "id"),
+            field(key, "name"),
+            field(key, "kind"),
+            format!("{}…{}", field(key, "first"), field(key, "last")),
+            field(key, "lastUsedOn"),
+            when(key, "expiresAt"),
+            when(key, "revokedAt"),
+        ]);
     }
     table.print("no keys");
 }

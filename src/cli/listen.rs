@@ -32,13 +32,13 @@ pub(super) struct ListenArgs {
     )]
     types: Vec<String>,
     /// Also sends each event to this address, signed as in Standard Webhooks; once, without retries.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = remote::server_url)]
     forward_to: Option<Url>,
     /// The secret that signs forwarded events: `whsec_…` [default: SCRIP_WEBHOOK_SECRET, or the file that
     /// SCRIP_WEBHOOK_SECRET_FILE names, or a new one, which is printed].
     #[arg(long, value_name = "WHSEC")]
     secret: Option<String>,
-    /// Begins with the oldest event that is kept, instead of the next one.
+    /// Begins with the oldest event that is stored, instead of the next one.
     #[arg(long)]
     from_start: bool,
     /// Prints one event per line as JSON, for programs.
@@ -76,11 +76,11 @@ struct Page {
 }
 
 /// Events per request.
-const AT_ONCE: usize = 100;
+const PAGE_SIZE: usize = 100;
 /// How often the server is polled.
-const EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest pause before a server that does not answer is polled again.
-const TIMEOUT: Duration = Duration::from_secs(30);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A rare type: one page of it skips thousands of other events.
 const RARE: &str = "subscription.past_due";
 
@@ -110,29 +110,29 @@ async fn listen(
     if !args.json {
         print::line(&format!(
             "listening to {}; press Ctrl-C to end",
-            args.place.url
+            args.place.url()?
         ));
     }
     let types = args.types.join(",");
-    let mut pause = EVERY;
+    let mut pause = POLL_INTERVAL;
     loop {
         match page(api, after.as_deref(), &types).await {
             Ok(Page {
                 events,
                 next_cursor,
             }) => {
-                pause = EVERY;
+                pause = POLL_INTERVAL;
                 for event in &events {
                     handle_event(event, args.json, forward).await;
                 }
                 after = next_cursor.or(after);
-                if events.len() >= AT_ONCE {
+                if events.len() >= PAGE_SIZE {
                     continue;
                 }
             }
             Err(error) if error.may_pass() => {
                 print::error(&format!("scrip: {error} Trying again."));
-                pause = pause.saturating_mul(2).min(TIMEOUT);
+                pause = pause.saturating_mul(2).min(MAX_PAUSE);
             }
             Err(error) => return Err(error.into()),
         }
@@ -141,7 +141,7 @@ async fn listen(
 }
 
 async fn page(api: &ApiClient, after: Option<&str>, types: &str) -> Result<Page, remote::Error> {
-    let limit = AT_ONCE.to_string();
+    let limit = PAGE_SIZE.to_string();
     let mut query = vec![("limit", limit.as_str())];
     query.extend(after.map(|after| ("after", after)));
     query.extend((!types.is_empty()).then_some(("types", types)));

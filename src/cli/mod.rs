@@ -12,6 +12,7 @@ mod dev;
 mod doctor;
 mod export;
 mod health;
+mod help;
 mod import;
 mod keys;
 mod listen;
@@ -32,9 +33,9 @@ mod users;
 mod verify;
 mod wallet;
 
-use std::{fs, io, path::Path, process::ExitCode};
+use std::{convert::Infallible, fs, io, path::Path, process::ExitCode};
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 
 /// A credit wallet and checkout service in one binary.
 #[derive(Debug, Parser)]
@@ -44,62 +45,106 @@ struct Cli {
     command: Command,
 }
 
+/// The commands, a variant for each group of `scrip --help`.
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Runs a server to try things out, with a demo project, its keys and requests to paste.
+    #[command(flatten)]
+    Start(Start),
+    #[command(flatten)]
+    Catalog(Catalog),
+    #[command(flatten)]
+    Wallets(Wallets),
+    #[command(flatten)]
+    Operations(Operations),
+    #[command(flatten)]
+    Cluster(Cluster),
+    #[command(flatten)]
+    Tools(Tools),
+}
+
+#[derive(Debug, Subcommand)]
+enum Start {
+    /// Run a server to try things out, with a demo project and its keys.
     Dev(dev::DevArgs),
-    /// Runs the server.
+    /// Run the server.
     Serve(serve::ServeArgs),
-    /// Changes a running server's catalog to match a file.
+}
+
+#[derive(Debug, Subcommand)]
+enum Catalog {
+    /// Change a project's catalog to match a file.
     Apply(apply::ApplyArgs),
-    /// Measures this binary on this machine, with the program `scrip-bench`.
-    Bench(bench::BenchArgs),
-    /// Sends one request to a running server's admin API and prints the answer: wallets, orders, keys, projects.
-    Api(api::ApiArgs),
-    /// Finds wallets, orders and ledger entries of a running server by anything that is known of them.
-    Search(search::SearchArgs),
-    /// Lists a project's orders, filtered.
-    Orders(search::OrdersArgs),
-    /// Finds, freezes and thaws wallets of a running server, replaces a code, or reverses a deduction.
-    Wallet(wallet::WalletArgs),
-    /// Lists, makes, changes and revokes a project's API keys.
+    /// List the projects.
+    Projects(project::ProjectsArgs),
+    /// List, create, change and revoke API keys.
     Keys(keys::KeysArgs),
-    /// Invites people to a running server's dashboard, changes what they may do, and ends their sessions.
-    Users(users::UsersArgs),
-    /// Compares the payment providers' books with the orders; exits with 0 only if they add up.
-    Reconcile(reconcile::ReconcileArgs),
-    /// Shows a project's events as they come, and can forward them.
-    Listen(listen::ListenArgs),
-    /// Makes something happen in a project that uses the sandbox.
-    Trigger(trigger::TriggerArgs),
-    /// Shows and changes what processes that share a log in PostgreSQL do.
-    Cluster(cluster::ClusterArgs),
-    /// Checks what a server needs: configuration, disk, secrets, database, providers, clock.
-    Doctor(doctor::DoctorArgs),
-    /// Says whether the server of this configuration answers; for containers.
-    Health(health::HealthArgs),
-    /// Checks everything in a data directory that no server is using; exits with 0 only if there are no
-    /// problems.
-    Verify(verify::VerifyArgs),
-    /// Copies all data to a directory, with or without a running server. A later backup there writes only what
-    /// changed.
-    Backup(backup::BackupArgs),
-    /// Restores a backup into an empty data directory.
-    Restore(restore::RestoreArgs),
-    /// Replaces the administrator's token.
-    AdminToken(secrets::AdminTokenArgs),
-    /// Replaces the key that recovery codes and providers' secrets are encrypted under.
-    ServerKey(secrets::ServerKeyArgs),
-    /// Writes ledgers as JSON Lines or CSV, with or without a running server.
-    Export(export::ExportArgs),
-    /// Imports what your users have elsewhere, each item once however often it is run: balances from a CSV
-    /// file, or subscriptions that run in your Stripe account.
+    /// Import balances from a CSV file, or subscriptions from Stripe.
+    ///
+    /// Each item is imported once, however often the command runs.
     Import(import::ImportArgs),
-    /// Prints the OpenAPI document.
+}
+
+#[derive(Debug, Subcommand)]
+enum Wallets {
+    /// Find wallets, orders and ledger entries.
+    Search(search::SearchArgs),
+    /// Show, freeze and change a wallet, or reverse a deduction.
+    Wallet(wallet::WalletArgs),
+    /// List a project's orders, or show one.
+    Orders(search::OrdersArgs),
+    /// Compare the payment provider's records with the orders.
+    ///
+    /// Exits with 0 only if they add up.
+    Reconcile(reconcile::ReconcileArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum Operations {
+    /// Check configuration, disk, secrets, database, network and providers.
+    Doctor(doctor::DoctorArgs),
+    /// Check that the server of this configuration answers.
+    Health(health::HealthArgs),
+    /// Back up all data, with or without a running server.
+    ///
+    /// A later backup to the same directory writes only what changed.
+    Backup(backup::BackupArgs),
+    /// Restore a backup into an empty data directory.
+    Restore(restore::RestoreArgs),
+    /// Check the data of a server that is not running.
+    ///
+    /// Exits with 0 only if there are no problems.
+    Verify(verify::VerifyArgs),
+    /// Write ledgers as JSON Lines or CSV, with or without a running server.
+    Export(export::ExportArgs),
+    /// Invite people to the dashboard, and change what they may do.
+    Users(users::UsersArgs),
+    /// Replace the administrator's token.
+    AdminToken(secrets::AdminTokenArgs),
+    /// Replace the key that encrypts recovery codes and providers' secrets.
+    ServerKey(secrets::ServerKeyArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum Cluster {
+    /// Show and change the processes that share a log in PostgreSQL.
+    Cluster(cluster::ClusterArgs),
+}
+
+#[derive(Debug, Subcommand)]
+enum Tools {
+    /// Show events as they happen, and forward them to a local program.
+    Listen(listen::ListenArgs),
+    /// Trigger a sandbox event.
+    Trigger(trigger::TriggerArgs),
+    /// Send a request to the admin API.
+    Api(api::ApiArgs),
+    /// Print the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
-    /// Prints a shell's completion script for this command line.
+    /// Measure this server on this machine, by the program `scrip-bench`.
+    Bench(bench::BenchArgs),
+    /// Print a shell's completion script.
     Completions(completions::CompletionsArgs),
-    /// Prints the manual page.
+    /// Print the manual.
     Man(completions::ManArgs),
 }
 
@@ -122,37 +167,48 @@ fn open(file: &Path) -> io::Result<Box<dyn io::Read>> {
     })
 }
 
+/// Completes a day to its midnight in UTC; anything else is left to the server.
+fn instant(text: &str) -> Result<String, Infallible> {
+    Ok(match text.is_empty() || text.contains('T') {
+        true => text.to_owned(),
+        false => format!("{text}T00:00:00Z"),
+    })
+}
+
 /// Parses the command line and runs the command.
 #[must_use]
 pub fn run() -> ExitCode {
     operations::data_dir::make_all_private();
-    let done = match Cli::parse().command {
-        Command::Dev(args) => dev::run(args),
-        Command::Serve(args) => serve::run(args),
-        Command::Apply(args) => apply::run(args),
-        Command::Bench(args) => bench::run(args),
-        Command::Api(args) => api::run(args),
-        Command::Search(args) => search::run(args),
-        Command::Orders(args) => search::run_orders(args),
-        Command::Wallet(args) => wallet::run(args),
-        Command::Keys(args) => keys::run(args),
-        Command::Users(args) => users::run(args),
-        Command::Reconcile(args) => reconcile::run(&args),
-        Command::Listen(args) => listen::run(args),
-        Command::Trigger(args) => trigger::run(args),
-        Command::Cluster(args) => cluster::run(args),
-        Command::Doctor(args) => doctor::run(&args),
-        Command::Health(args) => health::run(args),
-        Command::Verify(args) => verify::run(args),
-        Command::Backup(args) => backup::run(args),
-        Command::Restore(args) => restore::run(args),
-        Command::AdminToken(args) => secrets::admin_token(args),
-        Command::ServerKey(args) => secrets::server_key(args),
-        Command::Export(args) => export::run(args),
-        Command::Import(args) => import::run(args),
-        Command::Openapi(args) => openapi::run(&args),
-        Command::Completions(args) => completions::complete(&args, Cli::command()),
-        Command::Man(args) => completions::man(&args, Cli::command()),
+    let matches = help::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let done = match cli.command {
+        Command::Start(Start::Dev(args)) => dev::run(args),
+        Command::Start(Start::Serve(args)) => serve::run(args),
+        Command::Catalog(Catalog::Apply(args)) => apply::run(args),
+        Command::Catalog(Catalog::Projects(args)) => project::run(args),
+        Command::Catalog(Catalog::Keys(args)) => keys::run(args),
+        Command::Catalog(Catalog::Import(args)) => import::run(args),
+        Command::Wallets(Wallets::Search(args)) => search::run(args),
+        Command::Wallets(Wallets::Wallet(args)) => wallet::run(args),
+        Command::Wallets(Wallets::Orders(args)) => search::run_orders(args),
+        Command::Wallets(Wallets::Reconcile(args)) => reconcile::run(&args),
+        Command::Operations(Operations::Doctor(args)) => doctor::run(args),
+        Command::Operations(Operations::Health(args)) => health::run(args),
+        Command::Operations(Operations::Backup(args)) => backup::run(args),
+        Command::Operations(Operations::Restore(args)) => restore::run(args),
+        Command::Operations(Operations::Verify(args)) => verify::run(args),
+        Command::Operations(Operations::Export(args)) => export::run(args),
+        Command::Operations(Operations::Users(args)) => users::run(args),
+        Command::Operations(Operations::AdminToken(args)) => secrets::admin_token(args),
+        Command::Operations(Operations::ServerKey(args)) => secrets::server_key(args),
+        Command::Cluster(Cluster::Cluster(args)) => cluster::run(args),
+        Command::Tools(Tools::Listen(args)) => listen::run(args),
+        Command::Tools(Tools::Trigger(args)) => trigger::run(args),
+        Command::Tools(Tools::Api(args)) => api::run(args),
+        Command::Tools(Tools::Openapi(args)) => openapi::run(&args),
+        Command::Tools(Tools::Bench(args)) => bench::run(args),
+        Command::Tools(Tools::Completions(args)) => completions::complete(&args, help::command()),
+        Command::Tools(Tools::Man(args)) => completions::man(&args, help::command()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -160,15 +216,5 @@ pub fn run() -> ExitCode {
             print::error(&format!("scrip: {failure}"));
             ExitCode::FAILURE
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_holds_together() {
-        Cli::command().debug_assert();
     }
 }

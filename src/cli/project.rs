@@ -1,13 +1,63 @@
-//! Finds the project that a command is about.
+//! `scrip projects`, and which project another command is about.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::{
     Failure,
-    remote::{ApiClient, ServerArgs},
-    table::{field, list},
+    remote::{self, ApiClient, ServerArgs},
+    table::{self, OutputArgs, field, list},
 };
+
+/// What to do with projects.
+#[derive(Debug, Args)]
+pub(super) struct ProjectsArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List all projects.
+    List {
+        /// Also lists archived ones.
+        #[arg(long)]
+        archived: bool,
+        #[command(flatten)]
+        output: OutputArgs,
+        #[command(flatten)]
+        server: ServerArgs,
+    },
+}
+
+/// Lists the projects.
+pub(super) fn run(args: ProjectsArgs) -> Result<(), Failure> {
+    let Action::List {
+        archived,
+        output,
+        server,
+    } = args.action;
+    let remote = server.administration()?;
+    let path = match archived {
+        true => "/projects?archived=all",
+        false => "/projects",
+    };
+    let found: Value = remote::wait(async { Ok(remote.get(path).await?) })?;
+    output.print(&found, |found| {
+        let mut table = table::Table::new(&["ID", "NAME", "PROVIDER", "CREATED"]);
+        for project in list(found, "projects") {
+            let provider = project.get("provider").cloned().unwrap_or_default();
+            table.row([
+                field(project, "id"),
+                field(project, "name"),
+                field(&provider, "kind"),
+                table::when(project, "createdAt"),
+            ]);
+        }
+        table.print("no projects");
+    });
+    Ok(())
+}
 
 /// Options for a server and one of its projects.
 #[derive(Debug, Args)]
@@ -19,6 +69,15 @@ pub(super) struct ProjectArgs {
     project: Option<String>,
 }
 
+/// Options for a project, and for how the answer is printed.
+#[derive(Debug, Args)]
+pub(super) struct RemoteArgs {
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+    #[command(flatten)]
+    pub(super) project: ProjectArgs,
+}
+
 /// A project of a running server.
 pub(super) struct Project {
     pub(super) remote: ApiClient,
@@ -27,6 +86,11 @@ pub(super) struct Project {
 }
 
 impl ProjectArgs {
+    /// Whether a project was named.
+    pub(super) const fn is_named(&self) -> bool {
+        self.project.is_some()
+    }
+
     /// Finds the project on the server.
     pub(super) async fn open(&self) -> Result<Project, Failure> {
         let remote = self.server.administration()?;

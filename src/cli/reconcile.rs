@@ -1,4 +1,4 @@
-//! `scrip reconcile`: has the running server compare the payment providers' books with the orders, and prints
+//! `scrip reconcile`: has the running server compare the payment providers' records with the orders, and prints
 //! the result. Exits with 0 only if every cent belongs to an order, an unfulfilled payment or another product.
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::{
 };
 
 /// How often the server is asked for the result.
-const ASK_EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What to compare.
 #[derive(Debug, Args)]
@@ -25,11 +25,11 @@ pub(super) struct ReconcileArgs {
     /// The project [default: all that have a provider].
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// The start: a day, or an ISO 8601 instant [default: three days before the end].
-    #[arg(long, value_name = "INSTANT")]
+    /// The start, a day or an instant in ISO 8601 [default: three days before the end].
+    #[arg(long, value_name = "INSTANT", value_parser = super::instant)]
     from: Option<String>,
-    /// The end: a day, or an ISO 8601 instant [default: now].
-    #[arg(long, value_name = "INSTANT")]
+    /// The end, a day or an instant in ISO 8601 [default: now].
+    #[arg(long, value_name = "INSTANT", value_parser = super::instant)]
     to: Option<String>,
     /// Prints JSON, for programs.
     #[arg(long)]
@@ -75,8 +75,7 @@ async fn reconcile_one(
     args: &ReconcileArgs,
 ) -> Result<Reconciliation, Failure> {
     let path = format!("/projects/{project}/reconciliation");
-    let request =
-        json!({ "from": instant(args.from.as_deref()), "to": instant(args.to.as_deref()) });
+    let request = json!({ "from": args.from, "to": args.to });
     let begun: Reconciliations = server.post(&path, &request).await?;
     let lost = || Failure("the server no longer knows this reconciliation".into());
     let began = match (begun.running, begun.last) {
@@ -101,16 +100,8 @@ async fn reconcile_one(
         {
             return Err(now.error.map_or_else(lost, Failure));
         }
-        tokio::time::sleep(ASK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-}
-
-/// Completes a day to its midnight in UTC.
-fn instant(text: Option<&str>) -> Option<String> {
-    text.map(|text| match text.contains('T') {
-        true => text.to_owned(),
-        false => format!("{text}T00:00:00Z"),
-    })
 }
 
 fn print_result(name: &str, result: &Reconciliation) {
@@ -126,7 +117,7 @@ fn print_result(name: &str, result: &Reconciliation) {
     let line = |text: String| print::line(&super::table::plain(&text));
     line(format!("{name}: {from} to {to}"));
     line(format!(
-        "  {charges} charges, {refunds} refunds, {disputes} disputes; {corrected} were corrected by looking again"
+        "  {charges} charges, {refunds} refunds, {disputes} disputes; {corrected} were corrected by reading them again"
     ));
     for sum in &result.sums {
         let amount = |cents| money(cents, &sum.currency);

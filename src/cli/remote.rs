@@ -78,9 +78,9 @@ pub(super) struct ServerArgs {
 /// Options for a server's address.
 #[derive(Debug, Args)]
 pub(super) struct ServerUrlArgs {
-    /// The server's address.
-    #[arg(long, env = "SCRIP_URL", default_value = "http://127.0.0.1:8787")]
-    pub(super) url: Url,
+    /// The server's address [default: that of `scrip dev` with this data directory, or else http://127.0.0.1:8787].
+    #[arg(long, env = "SCRIP_URL", value_parser = server_url)]
+    url: Option<Url>,
     /// The data directory of `scrip dev`, with its token and keys. They are sent only to this machine.
     #[arg(long, value_name = "DIR", default_value = "./.scrip")]
     data_dir: PathBuf,
@@ -104,12 +104,27 @@ pub(super) struct ApiClient {
     unknown: &'static str,
 }
 
+/// Reads a server's address.
+pub(super) fn server_url(text: &str) -> Result<Url, &'static str> {
+    let url = Url::parse(text).ok();
+    let url = url.filter(|url| url.has_host() && ["http", "https"].contains(&url.scheme()));
+    url.ok_or("an address begins with http:// or https://, such as http://127.0.0.1:8787")
+}
+
 impl ServerUrlArgs {
+    /// The server's address.
+    pub(super) fn url(&self) -> Result<Url, Failure> {
+        let of_dev = || dev::known(&self.data_dir)?.url;
+        match self.url.clone().or_else(of_dev) {
+            Some(url) => Ok(url),
+            None => "http://127.0.0.1:8787".parse().map_err(Failure::new),
+        }
+    }
+
     /// What `scrip dev` stored, if the server is on this machine: it is sent to no other.
     pub(super) fn dev(&self) -> Option<dev::DevServer> {
-        AddressKind::of(&self.url)
-            .is_loopback()
-            .then(|| dev::known(&self.data_dir))?
+        let is_here = AddressKind::of(&self.url().ok()?).is_loopback();
+        is_here.then(|| dev::known(&self.data_dir))?
     }
 
     pub(super) fn data_dir(&self) -> &Path {
@@ -125,12 +140,12 @@ impl ServerArgs {
         let token = token.ok_or_else(|| {
             Failure(format!(
                 "no administrator token: pass --token-file, or set {ADMIN_TOKEN_VARIABLE}. `scrip serve` \
-                 wrote it down at its first start; that of `scrip dev` is looked for in {}",
+                 writes it to its data directory at the first start; that of `scrip dev` is looked for in {}",
                 self.place.data_dir().display()
             ))
         })?;
         let unknown = "the server does not know this administrator token";
-        ApiClient::new(&self.place.url, admin::PREFIX, token, unknown)
+        ApiClient::new(&self.place.url()?, admin::PREFIX, token, unknown)
     }
 }
 
@@ -148,8 +163,7 @@ impl KeyArgs {
                 place.data_dir().display()
             ))
         })?;
-        let prefix = API_PREFIX.trim_end_matches('/');
-        ApiClient::new(&place.url, prefix, key, "the server does not know this key")
+        ApiClient::public(place, key)
     }
 }
 
@@ -167,6 +181,17 @@ impl ApiClient {
             bearer,
             unknown,
         })
+    }
+
+    /// A client for the public API, with a secret key.
+    pub(super) fn public(place: &ServerUrlArgs, key: String) -> Result<Self, Failure> {
+        let prefix = API_PREFIX.trim_end_matches('/');
+        Self::new(
+            &place.url()?,
+            prefix,
+            key,
+            "the server does not know this key",
+        )
     }
 
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
@@ -222,14 +247,17 @@ impl ApiClient {
         }
     }
 
-    /// Prints an answer that is a text, as it comes.
+    /// Prints an answer that is a text, as it comes. A reader that closed the pipe ends it and is not an error.
     pub(super) async fn print_text(&self, path: &str) -> Result<(), Failure> {
         let mut response = self.answer(Method::GET, path, None).await?;
         let mut out = std::io::stdout().lock();
         while let Some(part) = response.chunk().await.map_err(Failure::new)? {
-            out.write_all(&part).map_err(Failure::new)?;
+            match out.write_all(&part).and_then(|()| out.flush()) {
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+                written => written.map_err(Failure::new)?,
+            }
         }
-        out.flush().map_err(Failure::new)
+        Ok(())
     }
 
     async fn send<T: DeserializeOwned>(
@@ -322,7 +350,11 @@ pub(super) fn root(error: &reqwest::Error) -> String {
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    cause.to_string()
+    let text = cause.to_string();
+    match text.contains("InvalidContentType") {
+        true => "this address speaks http, not https".into(),
+        false => text,
+    }
 }
 
 /// Runs a future on a small runtime of its own.

@@ -17,7 +17,7 @@ use crate::config::{Config, Flags};
 /// What to restore, and where to.
 #[derive(Debug, Args)]
 pub(super) struct RestoreArgs {
-    /// The directory that backups are kept in [default: `backup.to` of the configuration].
+    /// The directory of the backups [default: `backup.to` of the configuration].
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
     /// The backup's name [default: the newest].

@@ -1,4 +1,4 @@
-//! `scrip search`: wallets, orders and ledger entries by anything that is known of them. `scrip orders`: a project's orders,
+//! `scrip search`: wallets, orders and ledger entries by an id, a name, an address or a key. `scrip orders`: a project's orders,
 //! filtered, on the screen or as CSV.
 
 use clap::{Args, Subcommand};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     Failure, print,
-    project::ProjectArgs,
+    project::RemoteArgs,
     remote,
     table::{self, Table, field, list, money, when},
 };
@@ -14,17 +14,21 @@ use super::{
 /// What to look for.
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
-    /// A user's id or how it begins, a recovery code, a wallet, order, checkout or hold, what the payment provider calls
-    /// a payment, invoice, subscription or customer, or a buyer's e-mail address. With --wallet: the key of a request.
-    query: String,
-    /// Only ledger entries of this wallet, by the key of the request that wrote them.
+    #[command(flatten)]
+    find: FindArgs,
+    /// Searches the ledger of this wallet, for the idempotency key of a request.
     #[arg(long, value_name = "WAL_ID")]
     wallet: Option<String>,
-    /// Print what the server answered as JSON.
-    #[arg(long)]
-    json: bool,
+}
+
+/// What to look for in a project.
+#[derive(Debug, Args)]
+pub(super) struct FindArgs {
+    /// The beginning of a user's id, a recovery code, the id of a wallet, order, checkout or hold, the provider's id of a
+    /// payment, invoice, subscription or customer, or a buyer's e-mail address.
+    query: String,
     #[command(flatten)]
-    project: ProjectArgs,
+    at: RemoteArgs,
 }
 
 /// What to do with orders.
@@ -36,14 +40,21 @@ pub(super) struct OrdersArgs {
 
 #[derive(Debug, Subcommand)]
 enum OrdersAction {
-    /// Lists a project's orders, newest first.
+    /// List a project's orders, newest first.
     List(ListArgs),
+    /// Show an order.
+    Show {
+        /// The order or its checkout, `ord_…` or `cs_…`.
+        order: String,
+        #[command(flatten)]
+        at: RemoteArgs,
+    },
 }
 
 /// Which orders to list.
 #[derive(Debug, Args)]
 struct ListArgs {
-    /// pending, processing, paid, failed, refunded or expired.
+    /// pending, processing, paid, failed, refunded, disputed or expired.
     #[arg(long)]
     status: Option<String>,
     /// Only orders of this product.
@@ -52,11 +63,11 @@ struct ListArgs {
     /// Only orders of the buyer with this address.
     #[arg(long)]
     email: Option<String>,
-    /// Only orders placed at this instant or later, such as 2027-01-31T00:00:00Z.
-    #[arg(long, value_name = "INSTANT")]
+    /// Only orders placed then or later: a day or an instant in ISO 8601.
+    #[arg(long, value_name = "INSTANT", value_parser = super::instant)]
     from: Option<String>,
-    /// Only orders placed before this instant.
-    #[arg(long, value_name = "INSTANT")]
+    /// Only orders placed before.
+    #[arg(long, value_name = "INSTANT", value_parser = super::instant)]
     to: Option<String>,
     /// Only orders of at least this amount, in the minor unit of their currency.
     #[arg(long, value_name = "CENTS")]
@@ -65,61 +76,65 @@ struct ListArgs {
     #[arg(long, value_name = "CENTS")]
     max: Option<u64>,
     /// How many orders to list, at most 100.
-    #[arg(long, default_value_t = 25)]
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u8).range(1..=100))]
     limit: u8,
-    /// Print all of them as CSV.
+    /// Prints all of them as CSV.
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Print what the server answered as JSON.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    project: ProjectArgs,
+    at: RemoteArgs,
 }
 
 /// Finds wallets, orders and ledger entries.
 pub(super) fn run(args: SearchArgs) -> Result<(), Failure> {
-    find(args, &["wallets", "orders", "entries"])
+    let all = ["wallets", "orders", "entries"];
+    remote::wait(find(args.find, args.wallet, &all))
 }
 
-/// Finds wallets alone.
-pub(super) fn run_wallets(args: SearchArgs) -> Result<(), Failure> {
-    find(args, &["wallets"])
-}
-
-fn find(args: SearchArgs, kinds: &[&str]) -> Result<(), Failure> {
-    let found: Value = remote::wait(async {
-        let project = args.project.open().await?;
-        let mut query = vec![("projectId", project.id.clone()), ("query", args.query)];
-        query.extend(args.wallet.map(|wallet| ("walletId", wallet)));
-        let path = remote::with_query("/search", &query);
-        Ok(project.remote.get(&path).await?)
-    })?;
+/// Finds what is of one of these kinds.
+pub(super) async fn find(
+    args: FindArgs,
+    wallet: Option<String>,
+    kinds: &[&str],
+) -> Result<(), Failure> {
+    let project = args.at.project.open().await?;
+    let mut query = vec![("projectId", project.id.clone()), ("query", args.query)];
+    query.extend(wallet.map(|wallet| ("walletId", wallet)));
+    let path = remote::with_query("/search", &query);
+    let found: Value = project.remote.get(&path).await?;
     let count: usize = kinds.iter().map(|kind| list(&found, kind).len()).sum();
     if count == 0 {
         return Err(Failure::new("nothing was found"));
     }
-    if args.json {
-        table::json(&found);
-        return Ok(());
-    }
-    for kind in kinds {
-        let rows = list(&found, kind);
-        if rows.is_empty() {
-            continue;
+    args.at.output.print(&found, |found| {
+        for kind in kinds {
+            let rows = list(found, kind);
+            match *kind {
+                _ if rows.is_empty() => {}
+                "wallets" => wallets(rows),
+                "orders" => orders(rows),
+                _ => entries(rows),
+            }
         }
-        match *kind {
-            "wallets" => wallets(rows),
-            "orders" => orders(rows),
-            _ => entries(rows),
-        }
-    }
+    });
     Ok(())
 }
 
-/// Lists a project's orders.
+/// Lists a project's orders, or shows one.
 pub(super) fn run_orders(args: OrdersArgs) -> Result<(), Failure> {
-    let OrdersAction::List(args) = args.action;
+    let args = match args.action {
+        OrdersAction::List(args) => args,
+        OrdersAction::Show { order, at } => {
+            return remote::wait(async {
+                let project = at.project.open().await?;
+                let path = project.path(&format!("/orders/{order}"));
+                let shown: Value = project.remote.get(&path).await?;
+                at.output
+                    .print(&shown, |order| orders(std::slice::from_ref(order)));
+                Ok(())
+            });
+        }
+    };
     let filters = [
         ("status", args.status),
         ("productId", args.product),
@@ -137,23 +152,21 @@ pub(super) fn run_orders(args: OrdersArgs) -> Result<(), Failure> {
         .filter_map(|(name, text)| Some((name, text?)))
         .collect();
     remote::wait(async {
-        let project = args.project.open().await?;
+        let project = args.at.project.open().await?;
         let path = remote::with_query(&project.path("/orders"), &query);
         if args.csv {
             return project.remote.print_text(&path).await;
         }
         let page: Value = project.remote.get(&path).await?;
-        if args.json {
-            table::json(&page);
-            return Ok(());
-        }
-        orders(list(&page, "orders"));
-        let totals = page.get("totals").cloned().unwrap_or_default();
-        print::line(&format!("{} orders in all", field(&totals, "count")));
-        for sum in list(&totals, "currencies") {
-            let (paid, refunded) = (money(sum, "paidCents"), money(sum, "refundedCents"));
-            print::line(&format!("{paid} paid, {refunded} of it refunded"));
-        }
+        args.at.output.print(&page, |page| {
+            orders(list(page, "orders"));
+            let totals = page.get("totals").cloned().unwrap_or_default();
+            print::line(&format!("{} orders in all", field(&totals, "count")));
+            for sum in list(&totals, "currencies") {
+                let (paid, refunded) = (money(sum, "paidCents"), money(sum, "refundedCents"));
+                print::line(&format!("{paid} paid, {refunded} of it refunded"));
+            }
+        });
         Ok(())
     })
 }
@@ -195,15 +208,12 @@ fn orders(rows: &[Value]) {
 }
 
 fn entries(rows: &[Value]) {
-    let mut table = Table::new(&["WRITTEN", "ENTRY", "REASON", "DELTA", "BALANCE"]);
-    for entry in rows {
-        table.row([
-            when(entry, "createdAt"),
-            field(entry, "id"),
-            field(entry, "reason"),
-            field(entry, "delta"),
-            field(entry, "balanceAfter"),
-        ]);
-    }
-    table.print("no entries");
+    let columns = [
+        ("WRITTEN", "createdAt"),
+        ("ENTRY", "id"),
+        ("REASON", "reason"),
+        ("DELTA", "delta"),
+        ("BALANCE", "balanceAfter"),
+    ];
+    table::rows(rows, &columns, "no entries");
 }

@@ -12,7 +12,7 @@ use operations::data_dir::secrets::{NEW_TOKEN_FILE, ProvidedSecrets};
 use super::{Failure, notify, print};
 use crate::{
     compose::{self, ClusterProcess, Ended, Service},
-    config::{Config, DatabaseUrl, Flags},
+    config::{Config, DatabaseUrl, Flags, listen_address},
     server::signals::Signals,
 };
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     /// Where to listen; port 0 picks a free one.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_address)]
     listen: Option<SocketAddr>,
     /// The data directory; created if it does not exist.
     #[arg(long, value_name = "DIR")]

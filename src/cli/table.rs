@@ -1,10 +1,43 @@
 //! Tables for people, and the fields in them. Programs ask for `--json`.
 
+use clap::Args;
 use dashboard::money;
 use serde_json::Value;
 use wire::visible::{is_hidden, visible};
 
 use super::print;
+
+/// How a command prints what the server answered.
+#[derive(Debug, Args)]
+pub(super) struct OutputArgs {
+    /// Prints JSON, for programs.
+    #[arg(long)]
+    json: bool,
+}
+
+impl OutputArgs {
+    /// Prints an answer as JSON, or for people.
+    pub(super) fn print(&self, answer: &Value, for_people: impl FnOnce(&Value)) {
+        match self.json {
+            true => json(answer),
+            false => for_people(answer),
+        }
+    }
+}
+
+/// Prints the rows of an answer: for each column its heading and its field.
+pub(super) fn rows(rows: &[Value], columns: &[(&str, &str)], nothing: &str) {
+    let headings: Vec<_> = columns.iter().map(|(heading, _)| *heading).collect();
+    let mut table = Table::new(&headings);
+    for row in rows {
+        let cell = |&(_, name): &(_, &str)| match name {
+            "createdAt" | "lastSeenAt" | "expiresAt" | "revokedAt" => when(row, name),
+            _ => field(row, name),
+        };
+        table.row(columns.iter().map(cell));
+    }
+    table.print(nothing);
+}
 
 /// Rows of cells, the headings first.
 pub(super) struct Table {

@@ -1,21 +1,23 @@
-//! `scrip trigger`: makes something happen in a project that uses the sandbox, by pressing the buttons that a
-//! buyer would. It refuses any other provider before it does anything.
+//! `scrip trigger`: triggers an event in a project that uses the sandbox, by pressing the buttons that a buyer would.
+//! It refuses any other provider before it does anything.
 
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use domain::id::ProjectId;
+use reqwest::Method;
 use serde_json::{Value, json};
 use url::Url;
 use uuid::Uuid;
 
 use super::{
     Failure, print,
-    remote::{self, ApiClient, KeyArgs, ServerArgs},
+    project::ProjectArgs,
+    remote::{self, ApiClient, KeyArgs},
     table::{field, list},
 };
 
-/// What to make happen, and for whom.
+/// Which event to trigger, and for whom.
 #[derive(Debug, Args)]
 pub(super) struct TriggerArgs {
     /// The event to trigger.
@@ -30,7 +32,7 @@ pub(super) struct TriggerArgs {
     #[command(flatten)]
     key: KeyArgs,
     #[command(flatten)]
-    server: ServerArgs,
+    project: ProjectArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -66,7 +68,7 @@ enum Event {
 
 /// How often an order is read until it has the expected status.
 const MAX_READS: u32 = 50;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// A month or year, with some days for the hour in which an invoice is a draft.
 const MONTH_SECONDS: u32 = 32 * 86_400;
 const YEAR_SECONDS: u32 = 367 * 86_400;
@@ -74,30 +76,44 @@ const YEAR_SECONDS: u32 = 367 * 86_400;
 pub(super) fn run(args: TriggerArgs) -> Result<(), Failure> {
     remote::wait(async {
         let trigger = Trigger::open(&args).await?;
-        trigger.fire(&args).await
+        let fired = trigger.fire(&args).await;
+        if let Some(key) = &trigger.own_key {
+            let revoked = trigger.administration.accept(Method::DELETE, key, None);
+            revoked.await?;
+        }
+        fired
     })
 }
 
 struct Trigger {
     http: reqwest::Client,
-    /// Base address of the sandbox's pages: the server's own, whatever `public_url` says.
+    /// Base address of the sandbox's pages: the server's own, also where `public_url` is set.
     pages: Url,
     api: ApiClient,
     administration: ApiClient,
     project: ProjectId,
     user: String,
+    /// The path of the key that was created for this run.
+    own_key: Option<String>,
 }
 
 impl Trigger {
     async fn open(args: &TriggerArgs) -> Result<Self, Failure> {
-        let administration = args.server.administration()?;
-        let api = args.key.api(&args.server.place)?;
-        let me: Value = api.get("/me").await?;
-        let project = field(&me, "projectId").parse::<ProjectId>();
-        let project = project.map_err(|_| {
+        let place = &args.project.server.place;
+        let administration = args.project.server.administration()?;
+        let (api, project) = match args.project.is_named() {
+            true => (None, args.project.open().await?.id),
+            false => {
+                let api = args.key.api(place)?;
+                let me: Value = api.get("/me").await?;
+                (Some(api), field(&me, "projectId"))
+            }
+        };
+        let project = project.parse::<ProjectId>().map_err(|_| {
             Failure::new("the server does not say which project this key belongs to")
         })?;
-        let shown: Value = administration.get(&format!("/projects/{project}")).await?;
+        let path = format!("/projects/{project}");
+        let shown: Value = administration.get(&path).await?;
         let provider = shown.get("provider").cloned().unwrap_or_default();
         if field(&provider, "kind") != "sandbox" {
             return Err(Failure::new(
@@ -105,15 +121,26 @@ impl Trigger {
             ));
         }
         let new = || format!("trigger-{:08x}", Uuid::new_v4().as_fields().0);
+        let pages = place.url()?;
+        let http = remote::client(&pages).build().map_err(Failure::new)?;
+        let (api, own_key) = match api {
+            Some(api) => (api, None),
+            None => {
+                let keys = format!("{path}/keys");
+                let body = json!({ "kind": "secret", "name": "scrip trigger" });
+                let key: Value = administration.post(&keys, &body).await?;
+                let api = ApiClient::public(place, field(&key, "key"))?;
+                (api, Some(format!("{keys}/{}", field(&key, "id"))))
+            }
+        };
         Ok(Self {
-            http: remote::client(&args.server.place.url)
-                .build()
-                .map_err(Failure::new)?,
-            pages: args.server.place.url.clone(),
+            http,
+            pages,
             api,
             administration,
             project,
             user: args.user.clone().unwrap_or_else(new),
+            own_key,
         })
     }
 
@@ -136,7 +163,7 @@ impl Trigger {
             self.press(&page, button, &json!({})).await?;
         }
         let order = field(&begun, "orderId");
-        let mut stands = self.stands(&order, status).await?;
+        let mut reached = self.reached(&order, status).await?;
         let nothing = json!({});
         let declines = json!({ "declines": "true" });
         let pressed: Option<(&str, &Value)> = match event {
@@ -152,9 +179,9 @@ impl Trigger {
             self.press(&field(&portal, "url"), button, fields).await?;
         }
         if matches!(event, Event::Refunded | Event::Dispute) {
-            stands = self.stands(&order, "refunded").await?;
+            reached = self.reached(&order, "refunded").await?;
         }
-        print::line(&format!("order {order} of user {} is {stands}", self.user));
+        print::line(&format!("order {order} of user {} is {reached}", self.user));
         if matches!(event, Event::Renewed | Event::PastDue | Event::Canceled) {
             let cycle = if yearly { YEAR_SECONDS } else { MONTH_SECONDS };
             let path = format!("/projects/{}/sandbox/advance", self.project);
@@ -219,14 +246,14 @@ impl Trigger {
     }
 
     /// Waits until an order has a status: the sandbox's webhooks take a moment.
-    async fn stands(&self, order: &str, wanted: &str) -> Result<String, Failure> {
+    async fn reached(&self, order: &str, wanted: &str) -> Result<String, Failure> {
         let path = format!("/orders/{order}");
         for _ in 0..MAX_READS {
             let shown: Value = self.api.get(&path).await?;
             if field(&shown, "status") == wanted {
                 return Ok(wanted.into());
             }
-            tokio::time::sleep(BETWEEN_LOOKS).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Ok(format!(
             "not {wanted} yet: the sandbox's webhooks are late or cannot be delivered"

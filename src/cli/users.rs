@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Failure, print,
     remote::{self, ServerArgs},
-    table::{self, Table, field, list},
+    table::{self, OutputArgs, field, list, plain},
 };
 
 /// What to do about users.
@@ -19,78 +19,86 @@ pub(super) struct UsersArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Lists all users.
+    /// List all users.
     List {
         #[command(flatten)]
-        server: ServerArgs,
+        at: Place,
     },
-    /// Invites somebody, and prints the link by which they set a password.
+    /// Invite a person, and print the link where they set a password.
     Invite {
-        /// What they are called.
+        /// The person's name.
         name: String,
-        /// Their e-mail address, by which they sign in.
+        /// Their e-mail address, which they sign in with.
         email: String,
         /// What they may do: owner, operator, support or viewer.
         role: String,
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
-        server: ServerArgs,
+        at: Place,
     },
-    /// Invites a user again, who lost their password or device, and prints the link.
+    /// Invite a user who lost their password or device again, and print the link.
     Reset {
         /// The user: `usr_…` or the e-mail address.
         user: String,
         #[command(flatten)]
-        server: ServerArgs,
+        at: Place,
     },
-    /// Changes what a user may do.
+    /// Change what a user may do.
     Change {
         /// The user: `usr_…` or the e-mail address.
         user: String,
         /// What they may do: owner, operator, support or viewer.
         #[arg(long)]
         role: Option<String>,
-        /// Whether they are kept out: true or false.
+        /// Whether they may not sign in: true or false.
         #[arg(long, value_name = "BOOL")]
         disabled: Option<bool>,
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
-        server: ServerArgs,
+        at: Place,
     },
-    /// Removes a user and ends their sessions.
+    /// Remove a user and end their sessions.
     Remove {
         /// The user: `usr_…` or the e-mail address.
         user: String,
         #[command(flatten)]
-        server: ServerArgs,
+        at: Place,
     },
-    /// Lists all sessions of the dashboard, or ends one.
+    /// List all sessions of the dashboard, or end one.
     Sessions {
         /// The session to end, `ses_…`.
         #[arg(long, value_name = "SESSION")]
         end: Option<String>,
         #[command(flatten)]
-        server: ServerArgs,
+        at: Place,
     },
 }
 
+/// Options for a server, and for how its answer is printed.
+#[derive(Debug, Args)]
+struct Place {
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
 impl Action {
-    /// The server that it is about.
-    const fn server(&self) -> &ServerArgs {
+    const fn place(&self) -> &Place {
         match self {
-            Self::List { server }
-            | Self::Invite { server, .. }
-            | Self::Reset { server, .. }
-            | Self::Change { server, .. }
-            | Self::Remove { server, .. }
-            | Self::Sessions { server, .. } => server,
+            Self::List { at }
+            | Self::Invite { at, .. }
+            | Self::Reset { at, .. }
+            | Self::Change { at, .. }
+            | Self::Remove { at, .. }
+            | Self::Sessions { at, .. } => at,
         }
     }
 }
 
-/// Where somebody may do it, and how much of it.
+/// In which projects a user may act, and within which limits.
 #[derive(Debug, Args)]
 struct Limits {
     /// A project that they work with; may be repeated [default: all].
@@ -121,41 +129,50 @@ impl Limits {
 }
 
 pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
-    let remote = args.action.server().administration()?;
+    let remote = args.action.place().server.administration()?;
     remote::wait(async {
         let path = |user: &str| format!("/users/{user}");
+        let link = |user: &Value| print::line(&field(user, "invitationUrl"));
         match args.action {
-            Action::List { .. } => {
+            Action::List { at } => {
                 let found: Value = remote.get("/users").await?;
-                let columns = ["id", "name", "email", "role", "status"];
-                print_all(list(&found, "users"), &columns, "no users");
+                at.output.print(&found, |found| {
+                    let columns = [
+                        ("ID", "id"),
+                        ("NAME", "name"),
+                        ("E-MAIL", "email"),
+                        ("ROLE", "role"),
+                        ("STATUS", "status"),
+                    ];
+                    table::rows(list(found, "users"), &columns, "no users");
+                });
             }
             Action::Invite {
                 name,
                 email,
                 role,
                 limits,
-                ..
+                at,
             } => {
                 let mut body = Map::new();
                 for (key, value) in [("name", name), ("email", email), ("role", role)] {
                     body.insert(key.into(), json!(value));
                 }
                 limits.add_to(&mut body);
-                let made: Value = remote.post("/users", &Value::Object(body)).await?;
-                print::line(&field(&made, "invitationUrl"));
+                let invited: Value = remote.post("/users", &Value::Object(body)).await?;
+                at.output.print(&invited, link);
             }
-            Action::Reset { user, .. } => {
+            Action::Reset { user, at } => {
                 let path = format!("{}/invitation", path(&named(&remote, &user).await?));
-                let made: Value = remote.post(&path, &json!({})).await?;
-                print::line(&field(&made, "invitationUrl"));
+                let invited: Value = remote.post(&path, &json!({})).await?;
+                at.output.print(&invited, link);
             }
             Action::Change {
                 user,
                 role,
                 disabled,
                 limits,
-                ..
+                at,
             } => {
                 let mut body = Map::new();
                 if let Some(role) = role {
@@ -167,29 +184,41 @@ pub(super) fn run(args: UsersArgs) -> Result<(), Failure> {
                 limits.add_to(&mut body);
                 let path = path(&named(&remote, &user).await?);
                 let changed: Value = remote.patch(&path, &Value::Object(body)).await?;
-                table::json(&changed);
+                at.output.print(&changed, |user| {
+                    let [name, role, status] = ["name", "role", "status"].map(|it| field(user, it));
+                    print::line(&plain(&format!("{name} is {status}, role {role}")));
+                });
             }
-            Action::Remove { user, .. } => {
+            Action::Remove { user, at } => {
                 let path = path(&named(&remote, &user).await?);
                 remote.accept(Method::DELETE, &path, None).await?;
+                let done = json!({ "removed": true });
+                at.output.print(&done, |_| {
+                    print::line("the user was removed and is signed out")
+                });
             }
             Action::Sessions {
-                end: Some(session), ..
+                end: Some(session),
+                at,
             } => {
                 let path = format!("/sessions/{session}");
                 remote.accept(Method::DELETE, &path, None).await?;
+                let done = json!({ "ended": true });
+                at.output.print(&done, |_| print::line("the session ended"));
             }
-            Action::Sessions { end: None, .. } => {
+            Action::Sessions { end: None, at } => {
                 let found: Value = remote.get("/sessions").await?;
-                let columns = [
-                    "id",
-                    "userId",
-                    "address",
-                    "createdAt",
-                    "lastSeenAt",
-                    "browser",
-                ];
-                print_all(list(&found, "sessions"), &columns, "no sessions");
+                at.output.print(&found, |found| {
+                    let columns = [
+                        ("ID", "id"),
+                        ("USER", "userId"),
+                        ("ADDRESS", "address"),
+                        ("SINCE", "createdAt"),
+                        ("LAST SEEN", "lastSeenAt"),
+                        ("BROWSER", "browser"),
+                    ];
+                    table::rows(list(found, "sessions"), &columns, "no sessions");
+                });
             }
         }
         Ok(())
@@ -207,12 +236,4 @@ async fn named(remote: &remote::ApiClient, user: &str) -> Result<String, Failure
     let user = users.find(|it| field(it, "email") == wanted);
     let user = user.ok_or_else(|| Failure::new("there is no user with this e-mail address"))?;
     Ok(field(user, "id"))
-}
-
-fn print_all(rows: &[Value], columns: &[&str], nothing: &str) {
-    let mut table = Table::new(columns);
-    for row in rows {
-        table.row(columns.iter().map(|column| field(row, column)));
-    }
-    table.print(nothing);
 }

@@ -1,13 +1,14 @@
 //! `scrip wallet`: what an operator does to one wallet of a running server.
 
 use clap::{Args, Subcommand};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{
-    Failure,
-    project::{Project, ProjectArgs},
-    remote,
-    table::{self, field, list},
+    Failure, print,
+    project::{Project, RemoteArgs},
+    remote, search,
+    table::{self, OutputArgs, field, list, plain},
 };
 
 /// What to do to a wallet.
@@ -19,43 +20,55 @@ pub(super) struct WalletArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Puts a wallet's credits out of reach; reads, grants, refunds and payments under way go on.
+    /// Show a wallet's balances.
+    Show {
+        #[command(flatten)]
+        wallet: NamedWallet,
+    },
+    /// Find wallets. The exit status is 1 where there is none.
+    Find(search::FindArgs),
+    /// Freeze a wallet: no credits are taken from it.
+    ///
+    /// Reads, grants, refunds and payments under way go on.
     Freeze {
         #[command(flatten)]
         wallet: NamedWallet,
-        /// Why. Whoever tries to use the wallet is told it.
+        /// Why; a request that is refused because of it says so.
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Replaces a wallet's recovery code, whoever knows the present one, and prints the new one.
+    /// Let a frozen wallet be used again.
+    #[command(alias = "thaw")]
+    Unfreeze {
+        #[command(flatten)]
+        wallet: NamedWallet,
+    },
+    /// Reverse a deduction: its credits go back to the lots they came from.
+    Reverse(ReverseArgs),
+    /// Replace a wallet's recovery code and print the new one.
+    ///
+    /// The former code opens nothing any more.
     ReplaceCode {
         #[command(flatten)]
         wallet: NamedWallet,
-        /// Mails the new code to this address, or without one to the buyer whose payment made the wallet, and does not
-        /// print it.
+        /// Mails the new code to this address, or without one to the buyer whose payment created the wallet, and does
+        /// not print it.
         #[arg(long, value_name = "ADDRESS", num_args = 0..=1)]
         mail: Option<Option<String>>,
-        /// Names this call: repeating it within a day answers the same code.
+        /// Makes a repeated call within a day return the same code.
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<String>,
     },
-    /// Erases the customer's e-mail addresses and metadata from all orders, and operators' notes; credits and sums stay.
+    /// Erase a customer's e-mail addresses, metadata and operators' notes.
+    ///
+    /// Credits and amounts stay.
     Erase {
-        #[command(flatten)]
-        wallet: NamedWallet,
-    },
-    /// Finds wallets; the exit status is 1 where there is none.
-    Find(super::search::SearchArgs),
-    /// Gives back what a deduction took, to the lots that it came from.
-    Reverse(ReverseArgs),
-    /// Lets a frozen wallet be used again.
-    Thaw {
         #[command(flatten)]
         wallet: NamedWallet,
     },
 }
 
-/// The deduction to give back, and how much of it.
+/// The deduction to reverse, and how much of it.
 #[derive(Debug, Args)]
 struct ReverseArgs {
     /// The deduction's entry in the ledger, `led_…`.
@@ -63,83 +76,144 @@ struct ReverseArgs {
     /// The most to give back [default: all that is left of it].
     #[arg(long, value_name = "CREDITS")]
     amount: Option<i64>,
-    /// Why it is given back.
+    /// Why it is reversed.
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
-    /// Names this reversal: it is made once, however often the command runs.
+    /// Makes sure that it is reversed once, however often the command runs.
     #[arg(long, value_name = "KEY")]
     idempotency_key: String,
     #[command(flatten)]
-    project: ProjectArgs,
+    at: RemoteArgs,
 }
 
 /// The wallet that a command is about.
 #[derive(Debug, Args)]
 struct NamedWallet {
-    /// A user's id, a recovery code, `wal_…`, or anything else that leads to one wallet.
+    /// A user's id, a recovery code, `wal_…`, or anything else that `scrip search` finds one wallet by.
     wallet: String,
     #[command(flatten)]
-    project: ProjectArgs,
+    at: RemoteArgs,
 }
 
 pub(super) fn run(args: WalletArgs) -> Result<(), Failure> {
-    let (target, body) = match args.action {
-        Action::Find(args) => return super::search::run_wallets(args),
-        Action::Freeze { wallet, reason } => {
-            let body = json!({ "frozen": true, "reason": reason });
-            (Target::Wallet(wallet, "freeze"), body)
-        }
-        Action::Erase { wallet } => (Target::Wallet(wallet, "erase"), Value::Null),
-        Action::Thaw { wallet } => {
-            let body = json!({ "frozen": false });
-            (Target::Wallet(wallet, "freeze"), body)
-        }
-        Action::ReplaceCode {
-            wallet,
-            mail,
-            idempotency_key,
-        } => {
-            let mail = mail.map(|to| to.map_or(Value::Bool(true), Value::String));
-            let body = json!({ "mail": mail, "idempotencyKey": idempotency_key });
-            (Target::Wallet(wallet, "replace-code"), body)
-        }
-        Action::Reverse(args) => {
-            let body = json!({
-                "amount": args.amount,
-                "note": args.note,
-                "idempotencyKey": args.idempotency_key,
-            });
-            (Target::Deduction(args.project, args.deduction), body)
-        }
-    };
     remote::wait(async {
-        let (project, path) = match target {
-            Target::Wallet(wallet, rest) => {
-                let (project, path) = wallet.find().await?;
-                (project, format!("{path}/{rest}"))
+        match args.action {
+            Action::Find(args) => search::find(args, None, &["wallets"]).await,
+            Action::Show { wallet } => wallet.request(Method::GET, "", &Value::Null, show).await,
+            Action::Freeze { wallet, reason } => {
+                let body = json!({ "frozen": true, "reason": reason });
+                wallet
+                    .request(Method::POST, "/freeze", &body, describe)
+                    .await
             }
-            Target::Deduction(project, id) => {
-                let project = project.open().await?;
-                let path = project.path(&format!("/deductions/{id}/reverse"));
-                (project, path)
+            Action::Unfreeze { wallet } => {
+                let body = json!({ "frozen": false });
+                wallet
+                    .request(Method::POST, "/freeze", &body, describe)
+                    .await
             }
-        };
-        let answer: Value = project.remote.post(&path, &body).await?;
-        table::json(&answer);
-        Ok(())
+            Action::Erase { wallet } => {
+                let erased = |answer: &Value| {
+                    let [id, orders, notes] =
+                        ["walletId", "orders", "notes"].map(|name| field(answer, name));
+                    print::line(&format!(
+                        "{id}: erased from {orders} orders and {notes} notes"
+                    ));
+                };
+                wallet
+                    .request(Method::POST, "/erase", &Value::Null, erased)
+                    .await
+            }
+            Action::ReplaceCode {
+                wallet,
+                mail,
+                idempotency_key,
+            } => {
+                let mail = mail.map(|to| to.map_or(Value::Bool(true), Value::String));
+                let body = json!({ "mail": mail, "idempotencyKey": idempotency_key });
+                let replaced = |answer: &Value| match field(answer, "code") {
+                    code if code.is_empty() => print::line(&plain(&format!(
+                        "the new code was mailed to {}",
+                        field(answer, "mailedTo")
+                    ))),
+                    code => print::line(&code),
+                };
+                wallet
+                    .request(Method::POST, "/replace-code", &body, replaced)
+                    .await
+            }
+            Action::Reverse(args) => {
+                let body = json!({
+                    "amount": args.amount,
+                    "note": args.note,
+                    "idempotencyKey": args.idempotency_key,
+                });
+                let project = args.at.project.open().await?;
+                let path = project.path(&format!("/deductions/{}/reverse", args.deduction));
+                let answer: Value = project.remote.post(&path, &body).await?;
+                args.at.output.print(&answer, |answer| {
+                    let [amount, balance] = ["amount", "balance"].map(|name| field(answer, name));
+                    let before = match answer.get("reversed") == Some(&Value::Bool(true)) {
+                        true => "",
+                        false => " before",
+                    };
+                    print::line(&format!(
+                        "{amount} credits were given back{before}; the balance is {balance}"
+                    ));
+                });
+                Ok(())
+            }
+        }
     })
 }
 
-/// What a request is about: a wallet and the rest of its path, or a deduction of a project.
-enum Target {
-    Wallet(NamedWallet, &'static str),
-    Deduction(ProjectArgs, String),
+/// Prints whether a wallet is frozen.
+fn describe(wallet: &Value) {
+    let id = field(wallet, "walletId");
+    let reason = match field(wallet, "frozenReason") {
+        text if text.is_empty() => text,
+        text => format!(": {text}"),
+    };
+    let frozen = wallet.get("frozen") == Some(&Value::Bool(true));
+    let is = if frozen { "is frozen" } else { "is not frozen" };
+    print::line(&plain(&format!("{id} {is}{reason}")));
+}
+
+fn show(wallet: &Value) {
+    describe(wallet);
+    let columns = [
+        ("PRODUCT", "productId"),
+        ("BALANCE", "balance"),
+        ("HELD", "held"),
+        ("OWED", "owed"),
+        ("UNIT", "creditUnit"),
+    ];
+    table::rows(list(wallet, "balances"), &columns, "no credits yet");
 }
 
 impl NamedWallet {
+    /// Sends a request about the wallet, and prints the answer.
+    async fn request(
+        &self,
+        method: Method,
+        rest: &str,
+        body: &Value,
+        for_people: impl FnOnce(&Value),
+    ) -> Result<(), Failure> {
+        let (project, path) = self.find().await?;
+        let body = (method != Method::GET).then_some(body);
+        let answer = project
+            .remote
+            .call(method, &format!("{path}{rest}"), body)
+            .await?;
+        let output: &OutputArgs = &self.at.output;
+        output.print(&answer.unwrap_or_default(), for_people);
+        Ok(())
+    }
+
     /// The project, and the path of the one wallet that the text leads to.
     async fn find(&self) -> Result<(Project, String), Failure> {
-        let project = self.project.open().await?;
+        let project = self.at.project.open().await?;
         let wallets = project.path("/wallets");
         let query = [("query", self.wallet.as_str())];
         let found: Value = project

@@ -2,13 +2,16 @@
 
 use std::{
     ffi::OsString,
-    net::SocketAddr,
+    net::{SocketAddr, ToSocketAddrs as _},
     path::{Path, PathBuf},
 };
 
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error as _};
-use toml::{Table, Value};
+use toml::{
+    Table, Value,
+    de::{DeTable, DeValue},
+};
 use url::Url;
 
 use super::{Error, Flags};
@@ -63,12 +66,55 @@ pub(super) fn flags(flags: &Flags) -> Result<Table, Error> {
     Ok(table)
 }
 
-/// Replaces values of `under` by those of `over`. A key that `under` does not have is unknown.
-pub(super) fn lay(under: &mut Table, over: Table, source: &str) -> Result<(), Error> {
-    lay_section(under, over, "", source)
+/// Replaces values of `under` by those of `over`. A key that `under` does not have is unknown; `text` is the file that
+/// `over` was read from, for its line.
+pub(super) fn lay(
+    under: &mut Table,
+    over: Table,
+    source: &str,
+    text: Option<&str>,
+) -> Result<(), Error> {
+    lay_section(under, over, "", source).map_err(|wrong| match wrong {
+        Wrong::Value(error) => error,
+        Wrong::Key { name, meant } => {
+            let line = text.and_then(|text| line_of(text, &name));
+            let line = line.map_or_else(String::new, |line| format!(" line {line}:"));
+            let meant = meant.map_or_else(String::new, |it| format!(", did you mean `{it}`?"));
+            Error(format!("{source}:{line} unknown key `{name}`{meant}"))
+        }
+    })
 }
 
-fn lay_section(under: &mut Table, over: Table, section: &str, source: &str) -> Result<(), Error> {
+/// Why a layer is refused.
+enum Wrong {
+    Value(Error),
+    Key { name: String, meant: Option<String> },
+}
+
+/// The line of a key in a file.
+fn line_of(text: &str, name: &str) -> Option<usize> {
+    let file = DeTable::parse(text).ok()?;
+    let (mut table, mut start) = (file.get_ref(), None);
+    for part in name.split('.') {
+        let mut keys = table.iter();
+        let (key, value) = keys.find(|(key, _)| key.get_ref().as_ref() == part)?;
+        start = Some(key.span().start);
+        if let DeValue::Table(below) = value.get_ref() {
+            table = below;
+        }
+    }
+    Some(text.get(..start?)?.split('\n').count())
+}
+
+/// The key of a section that is most like another.
+fn similar(section: &Table, key: &str) -> Option<String> {
+    let scored = section.keys().map(|it| (strsim::jaro_winkler(it, key), it));
+    let near = scored.filter(|(score, _)| *score > 0.8);
+    let best = near.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.map(|(_, it)| it.clone())
+}
+
+fn lay_section(under: &mut Table, over: Table, section: &str, source: &str) -> Result<(), Wrong> {
     for (key, value) in over {
         let name = format!("{section}{key}");
         match (under.get_mut(&key), value) {
@@ -78,9 +124,13 @@ fn lay_section(under: &mut Table, over: Table, section: &str, source: &str) -> R
             (Some(old), value) if old.same_type(&value) => *old = value,
             (Some(old), value) => {
                 let (old, new) = (old.type_str(), value.type_str());
-                return Err(Error(format!("{source}: `{name}` is {old}, not {new}")));
+                let why = format!("{source}: `{name}` is {old}, not {new}");
+                return Err(Wrong::Value(Error(why)));
             }
-            (None, _) => return Err(Error(format!("{source}: unknown key `{name}`"))),
+            (None, _) => {
+                let meant = similar(under, &key).map(|it| format!("{section}{it}"));
+                return Err(Wrong::Key { name, meant });
+            }
         }
     }
     Ok(())
@@ -99,9 +149,23 @@ pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
     if text.is_empty() {
         return Ok(None);
     }
-    text.parse()
-        .map(Some)
-        .map_err(|_| D::Error::custom(format!("`{text}` is not ADDRESS:PORT")))
+    listen_address(&text).map(Some).map_err(D::Error::custom)
+}
+
+/// An address to listen on.
+pub(super) fn address<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    listen_address(&String::deserialize(from)?).map_err(D::Error::custom)
+}
+
+/// Reads `ADDRESS:PORT`, where a name such as localhost will do for the address.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    // The commands' default address is of IPv4.
+    let all = text.to_socket_addrs().ok();
+    let address = all.and_then(|all| all.min_by_key(SocketAddr::is_ipv6));
+    address.ok_or_else(|| format!("`{text}` is not ADDRESS:PORT, such as 127.0.0.1:8787"))
 }
 
 /// An empty text stands for no file.

@@ -305,14 +305,28 @@ fn a_value_that_does_not_fit_is_refused_by_its_key_and_by_the_variable_that_set_
 }
 
 #[test]
+fn an_address_may_be_named() {
+    let config = merged("listen = \"localhost:80\"", &[], &Flags::default()).unwrap();
+    assert_eq!(config.listen, "127.0.0.1:80".parse().unwrap());
+    assert_eq!(listen_address("[::1]:80").unwrap().to_string(), "[::1]:80");
+}
+
+#[test]
 fn unknown_keys_and_wrong_types_are_refused_by_name() {
     for (file, said) in [
-        ("lisen = \"x\"", "own.toml: unknown key `lisen`"),
         (
-            "[journal]\ncache = 1",
-            "own.toml: unknown key `journal.cache`",
+            "lisen = \"x\"",
+            "own.toml: line 1: unknown key `lisen`, did you mean `listen`?",
         ),
-        ("[jurnal]\ncache_mb = 1", "own.toml: unknown key `jurnal`"),
+        (
+            "# Mine\n[journal]\ncache = 1",
+            "own.toml: line 3: unknown key `journal.cache`, did you mean `journal.cache_mb`?",
+        ),
+        (
+            "[jurnal]\ncache_mb = 1",
+            "own.toml: line 1: unknown key `jurnal`, did you mean `journal`?",
+        ),
+        ("x = 1", "own.toml: line 1: unknown key `x`"),
         (
             "shutdown_seconds = \"30\"",
             "own.toml: `shutdown_seconds` is integer, not string",
@@ -345,7 +359,7 @@ fn open_holds_of_a_wallet_are_one_to_ten_thousand() {
 #[test]
 fn what_does_not_fit_together_is_refused_after_merging() {
     for (file, key) in [
-        ("listen = \"localhost\"", "socket address"),
+        ("listen = \"localhost\"", "`localhost` is not ADDRESS:PORT"),
         ("trusted_proxies = [\"nobody\"]", "trusted_proxies"),
         ("[limits]\nsecret_burst = 5", "limits.secret_per_second"),
         (

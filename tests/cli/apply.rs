@@ -83,15 +83,26 @@ async fn only_differences_are_made_and_nothing_is_switched_off_silently() {
     )
     .unwrap();
     let output = printed(&apply(&server, &file, &["--project", "Shop"]));
-    assert!(
-        output.contains("+ price \"100 images\" 600 EUR"),
-        "{output}"
-    );
-    assert!(output.contains("left as it is: price 500 EUR"), "{output}");
+    assert!(output.contains("+ price \"100 images\" 6.00 EUR"), "{output}");
+    assert!(output.contains("left as it is: price 5.00 EUR"), "{output}");
     let (_, after) = products(&server).await;
     let prices = after[0]["prices"].as_array().unwrap();
     assert_eq!(prices.len(), 3);
     assert!(prices.iter().all(|price| price["active"] == true));
+}
+
+#[tokio::test]
+async fn a_project_gets_the_sandbox_from_the_file() {
+    let server = Server::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("catalog.toml");
+    let text = std::fs::read_to_string(EXAMPLE).unwrap();
+    std::fs::write(&file, text.replace("# provider = ", "provider = ")).unwrap();
+    printed(&apply(&server, &file, &[]));
+    let projects = server.admin().get(PROJECTS).await.expect(200);
+    assert_eq!(projects["projects"][1]["provider"]["kind"], "sandbox");
+    let output = printed(&apply(&server, &file, &[]));
+    assert_eq!(output.trim(), "nothing to change");
 }
 
 #[tokio::test]

@@ -6,13 +6,13 @@ use crate::{errors, run};
 fn shells_and_manuals_know_every_command() {
     let help = run(&["--help"]);
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
-    let (_, rest) = help.split_once("Commands:").expect("a list of commands");
-    let (list, _) = rest.split_once("Options:").expect("a list of options");
+    let (list, _) = help.split_once("\nOptions:").expect("a list of options");
+    for group in ["Start:", "Wallets and orders:", "Developer tools:"] {
+        assert!(list.lines().any(|line| line == group), "{group}: {help}");
+    }
     let words = list.lines().filter_map(|line| line.strip_prefix("  "));
     let commands: Vec<&str> = words
-        .filter(|line| !line.starts_with(' '))
         .filter_map(|line| line.split_whitespace().next())
-        .filter(|&name| name != "help")
         .collect();
     assert!(commands.len() > 15, "{commands:?}");
     let folder = tempfile::tempdir().unwrap();
@@ -33,4 +33,16 @@ fn shells_and_manuals_know_every_command() {
         let page = dir.join(format!("scrip-{name}.1"));
         assert!(page.is_file(), "{}", page.display());
     }
+    let page = std::fs::read_to_string(dir.join("scrip-wallet-freeze.1")).unwrap();
+    for part in [
+        ".SH EXAMPLES\n.nf\nscrip wallet freeze user_1",
+        ".SH \"EXIT STATUS\"",
+        ".SH ENVIRONMENT",
+        ".B SCRIP_ADMIN_TOKEN_FILE",
+        ".B SCRIP_URL",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let help = String::from_utf8_lossy(&run(&["wallet", "freeze", "--help"]).stdout).into_owned();
+    assert!(help.contains("Examples:\n  scrip wallet freeze"), "{help}");
 }

@@ -148,3 +148,24 @@ async fn a_credits_table_is_imported_as_a_database_writes_it() {
     );
     assert!(output.contains(&more), "{output}");
 }
+
+#[tokio::test]
+async fn a_free_grant_that_comes_with_an_import_is_named() {
+    let server = Server::start().await;
+    let product = server.product();
+    let path = format!("{}/products/{product}", server.project_path());
+    let free = json!({"freeGrant": {"credits": 10, "period": "monthly"}});
+    server.admin().patch(&path, &free).await.expect(200);
+    let file = server.data_dir().with_file_name("balances.csv");
+    fs::write(
+        &file,
+        format!("external_user_id,product,balance,id\nann,{product},5,1\n"),
+    )
+    .unwrap();
+    let output = all_output(&import(&server, &file, &[]));
+    assert!(
+        output.contains("each imported wallet gets its 10 credits, too"),
+        "{output}"
+    );
+    assert_eq!(server.balance("ann").await.balance, 15);
+}

@@ -9,10 +9,10 @@ use crate::{failure_of, stdout_of};
 async fn a_leaked_key_is_recognized_by_its_ends_and_revoked() {
     let server = Server::start().await;
     let json = |words: &[&str]| -> Value {
-        let output = stdout_of(&server, &[&["keys"], words].concat());
+        let output = stdout_of(&server, &[&["keys"], words, &["--json"]].concat());
         serde_json::from_str(&output).expect("JSON")
     };
-    let end = "2099-12-31T00:00:00.000Z";
+    let end = "2099-12-31";
     let made = json(&["create", "secret", "--name", "Worker", "--expires-at", end]);
     let plain = made["key"].as_str().unwrap();
     let last = &plain[plain.len() - 4..];
@@ -29,8 +29,20 @@ async fn a_leaked_key_is_recognized_by_its_ends_and_revoked() {
         (&changed["name"], &changed["expiresAt"]),
         (&json!("Cron"), &Value::Null)
     );
-    stdout_of(&server, &["keys", "revoke", last]);
+    assert_eq!(json(&["list"])["keys"][0]["name"], "Cron");
+    let revoked = stdout_of(&server, &["keys", "revoke", last]);
+    assert!(revoked.contains("revoked"), "{revoked}");
     assert_eq!(leaked.get("/api/v1/me").await.status, 401);
     let output = failure_of(&server, &["keys", "revoke", "Worker"]);
     assert!(output.contains("no such key"), "{output}");
+
+    let made = stdout_of(&server, &["keys", "create", "secret"]);
+    let (sentence, key) = made.trim().split_once('\n').unwrap();
+    assert!(
+        sentence.starts_with("created the secret key key_"),
+        "{made}"
+    );
+    assert!(sentence.ends_with("never expires"), "{made}");
+    let client = server.instance().client(key);
+    client.get("/api/v1/me").await.expect(200);
 }

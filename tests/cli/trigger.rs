@@ -27,14 +27,23 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
             "{event}: {output}"
         );
     }
+    // A project that no key is at hand for.
+    let mut named = server.command(&["trigger", "order.paid", "--user", "named"]);
+    named.args(["--project", &server.project().id]);
+    let output = kit::tool::run(named.env_remove("SCRIP_SECRET_KEY"));
+    assert!(output.contains("user named is paid"), "{output}");
+    let keys = api(&server, &["GET", "/projects/{project}/keys"]);
+    let keys = keys["keys"].as_array().unwrap();
+    let own = keys.iter().find(|key| key["name"] == "scrip trigger");
+    assert!(own.unwrap()["revokedAt"].is_string(), "{own:?}");
     let orders = |fields: &[&str]| {
         let words = [&["GET", "/projects/{project}/orders"], fields].concat();
         api(&server, &words)["orders"].as_array().unwrap().clone()
     };
     let newest = orders(&["limit:=2"]);
     assert_eq!(newest.len(), 2);
-    assert_eq!(newest[0]["externalUserId"], "dispute");
-    assert_eq!(newest[0]["status"], "refunded");
+    assert_eq!(newest[1]["externalUserId"], "dispute");
+    assert_eq!(newest[1]["status"], "refunded");
     let refunded = orders(&["status=refunded"]);
     let users = refunded
         .iter()

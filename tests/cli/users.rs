@@ -7,7 +7,7 @@ use crate::{failure_of, stdout_of};
 #[tokio::test]
 async fn people_are_invited_changed_and_removed_by_their_address() {
     let server = Server::start().await;
-    assert!(stdout_of(&server, &["users", "list"]).contains("no users"));
+    assert_eq!(stdout_of(&server, &["users", "list"]), "no users\n");
     let invite = ["users", "invite", "Ann", "Ann@Example.com", "support"];
     let limited = [&invite[..], &["--grant-limit-per-day", "100"]].concat();
     let link = stdout_of(&server, &limited);
@@ -32,6 +32,7 @@ async fn people_are_invited_changed_and_removed_by_their_address() {
         "viewer",
         "--disabled",
         "true",
+        "--json",
     ];
     let changed: serde_json::Value = serde_json::from_str(&stdout_of(&server, &change)).unwrap();
     assert_eq!(
@@ -47,7 +48,13 @@ async fn people_are_invited_changed_and_removed_by_their_address() {
         nobody.contains("no user with this e-mail address"),
         "{nobody}"
     );
-    assert_eq!(stdout_of(&server, &["users", "remove", id]), "");
+    let changed = stdout_of(&server, &change[..5]);
+    assert_eq!(changed, "Ann is disabled, role viewer\n");
+    let json = stdout_of(&server, &["users", "list", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["users"][0]["id"], *id);
+    let removed = stdout_of(&server, &["users", "remove", id]);
+    assert!(removed.contains("removed"), "{removed}");
     assert!(stdout_of(&server, &["users", "list"]).contains("no users"));
     let gone = failure_of(&server, &["users", "reset", id]);
     assert!(gone.contains("No such user"), "{gone}");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{failure_of, stdout_of};
 
 fn wallet(server: &Server, words: &[&str]) -> Value {
-    let output = stdout_of(server, &[&["wallet"], words].concat());
+    let output = stdout_of(server, &[&["wallet"], words, &["--json"]].concat());
     serde_json::from_str(&output).expect("JSON")
 }
 
@@ -21,9 +21,13 @@ async fn a_wallet_is_frozen_and_unfrozen_by_any_of_its_names() {
     let reply = server.client().post(deduct, &take).await;
     assert_eq!((reply.status, reply.code()), (403, "wallet_frozen"));
     let id = done["walletId"].as_str().unwrap();
-    assert_eq!(wallet(&server, &["thaw", id])["frozen"], false);
+    let shown = stdout_of(&server, &["wallet", "show", "ann"]);
+    let is = format!("{id} is frozen: a stolen card\n");
+    assert!(shown.starts_with(&is) && shown.contains(" 100 "), "{shown}");
+    let output = stdout_of(&server, &["wallet", "unfreeze", id]);
+    assert_eq!(output, format!("{id} is not frozen\n"));
     server.client().post(deduct, &take).await.expect(200);
-    let nobody = failure_of(&server, &["wallet", "thaw", "bea"]);
+    let nobody = failure_of(&server, &["wallet", "unfreeze", "bea"]);
     assert!(nobody.contains("no such wallet"), "{nobody}");
 }
 
@@ -38,7 +42,11 @@ async fn a_leaked_code_is_replaced_by_any_name_of_its_wallet() {
     server.browser().get(&open(&new)).await.expect(200);
     assert_eq!(server.browser().get(&open(&code)).await.status, 404);
     assert_eq!(
-        wallet(&server, &["replace-code", &new, "--idempotency-key", "k"])["code"],
+        stdout_of(
+            &server,
+            &["wallet", "replace-code", &new, "--idempotency-key", "k"]
+        )
+        .trim(),
         new
     );
     server.grant("ann", 1, "g").await;
@@ -62,6 +70,8 @@ async fn a_deduction_is_reversed_once() {
         let expected = json!({"balance": 80, "reversed": reversed, "amount": 10});
         assert_eq!(done, expected);
     }
+    let output = stdout_of(&server, &[&["wallet"], &words[..]].concat());
+    assert!(output.contains("10 credits were given back before"), "{output}");
     let output = failure_of(
         &server,
         &["wallet", "reverse", "led_1", "--idempotency-key", "k"],

@@ -22,6 +22,10 @@ async fn the_schedule_makes_them_and_keeps_as_many_as_it_says() {
         (ids.len() >= 4).then_some(())
     })
     .await;
+    let warned = "There is no backup in this directory yet";
+    let warnings = server.instance().output();
+    let warnings = warnings.iter().filter(|line| line.contains(warned));
+    assert_eq!(warnings.count(), 1, "before the first");
     let figures = server.figures().await;
     let age = figures
         .lines()

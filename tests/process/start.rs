@@ -50,8 +50,9 @@ fn a_bad_configuration_is_refused_by_its_key() {
     let mut command = Launch::default().command("serve", folder.path());
     let output = command.arg("--config").arg(&file).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let text = errors(&output);
-    assert!(text.contains("unknown key `journal.cache`"), "{text}");
+    let output = errors(&output);
+    let why = "line 2: unknown key `journal.cache`, did you mean `journal.cache_mb`?";
+    assert!(output.contains(why), "{output}");
 }
 
 #[tokio::test]

@@ -24,6 +24,16 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Time until the next attempt after a failure, unless the next backup is due sooner.
 const AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
 
+/// Warns before the first backup in a directory: where a disk is not mounted, its mount point looks empty.
+pub fn warn_if_first(to: &Path) {
+    if !backup::newest(to).is_ok_and(|newest| newest.is_some()) {
+        tracing::warn!(
+            backup.to = %to.display(),
+            "There is no backup in this directory yet. If there should be some, check that its disk is mounted"
+        );
+    }
+}
+
 /// A backup to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
@@ -225,6 +235,9 @@ impl Backups {
     async fn make(&self, order: Order) -> bool {
         let begun = Instant::now();
         let temporary = order.temporary;
+        if !temporary {
+            warn_if_first(&order.to);
+        }
         let result = self.copy(order).await;
         let took = begun.elapsed();
         let mut status = self.status.lock();

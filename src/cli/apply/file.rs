@@ -21,6 +21,7 @@ pub(super) struct File {
 pub(super) struct ProjectSettings {
     pub(super) name: Option<String>,
     pub(super) mode: Option<Mode>,
+    pub(super) provider: Option<Provider>,
     pub(super) allowed_origins: Option<Vec<String>>,
     pub(super) wallet_creation_limit: Option<CreationLimit>,
     pub(super) wallet_creation_limit_per_ip: Option<CreationLimit>,
@@ -31,6 +32,13 @@ pub(super) struct ProjectSettings {
     pub(super) collect_billing_address: Option<bool>,
     pub(super) invoices: Option<bool>,
     pub(super) terms_of_service: Option<bool>,
+}
+
+/// A payment provider that needs no secret.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Provider {
+    Sandbox,
 }
 
 /// A product with its prices.

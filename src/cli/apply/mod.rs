@@ -28,7 +28,7 @@ use super::{
 /// What to apply, and where.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// The file; `catalog.example.toml` shows all there is.
+    /// The file; `catalog.example.toml` shows every field.
     #[arg(value_name = "CATALOG.TOML")]
     file: PathBuf,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub struct ApplyArgs {
     /// The project, by its id or its name [default: the name in the file, created if there is none].
     #[arg(long, value_name = "ID OR NAME")]
     project: Option<String>,
-    /// Says what would change, but changes nothing.
+    /// Prints what would change, and changes nothing.
     #[arg(long)]
     dry_run: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use dashboard::money::money;
 use serde_json::{Map, Value, json};
 use web::admin::view;
 
@@ -86,6 +87,13 @@ pub(super) fn project<'a>(
             if let Some(name) = &settings.name {
                 change.insert("name".into(), json!(name));
             }
+            if project
+                .provider
+                .as_ref()
+                .is_some_and(|set| set.kind == "sandbox")
+            {
+                change.remove("provider");
+            }
             let change = changed_fields(change, project)?;
             Ok(Project::Found { project, change })
         }
@@ -105,6 +113,12 @@ pub(super) fn project<'a>(
 fn settings_of(settings: &file::ProjectSettings) -> Map<String, Value> {
     let all = [
         ("mode", settings.mode.map(|mode| json!(mode))),
+        (
+            "provider",
+            settings
+                .provider
+                .map(|file::Provider::Sandbox| json!({ "kind": "sandbox" })),
+        ),
         (
             "allowedOrigins",
             settings
@@ -349,8 +363,9 @@ fn described(product: &file::Product, price: &file::Price) -> String {
         .map(|label| format!(" \"{label}\""))
         .unwrap_or_default();
     format!(
-        "{label} {} {} of \"{}\"",
-        price.amount_cents, price.currency, product.name
+        "{label} {} of \"{}\"",
+        money(price.amount_cents, &price.currency),
+        product.name
     )
     .trim_start()
     .to_owned()
@@ -387,8 +402,10 @@ pub(super) fn undeclared(
             .filter(|price| price.active && !meant(price))
         {
             left.push(format!(
-                "price {} {} of \"{}\" ({})",
-                price.amount_cents, price.currency, product.name, price.id
+                "price {} of \"{}\" ({})",
+                money(price.amount_cents, &price.currency),
+                product.name,
+                price.id
             ));
         }
     }

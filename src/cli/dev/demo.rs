@@ -22,6 +22,7 @@ use crate::{
     },
     cli::print,
     compose::Service,
+    server,
 };
 
 /// The demo user, whose wallet gets credits to spend.
@@ -51,6 +52,9 @@ pub(super) struct Demo {
     pub(super) tier: String,
     /// Token of the admin API.
     pub(super) admin_token: String,
+    /// The server's address.
+    #[serde(default)]
+    pub(super) url: String,
     /// Whether it sells through a Stripe account.
     #[serde(skip)]
     pub(super) stripe: bool,
@@ -77,6 +81,8 @@ impl Demo {
             None => Self::make(service).await?,
         };
         demo.admin_token = admin_token;
+        let address = server::reachable(service.address());
+        demo.url = format!("{}://{address}", service.scheme());
         demo.stripe = stripe_key.is_some();
         demo.sell(service, stripe_key).await?;
         let text = serde_json::to_string_pretty(&demo).map_err(Failure::new)?;
@@ -181,6 +187,7 @@ impl Demo {
             price: price.id.to_string(),
             tier: tier.to_string(),
             admin_token: String::new(),
+            url: String::new(),
             stripe: false,
         })
     }

@@ -79,7 +79,7 @@ pub(super) struct BadFile {
     pub(super) names: Vec<(u64, String)>,
 }
 
-/// Reads the whole file, or returns all errors in it. A user's id is taken as it stands: spaces in it count.
+/// Reads the whole file, or returns all errors in it. A user's id is taken as it is: spaces in it count.
 pub(super) fn read(mut input: impl Input, now: Timestamp) -> Result<ImportFile, BadFile> {
     let mut bytes = Vec::new();
     if let Err(error) = input.read_to_end(&mut bytes) {
@@ -93,6 +93,11 @@ pub(super) fn read(mut input: impl Input, now: Timestamp) -> Result<ImportFile, 
         .delimiter(delimiter(&bytes))
         .from_reader(bytes.as_slice());
     let (mut read, mut bad) = (ImportFile::default(), BadFile::default());
+    if let Some(missing) = missing_column(&mut reader) {
+        let why = format!("no column is called {missing}: the first line has to name the columns");
+        bad.problems.push((1, why));
+        return Err(bad);
+    }
     // With the same key only the first of two grants would be made, which is hardly what the file means.
     let mut seen: HashMap<(String, String), u64> = HashMap::new();
     let mut lines = reader.deserialize::<ImportRow>();
@@ -103,7 +108,7 @@ pub(super) fn read(mut input: impl Input, now: Timestamp) -> Result<ImportFile, 
         let row = match text {
             Ok(row) => row.trimmed(),
             Err(error) => {
-                bad.problems.push((line, error.to_string()));
+                bad.problems.push((line, unreadable(&error)));
                 continue;
             }
         };
@@ -134,6 +139,31 @@ pub(super) fn read(mut input: impl Input, now: Timestamp) -> Result<ImportFile, 
     match bad.problems.is_empty() {
         true => Ok(read),
         false => Err(bad),
+    }
+}
+
+/// A column that a file has to have and does not.
+fn missing_column(reader: &mut csv::Reader<&[u8]>) -> Option<&'static str> {
+    const COLUMNS: [&[&str]; 4] = [
+        &["external_user_id", "externalUserId"],
+        &["product", "productId", "product_id"],
+        &["balance", "amount"],
+        &["id", "key"],
+    ];
+    let head = reader.headers().ok()?;
+    let mut missing = COLUMNS.into_iter();
+    let missing = missing.find(|names| !head.iter().any(|name| names.contains(&name)));
+    missing.and_then(|names| names.first().copied())
+}
+
+/// Why a line is not read.
+fn unreadable(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths {
+            expected_len, len, ..
+        } => format!("it has {len} columns, and the first line names {expected_len}"),
+        csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
+        _ => error.to_string(),
     }
 }
 
@@ -337,7 +367,11 @@ mod tests {
             let problems = of(&format!("{head}ann,Images,5,1,{bad}\n")).unwrap_err();
             assert!(problems[0].contains("line 2: expires_at"), "{problems:?}");
         }
-        assert!(of("user,amount\nann,5\n").is_err());
+        for headless in ["ann,Images,5,1\n", "user,amount\nann,5\n", "user;amount\n"] {
+            let problems = of(headless).unwrap_err();
+            let why = "line 1: no column is called external_user_id";
+            assert!(problems[0].contains(why), "{problems:?}");
+        }
         // Two errors of a line, and the names of products beside them.
         let file = format!("{HEAD}ann,Imagse,x,\nbea,{product},5,a\ncid,Imagse,5,a\n");
         let bad = read(file.as_bytes(), Timestamp(0)).unwrap_err();

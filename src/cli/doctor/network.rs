@@ -1,5 +1,4 @@
-//! Checks outside of this process: the running server, its public address, the payment providers, and the
-//! clock.
+//! Checks over the network: the running server, its public address, the payment providers, and the clock.
 
 use std::time::{Duration, SystemTime};
 
@@ -38,7 +37,7 @@ pub(super) async fn examine(
 ) -> Result<Vec<Finding>, Failure> {
     let base = match url {
         Some(url) => url.as_str().trim_end_matches('/').to_owned(),
-        None => own(config),
+        None => configured(config),
     };
     let place: Url = base.parse().map_err(Failure::new)?;
     // The token of `scrip dev` is used only for a server on this machine.
@@ -49,7 +48,7 @@ pub(super) async fn examine(
     let mut findings = ready;
     findings.extend(reachable(config, answers).await?);
     let admin: Url = match (url, config.admin.listen) {
-        (None, Some(_)) => own_admin(config).parse().map_err(Failure::new)?,
+        (None, Some(_)) => configured_admin(config).parse().map_err(Failure::new)?,
         _ => place.clone(),
     };
     let projects = match (answers, token) {
@@ -79,7 +78,7 @@ fn client(url: &Url) -> Result<reqwest::Client, Failure> {
 }
 
 /// The running server's address: with a certificate, under the name that it is for.
-fn own(config: &Config) -> String {
+fn configured(config: &Config) -> String {
     let address = server::reachable(config.listen);
     match (&config.http.tls_cert, &config.public_url) {
         (None, _) => format!("http://{address}"),
@@ -89,7 +88,7 @@ fn own(config: &Config) -> String {
 }
 
 /// The address where administrators reach the running server.
-fn own_admin(config: &Config) -> String {
+fn configured_admin(config: &Config) -> String {
     let address = server::reachable(config.admin_address());
     format!("{}://{address}", crate::compose::scheme(config))
 }
@@ -127,7 +126,7 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
         .collect();
     if !missing.is_empty() {
         let message = format!("the keys of payment providers lack {}", missing.join(", "));
-        let advice = "Add the permissions to the restricted key, in Stripe's dashboard under API keys; waiting work is done then";
+        let advice = "Add the permissions to the restricted key, in Stripe's dashboard under API keys; pending work resumes automatically";
         let finding = Finding::warning(CHECK, message, advice);
         return (
             true,
@@ -245,8 +244,8 @@ async fn endpoints(remote: &ApiClient, project: &Project) -> Vec<Finding> {
     };
     let all = all.get("webhooks").and_then(Value::as_array).cloned();
     let text = |value: &Value, at: &str| value.pointer(at)?.as_str().map(str::to_owned);
-    let said = |endpoint: &Value| {
-        // Without its query, which may be a secret: doctor's words are passed on for advice.
+    let warning = |endpoint: &Value| {
+        // Without its query, which may be a secret: doctor's output is sent to others for advice.
         let url = text(endpoint, "/url")?.split('?').next()?.to_owned();
         let advice = "The dashboard's page of webhooks says why";
         let message = match text(endpoint, "/disabledReason") {
@@ -259,7 +258,7 @@ async fn endpoints(remote: &ApiClient, project: &Project) -> Vec<Finding> {
         };
         Some(Finding::warning("webhooks", message, advice))
     };
-    all.iter().flatten().filter_map(said).collect()
+    all.iter().flatten().filter_map(warning).collect()
 }
 
 async fn provider(remote: &ApiClient, project: &Project) -> Finding {
@@ -270,7 +269,7 @@ async fn provider(remote: &ApiClient, project: &Project) -> Finding {
         None => Finding::warning(
             CHECK,
             format!("{who} has no provider: nothing can be bought"),
-            format!("PATCH {PREFIX}/projects/{id} sets one"),
+            "Set one in the dashboard's settings",
         ),
         Some("sandbox") => Finding::warning(
             CHECK,

@@ -1,4 +1,4 @@
-//! What is kept of past work, in the data directory: backups and verifications; and whether mails can be sent.
+//! Checks the age of the last backup, the last verification, and the settings of mail.
 
 use domain::Timestamp;
 use operations::data_dir::{backed_up, verified::VerifyResult};
@@ -6,8 +6,8 @@ use operations::data_dir::{backed_up, verified::VerifyResult};
 use super::Finding;
 use crate::config::Config;
 
-/// Older backups are too old.
-const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
+/// The last backup may be two days old.
+const MAX_AGE_SECONDS: i64 = 2 * 24 * 3600;
 
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
@@ -31,7 +31,7 @@ fn backup(config: &Config, now: Timestamp) -> Finding {
     };
     let seconds = now.0.saturating_sub(last.0).div_euclid(1000);
     let hours = seconds.div_euclid(3600);
-    match seconds > BACKUP_SECONDS {
+    match seconds > MAX_AGE_SECONDS {
         true => Finding::warning(CHECK, format!("the last one is {hours} hours old"), advice),
         false => Finding::ok(CHECK, format!("the last one is {hours} hours old")),
     }
@@ -43,7 +43,7 @@ fn verified(config: &Config) -> Option<Finding> {
         found if found.problems > 0 => Some(Finding::failure(
             CHECK,
             format!("the last scrip verify found {} problems", found.problems),
-            "Run it again on a restored backup, and keep the backups that there are",
+            "Run it again on a restored backup, and delete no backup until then",
         )),
         _ => Some(Finding::ok(
             CHECK,
