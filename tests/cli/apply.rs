@@ -83,7 +83,10 @@ async fn only_differences_are_made_and_nothing_is_switched_off_silently() {
     )
     .unwrap();
     let output = printed(&apply(&server, &file, &["--project", "Shop"]));
-    assert!(output.contains("+ price \"100 images\" 6.00 EUR"), "{output}");
+    assert!(
+        output.contains("+ price \"100 images\" 6.00 EUR"),
+        "{output}"
+    );
     assert!(output.contains("left as it is: price 5.00 EUR"), "{output}");
     let (_, after) = products(&server).await;
     let prices = after[0]["prices"].as_array().unwrap();

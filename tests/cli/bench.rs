@@ -41,8 +41,8 @@ fn bench_says_what_to_build_where_there_is_none() {
     assert_eq!(output.status.code(), Some(1));
     let text = errors(&output);
     assert!(
-        output.contains("not in the packages")
-            && output.contains("cargo build --release -p scrip-bench"),
-        "{output}"
+        text.contains("not in the packages")
+            && text.contains("cargo build --release -p scrip-bench"),
+        "{text}"
     );
 }

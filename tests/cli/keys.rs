@@ -29,7 +29,9 @@ async fn a_leaked_key_is_recognized_by_its_ends_and_revoked() {
         (&changed["name"], &changed["expiresAt"]),
         (&json!("Cron"), &Value::Null)
     );
-    assert_eq!(json(&["list"])["keys"][0]["name"], "Cron");
+    let keys = json(&["list"])["keys"].take();
+    let mut keys = keys.as_array().unwrap().iter();
+    assert!(keys.any(|key| key["name"] == "Cron"));
     let revoked = stdout_of(&server, &["keys", "revoke", last]);
     assert!(revoked.contains("revoked"), "{revoked}");
     assert_eq!(leaked.get("/api/v1/me").await.status, 401);

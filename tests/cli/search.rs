@@ -63,7 +63,10 @@ async fn orders_are_listed_since_a_day_and_shown_one_by_one() {
         .unwrap()
         .read_to_string(&mut output)
         .unwrap();
-    assert!(child.wait().unwrap().success() && output.is_empty(), "{output}");
+    assert!(
+        child.wait().unwrap().success() && output.is_empty(),
+        "{output}"
+    );
 }
 
 #[tokio::test]
@@ -72,7 +75,8 @@ async fn projects_are_listed_with_their_provider() {
     let id = &server.project().id;
     let listed = stdout_of(&server, &["projects", "list"]);
     assert!(listed.starts_with("ID") && listed.contains(id), "{listed}");
-    let all: Value = serde_json::from_str(&stdout_of(&server, &["projects", "list", "--json"])).unwrap();
+    let all: Value =
+        serde_json::from_str(&stdout_of(&server, &["projects", "list", "--json"])).unwrap();
     assert_eq!(all["projects"][0]["id"], **id);
 }
 
@@ -95,7 +99,10 @@ async fn what_listens_elsewhere_is_found_by_what_dev_stored() {
 #[tokio::test]
 async fn an_address_that_is_none_or_speaks_http_is_named_as_such() {
     let output = errors(&run(&["search", "x", "--url", "127.0.0.1:1"]));
-    assert!(output.contains("begins with http:// or https://"), "{output}");
+    assert!(
+        output.contains("begins with http:// or https://"),
+        "{output}"
+    );
     let server = Server::start().await;
     let https = server.instance().base().replace("http:", "https:");
     let output = errors(&run(&[
