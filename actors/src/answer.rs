@@ -113,7 +113,7 @@ pub struct OrderAnswer {
 /// A wallet in a list or among what a search found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedWallet {
-    /// The wallet as its owner would see it now, free credits that are due apart.
+    /// The wallet as its owner would see it now.
     pub view: WalletView,
     /// When it was last used.
     pub used_at: Timestamp,

@@ -6,7 +6,7 @@ use accounts::{ObjectIdNote, SandboxNote};
 use actors::notes::ErasedKind;
 use actors::{Handle, Keyring, ServerKeys, clock::Clock};
 use catalog::{KeyUseNote, OwnCellNote, ProjectCellNote};
-use operations::{audit::PageNote, wallet_notes::RemarkNote};
+use operations::{audit::PageNote, wallet_notes::CommentNote};
 use outbound::webhooks;
 use persistence::{Backlog, SledJournal, Store};
 
@@ -147,7 +147,7 @@ pub(crate) fn note_kinds() -> Vec<ErasedKind> {
         ErasedKind::of::<ObjectIdNote>(),
         ErasedKind::of::<SandboxNote>(),
         ErasedKind::of::<PageNote>(),
-        ErasedKind::of::<RemarkNote>(),
+        ErasedKind::of::<CommentNote>(),
     ];
     [
         payments::NOTE_KINDS,

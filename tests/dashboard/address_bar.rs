@@ -128,7 +128,7 @@ const REFUSED: [&str; 29] = [
     "POST /dashboard/people",
     "POST /dashboard/people/{user}",
     "POST /dashboard/people/{user}/identity",
-    "POST /dashboard/people/{user}/{deed}",
+    "POST /dashboard/people/{user}/{action}",
     "POST /dashboard/projects/{project}/catalog",
     "POST /dashboard/projects/{project}/catalog/{product}",
     "POST /dashboard/projects/{project}/catalog/{product}/prices",

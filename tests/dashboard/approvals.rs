@@ -1,4 +1,4 @@
-//! What needs another person's yes: asked for by one, done once when another approves, never by who asked.
+//! Approval by a second person: requested by one, carried out once when another approves, never by the requester.
 
 use kit::{
     Client,
@@ -90,17 +90,17 @@ async fn a_large_grant_waits_for_another_person_and_is_done_once() {
     let unconfirmed = &grant(service, "101", "k1")[..4];
     sue.post(&path, unconfirmed)
         .await
-        .shows("waits for another person");
+        .shows("Requires approval by a second person.");
     for _ in 0..2 {
         let page = sue.submit(&path, &grant(service, "101", "k1")).await;
-        page.shows("Another person has to approve this")
+        page.shows("This waits here for approval")
             .shows("a long outage")
             .shows("Sue");
-        page.shows("Withdraw").lacks("Approve, and do it");
+        page.shows("Withdraw").lacks(">Approve<");
     }
     assert_eq!(stage.stands().await, 105, "nothing is done yet");
-    olga.get(base).await.shows("1 request waits for another");
-    sue.get(base).await.lacks("waits for another");
+    olga.get(base).await.shows("1 request waits for approval");
+    sue.get(base).await.lacks("for approval");
     let request = stage.request().await;
     // She edits the address bar.
     let page = sue.post(&format!("{request}/approve"), &[]).await;
@@ -110,8 +110,8 @@ async fn a_large_grant_waits_for_another_person_and_is_done_once() {
     let approve = format!("{request}/approve");
     olga.submit(&approve, &[])
         .await
-        .shows("Approved, and done.")
-        .shows("Nothing waits.");
+        .shows("Approved and carried out.")
+        .shows("No pending requests.");
     assert_eq!(stage.stands().await, 206);
     assert_eq!(olga.post(&approve, &[]).await.status, 404, "answered");
     // The form that asked is sent once more: under its key it was done.
@@ -122,8 +122,8 @@ async fn a_large_grant_waits_for_another_person_and_is_done_once() {
         .shows("nothing was done twice");
     assert_eq!(stage.stands().await, 206);
     let log = olga.get("/dashboard/audit").await;
-    log.shows("Asked for another person's yes to grant 101 of")
-        .shows("which Sue (usr_")
+    log.shows("Requested approval to grant 101 of")
+        .shows("requested by Sue (usr_")
         .shows("Olga (usr_");
     // The administrator's token needs nobody.
     let owner = Browser::signed_in(service).await;
@@ -160,8 +160,8 @@ async fn giving_back_a_large_deduction_waits_too() {
     };
     sue.submit(&path, &form("300"))
         .await
-        .shows("Another person has to approve this")
-        .shows("Give back 300 of deduction");
+        .shows("This waits here for approval")
+        .shows("Reverse 300 of deduction");
     assert_eq!(stage.stands().await, 105, "nothing is done yet");
     let request = stage.request().await;
     olga.submit(&format!("{request}/approve"), &[]).await;
@@ -170,11 +170,11 @@ async fn giving_back_a_large_deduction_waits_too() {
     assert_eq!(reused.status, 409, "{}", reused.html);
     olga.get(&format!("{base}/approvals"))
         .await
-        .shows("Nothing waits.");
+        .shows("No pending requests.");
 }
 
 #[tokio::test]
-async fn who_may_answer_is_an_operator_who_did_not_ask_and_a_request_lapses() {
+async fn who_may_answer_is_an_operator_who_did_not_ask_and_a_request_expires() {
     let stage = stage().await;
     let Stage {
         service,
@@ -202,12 +202,12 @@ async fn who_may_answer_is_an_operator_who_did_not_ask_and_a_request_lapses() {
     assert_eq!(vera.get(&format!("{base}/approvals")).await.status, 403);
     olga.submit(&format!("{request}/decline"), &[])
         .await
-        .shows("the request is gone");
+        .shows("The request was removed");
     sue.submit(&path, &grant(service, "500", "k2")).await;
     let request = stage.request().await;
     olga.submit(&format!("{request}/decline"), &[])
         .await
-        .shows("the request is gone");
+        .shows("The request was removed");
     assert_eq!(stage.stands().await, 5);
     sue.submit(&path, &grant(service, "500", "k3")).await;
     let request = stage.request().await;
@@ -220,7 +220,7 @@ async fn who_may_answer_is_an_operator_who_did_not_ask_and_a_request_lapses() {
     owner
         .get(&format!("{base}/approvals"))
         .await
-        .shows("Nothing waits.");
+        .shows("No pending requests.");
     assert_eq!(
         owner.post(&format!("{request}/approve"), &[]).await.status,
         404
@@ -229,7 +229,7 @@ async fn who_may_answer_is_an_operator_who_did_not_ask_and_a_request_lapses() {
 }
 
 #[tokio::test]
-async fn what_changed_since_it_was_asked_for_is_the_deeds_own_refusal() {
+async fn what_changed_since_the_request_is_the_actions_own_refusal() {
     let stage = stage().await;
     let Stage {
         service,
@@ -256,7 +256,8 @@ async fn what_changed_since_it_was_asked_for_is_the_deeds_own_refusal() {
     .await;
     let page = olga.post(&format!("{request}/approve"), &[]).await;
     assert_eq!(page.status, 403);
-    page.shows("may not do it any more").shows("a long outage");
+    page.shows("no longer permitted to do it")
+        .shows("a long outage");
     let limited = UserChange {
         role: Some(Role::Support),
         grant_limit_per_day: Some(Some(200)),
@@ -274,7 +275,7 @@ async fn what_changed_since_it_was_asked_for_is_the_deeds_own_refusal() {
     .await;
     olga.submit(&format!("{request}/approve"), &[])
         .await
-        .shows("Approved, and done.");
+        .shows("Approved and carried out.");
     assert_eq!(stage.stands().await, 505);
 }
 
@@ -315,14 +316,14 @@ async fn a_large_refund_waits_too_and_what_was_refunded_meanwhile_is_said() {
         .shows("The refund is on its way");
     sue.submit(&refund, &form("4", "r1"))
         .await
-        .shows("Another person has to approve this");
+        .shows("This waits here for approval");
     let request = stage.request().await;
     olga.get(&format!("{base}/approvals"))
         .await
         .shows("Refund 4.00 EUR of order");
     olga.submit(&format!("{request}/approve"), &[])
         .await
-        .shows("Approved, and done.");
+        .shows("Approved and carried out.");
     assert_eq!(service.balance("bea").await, 300);
     sue.submit(&refund, &form("3.01", "r2")).await;
     owner
@@ -336,12 +337,12 @@ async fn a_large_refund_waits_too_and_what_was_refunded_meanwhile_is_said() {
         .shows("Refund 3.01 EUR of order");
     olga.submit(&format!("{request}/decline"), &[])
         .await
-        .shows("Nothing waits.");
+        .shows("No pending requests.");
     assert_eq!(service.balance("bea").await, 0);
 }
 
 #[tokio::test]
-async fn only_an_owner_decides_what_needs_another_persons_yes() {
+async fn only_an_owner_decides_what_requires_approval() {
     let stage = stage().await;
     let Stage {
         service,
@@ -350,7 +351,9 @@ async fn only_an_owner_decides_what_needs_another_persons_yes() {
         ..
     } = &stage;
     let settings = format!("{base}/settings");
-    olga.get(&settings).await.shows("Another person's yes");
+    olga.get(&settings)
+        .await
+        .shows("Approval by a second person");
     let form = |cents| {
         [
             ("name", "Demo"),
@@ -362,7 +365,7 @@ async fn only_an_owner_decides_what_needs_another_persons_yes() {
     };
     let page = olga.post(&settings, &form("")).await;
     assert_eq!(page.status, 403);
-    page.shows("Only an owner decides");
+    page.shows("Only an owner can change what requires approval");
     assert_eq!(
         olga.post(&settings, &form("300")).await.status,
         303,

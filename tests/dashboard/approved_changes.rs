@@ -1,4 +1,4 @@
-//! Changes of a project that would go around another person's yes: where one is needed, operators' secret keys, prices
+//! Changes of a project that would go around approvals: where they are required, operators' secret keys, prices
 //! and free credits wait for it, too.
 
 use kit::{Client, service::Service};
@@ -51,7 +51,7 @@ async fn set_role(service: &Service, name: &str, role: Role) {
 }
 
 #[tokio::test]
-async fn what_brings_credits_around_a_yes_waits_for_one_and_owners_need_none() {
+async fn what_evades_approvals_requires_one_and_owners_need_none() {
     let stage = stage().await;
     let Stage {
         service,
@@ -83,9 +83,9 @@ async fn what_brings_credits_around_a_yes_waits_for_one_and_owners_need_none() {
     assert_eq!(otis.post(&settings, &tick[..5]).await.status, 303);
     let stored = || format!("{:?}", service.catalog.project(service.project.id).unwrap());
     for (path, form, shown) in [
-        (&keys, &KEY[..], "Make a secret key"),
-        (&prices, &PRICE[..], "Make a price of"),
-        (&catalog, &free("1000000")[..], "Make the product"),
+        (&keys, &KEY[..], "Create a secret key"),
+        (&prices, &PRICE[..], "Create a price of"),
+        (&catalog, &free("1000000")[..], "Create the product"),
         (&product, &free("1000000")[..], "Change the product"),
         (&settings, &tick[..], "Give anonymous wallets free credits"),
     ] {
@@ -111,7 +111,7 @@ async fn what_brings_credits_around_a_yes_waits_for_one_and_owners_need_none() {
             olga.submit(&format!("{request}/decline"), &[]).await;
         }
         assert_eq!(otis.get(&waits).await.status, 200);
-        otis.get(&waits).await.shows("Nothing waits.");
+        otis.get(&waits).await.shows("No pending requests.");
     }
     service.set(without).await;
     for (path, form) in [(&keys, &KEY[..]), (&prices, &PRICE), (&settings, &tick)] {
@@ -120,7 +120,7 @@ async fn what_brings_credits_around_a_yes_waits_for_one_and_owners_need_none() {
     }
     let public = [("kind", "publishable")];
     let page = olga.post(&keys, &public).await;
-    assert_eq!(page.location(), format!("{keys}?done=made"));
+    assert_eq!(page.location(), format!("{keys}?done=created"));
     // Not beside something else, which needs nobody.
     service
         .set(ProjectChange {
@@ -142,11 +142,11 @@ async fn what_brings_credits_around_a_yes_waits_for_one_and_owners_need_none() {
     };
     service.set(none).await;
     let page = olga.post(&keys, &KEY).await;
-    assert_eq!(page.location(), format!("{keys}?done=made"), "no rule");
+    assert_eq!(page.location(), format!("{keys}?done=created"), "no rule");
 }
 
 #[tokio::test]
-async fn a_secret_key_is_shown_to_whoever_asked_alone_and_once() {
+async fn a_secret_key_is_shown_to_its_requester_alone_and_once() {
     let stage = stage().await;
     let Stage {
         service,
@@ -160,12 +160,12 @@ async fn a_secret_key_is_shown_to_whoever_asked_alone_and_once() {
     let asker = signed_in(service, &otto).await;
     asker.submit(&keys, &KEY).await.shows("Worker");
     let request = stage.request().await;
-    let (make, approve) = (format!("{request}/make"), format!("{request}/approve"));
-    assert_eq!(asker.post(&make, &[]).await.status, 403, "no yes yet");
-    olga.get(base).await.shows("1 request waits for another");
+    let (make, approve) = (format!("{request}/create"), format!("{request}/approve"));
+    assert_eq!(asker.post(&make, &[]).await.status, 403, "not approved yet");
+    olga.get(base).await.shows("1 request waits for approval");
     let page = olga.submit(&approve, &[]).await;
     page.shows("sees it once").shows("Approved by");
-    page.lacks("pay_sk_").lacks("Make the key");
+    page.lacks("pay_sk_").lacks("Create the key");
     let count = |service: &Service| {
         let project = service.catalog.project(service.project.id).unwrap();
         project.keys().count()
@@ -174,18 +174,18 @@ async fn a_secret_key_is_shown_to_whoever_asked_alone_and_once() {
     for (who, browser) in [("the other", olga), ("support", sue)] {
         assert_eq!(browser.post(&make, &[]).await.status, 403, "{who}");
     }
-    olga.get(base).await.lacks("waits for another");
+    olga.get(base).await.lacks("for approval");
     // The yes outlives a restart; the role of that moment decides.
     let again = service.again(|_| {}).await;
     let asker = signed_in(&again, &otto).await;
     set_role(&again, "Otto", Role::Support).await;
-    asker.get(&waiting).await.lacks("Make the key");
+    asker.get(&waiting).await.lacks("Create the key");
     assert_eq!(asker.post(&make, &[]).await.status, 403);
     assert_eq!(count(&again), 2);
     set_role(&again, "Otto", Role::Operator).await;
     let home = asker.get(base).await;
     home.shows("1 secret key that you asked for");
-    asker.get(&waiting).await.shows("Make the key, and show it");
+    asker.get(&waiting).await.shows("Create the key");
     let page = asker.submit(&make, &[]).await;
     page.shows("shown only this once").shows("Worker");
     let secret = page.between("<code class=\"key\">", "<").to_owned();
@@ -197,7 +197,7 @@ async fn a_secret_key_is_shown_to_whoever_asked_alone_and_once() {
     client.get("/api/v1/products").await.expect(200);
     let owner = Browser::signed_in(&again).await;
     let log = owner.get("/dashboard/audit").await;
-    log.shows("Approved to make a secret key “Worker”")
+    log.shows("Approved to create a secret key “Worker”")
         .shows("which Olga approved")
         .lacks(&secret);
 }
@@ -235,7 +235,7 @@ async fn a_key_works_for_longer_once_another_person_approves() {
     let approve = format!("{}/approve", stage.request().await);
     otto.submit(&approve, &[])
         .await
-        .shows("Approved, and done.");
+        .shows("Approved and carried out.");
     assert_eq!(key().expires_at, None);
     // Of one that was revoked meanwhile nothing comes back.
     olga.submit(&path, &form("2098-01-01")[1..]).await;
@@ -252,7 +252,7 @@ async fn a_key_works_for_longer_once_another_person_approves() {
 }
 
 #[tokio::test]
-async fn an_approved_price_is_made_once_though_two_say_yes_and_the_server_restarts() {
+async fn an_approved_price_is_made_once_though_two_approve_and_the_server_restarts() {
     let stage = stage().await;
     let Stage {
         service,
@@ -285,11 +285,11 @@ async fn an_approved_price_is_made_once_though_two_say_yes_and_the_server_restar
     assert_eq!(count(&again), had + 1);
     let owner = Browser::signed_in(&again).await;
     let page = owner.get(&format!("{base}/approvals")).await;
-    page.shows("Nothing waits.");
+    page.shows("No pending requests.");
     owner
         .get("/dashboard/audit")
         .await
-        .shows("Approved to make a price of")
+        .shows("Approved to create a price of")
         .shows("which Olga (usr_");
 }
 
@@ -320,7 +320,7 @@ async fn what_changed_since_somebody_asked_for_a_change_is_refused() {
     set_role(service, "Olga", Role::Support).await;
     let page = otto.post(&approve, &[]).await;
     assert_eq!(page.status, 403);
-    page.shows("may not do it any more");
+    page.shows("no longer permitted to do it");
     set_role(service, "Olga", Role::Operator).await;
     owner.post(&path, &free("7")).await;
     let between = product();
@@ -330,7 +330,7 @@ async fn what_changed_since_somebody_asked_for_a_change_is_refused() {
     assert_eq!(product(), between);
     otto.submit(&format!("{request}/decline"), &[])
         .await
-        .shows("Nothing waits.");
+        .shows("No pending requests.");
     // Asked for anew; after a week nobody says yes any more.
     olga.submit(&path, &free("5000"))
         .await

@@ -38,11 +38,8 @@ impl Paid {
     /// The provider shows so much of it as refunded, and is asked.
     async fn shows(&self, stripe: &Stripe, browser: &Browser, refunded: i64) {
         stripe.charged(&self.payment, &self.marks, 500, refunded);
-        let ask = format!("{}/ask", self.path);
-        browser
-            .submit(&ask, &[])
-            .await
-            .shows("and the order changed");
+        let ask = format!("{}/refresh", self.path);
+        browser.submit(&ask, &[]).await.shows("the order changed");
     }
 }
 
@@ -60,7 +57,7 @@ pub(crate) async fn paid(
     stripe.pay(text(&order, "checkoutId"));
     let path = format!("{base}/orders/{}", text(&order, "orderId"));
     browser
-        .submit(&format!("{path}/ask"), &[])
+        .submit(&format!("{path}/refresh"), &[])
         .await
         .shows("Paid, 100 credits");
     let number = text(&order, "checkoutId").trim_start_matches("cs_test_");
@@ -143,7 +140,7 @@ async fn the_same_form_sent_again_tells_what_became_of_the_first_also_after_a_re
 }
 
 #[tokio::test]
-async fn a_no_after_a_lost_yes_says_that_it_may_have_been_done() {
+async fn a_refusal_after_a_lost_approval_says_that_it_may_have_been_done() {
     let (service, stripe, browser, base) = open().await;
     let order = paid(&service, &stripe, &browser, &base).await;
     let admin = Client::new(&service.base, ADMIN_TOKEN);
@@ -166,7 +163,7 @@ async fn a_no_after_a_lost_yes_says_that_it_may_have_been_done() {
         stripe.as_usual();
         let log = browser.get("/dashboard/audit").await;
         log.shows("Approve to refund 200 cents")
-            .shows("which Sue (usr_")
+            .shows("requested by Sue (usr_")
             .shows("Outcome unknown");
         if is_shown {
             order.shows(&stripe, &browser, 400).await;

@@ -46,7 +46,7 @@ const HARMLESS: [&str; 23] = [
 ];
 /// The same, of forms with several buttons.
 const HARMLESS_BUTTONS: [(&str, &str); 5] = [
-    ("/dashboard/projects/{}/orders/{}/ask", ""),
+    ("/dashboard/projects/{}/orders/{}/refresh", ""),
     ("/dashboard/projects/{}/webhooks/{}", "save"),
     ("/dashboard/projects/{}/webhooks/{}", "on"),
     ("/dashboard/projects/{}/webhooks/{}/replay", ""),

@@ -17,6 +17,7 @@ mod audit;
 mod audit_outcomes;
 mod catalog;
 mod erase;
+mod first_hour;
 mod forms;
 mod identity_provider;
 mod oidc;
@@ -30,7 +31,7 @@ mod sessions;
 mod sign_in;
 mod system;
 mod unfulfilled;
-mod wallet_deeds;
+mod wallet_actions;
 mod wallets;
 mod webhooks;
 

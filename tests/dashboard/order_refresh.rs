@@ -53,10 +53,10 @@ async fn an_order_is_asked_about_and_the_page_says_what_came_of_it() {
     let price = service.add_price(100).await;
     let order = begun(&service, &price).await;
     let here = format!("{base}/orders/{}", text(&order, "orderId"));
-    let ask = format!("{here}/ask");
-    browser.get(&here).await.shows("Ask again");
+    let ask = format!("{here}/refresh");
+    browser.get(&here).await.shows("Refresh from Stripe");
     let page = browser.submit(&ask, &[]).await;
-    page.shows("has not paid yet and still can");
+    page.shows("has not paid yet, and still can");
 
     let checkout = text(&order, "checkoutId");
     let path = format!("/v1/checkout/sessions/{checkout}");
@@ -70,7 +70,7 @@ async fn an_order_is_asked_about_and_the_page_says_what_came_of_it() {
 
     stripe.pay(checkout);
     let page = browser.submit(&ask, &[]).await;
-    page.shows("and the order changed")
+    page.shows("Refreshed: the order changed")
         .shows("Paid, 100 credits");
     assert_eq!(service.balance("ann").await, 100);
     let number = checkout.trim_start_matches("cs_test_");
@@ -81,24 +81,24 @@ async fn an_order_is_asked_about_and_the_page_says_what_came_of_it() {
     browser.submit(&ask, &[]).await.shows("nothing changed");
     stripe.charged(&format!("pi_{number}"), &marks, 500, 200);
     let page = browser.submit(&ask, &[]).await;
-    page.shows("and the order changed")
+    page.shows("Refreshed: the order changed")
         .shows("2.00 EUR refunded");
     let log = browser.get("/dashboard/audit").await;
     log.shows("it is not paid")
-        .shows("the money is on its way")
+        .shows("the payment is processing")
         .shows("it changed")
-        .shows("it is as it was");
+        .shows("nothing changed");
 
     // An order that the provider does not know, and a failing request, change nothing.
     let other = begun(&service, &price).await;
-    let ask = format!("{base}/orders/{}/ask", text(&other, "orderId"));
+    let ask = format!("{base}/orders/{}/refresh", text(&other, "orderId"));
     let session = format!("/v1/checkout/sessions/{}", text(&other, "checkoutId"));
     stripe.instead(&session, stripe::Override::Status(404, json!({"error": {"type": "invalid_request_error", "code": "resource_missing", "message": "No such checkout.session"}})));
     let page = browser.post(&ask, &[]).await;
     assert_eq!(page.status, 502);
     page.shows(MISSING);
     browser.submit(&ask, &[]).await.shows("still can");
-    let none = format!("{base}/orders/ord_x/ask");
+    let none = format!("{base}/orders/ord_x/refresh");
     assert_eq!(browser.post(&none, &[]).await.status, 404);
     // A form of another site has no effect.
     let before = stripe.calls(&session).len();
@@ -122,7 +122,7 @@ async fn without_a_provider_nobody_is_asked() {
         AccountCheck::default(),
     );
     gone.await.unwrap();
-    browser.get(&here).await.lacks("Ask again");
-    let page = browser.post(&format!("{here}/ask"), &[]).await;
+    browser.get(&here).await.lacks("Refresh from Stripe");
+    let page = browser.post(&format!("{here}/refresh"), &[]).await;
     assert!(page.status >= 400, "{}", page.html);
 }

@@ -306,7 +306,7 @@ async fn the_overview_adds_up_what_wallets_and_orders_did() {
 async fn what_happens_now_renews_itself_and_system_says_how_it_is() {
     let (service, browser, _) = open().await;
     let page = browser.get("/dashboard/live").await;
-    page.shows("<b>0</b> deductions since the start");
+    page.shows("<p>Deductions since the start</p><b>0</b>");
     let next = page.between("hx-get=\"", "\"").replace("&amp;", "&");
     service.grant("ann", 100).await;
     for key in 0..10 {
@@ -316,7 +316,7 @@ async fn what_happens_now_renews_itself_and_system_says_how_it_is() {
     }
     service.clock.advance_millis(2000);
     let page = browser.get(&next).await;
-    page.shows("<b>5</b> deductions a second now")
+    page.shows("<p>Deductions a second now</p><b>5</b>")
         .lacks("<html");
     for odd in ["?count=x&at=1", "?count=1&at=x"] {
         let page = browser.get(&format!("/dashboard/live{odd}")).await;
@@ -431,7 +431,7 @@ async fn the_overview_says_what_needs_a_person() {
     browser
         .get(&base)
         .await
-        .shows("Needs you")
+        .shows("Action required")
         .shows("There is no backup");
 }
 

@@ -55,7 +55,7 @@ async fn paid_in_parts(
     let path = format!("/v1/checkout/sessions/{checkout}");
     stripe.set(&path, json!({"invoice": id}));
     let page = format!("{base}/orders/{}", text(&order, "orderId"));
-    let ask = format!("{page}/ask");
+    let ask = format!("{page}/refresh");
     browser.submit(&ask, &[]).await.shows("Paid, 100 credits");
     (page, payment)
 }

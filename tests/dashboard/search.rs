@@ -75,11 +75,11 @@ async fn orders_are_filtered_by_the_address_and_summed_up() {
         .lacks(&paid);
     list("min=100000")
         .await
-        .shows("No such orders")
+        .shows("No orders match")
         .shows("<b>0</b> orders");
     list("from=2001-01-01&to=2001-12-31")
         .await
-        .shows("No such orders");
+        .shows("No orders match");
     list(&format!("productId={}", service.product))
         .await
         .shows(&paid);

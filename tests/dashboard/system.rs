@@ -22,7 +22,7 @@ async fn it_says_how_long_the_disk_takes_and_when_the_data_was_verified() {
         .shows("Never; ")
         .shows("group commits since the start")
         .shows("data-chart")
-        .shows("<th>Took up to</th>");
+        .shows("<th>Latency ≤</th>");
     let text = server.figures().await;
     let name = "scrip_journal_commit_duration_seconds";
     let line = |end: &str| {

@@ -238,7 +238,7 @@ async fn what_an_assignment_brings_beyond_what_was_paid_is_a_grant() {
         let sent = if confirmed { &form[..] } else { &form[..2] };
         who.post(&format!("{list}/{payment}/assign"), sent).await
     };
-    // What was paid for is no gift, however many credits it brings.
+    // What was paid for is no grant, however many credits it brings.
     assert_eq!(assign(&sue, "pi_1", &fair, true).await.status, 303);
     assert_eq!(service.balance("mallory").await, json!(400));
     // Half is.
@@ -257,7 +257,7 @@ async fn what_an_assignment_brings_beyond_what_was_paid_is_a_grant() {
     let page = assign(&olga, "pi_3", &dear, false).await;
     page.shows("10,000.00 EUR, not on sale")
         .shows("9,991,000 credits, at 9,991.00 EUR")
-        .shows("waits for another person");
+        .shows("Requires approval by a second person.");
     let page = assign(&olga, "pi_3", &dear, true).await;
     assert_eq!(page.status, 303);
     assert_eq!(service.balance("mallory").await, json!(600));
@@ -270,7 +270,7 @@ async fn what_an_assignment_brings_beyond_what_was_paid_is_a_grant() {
     let otto = signed_in(&service, &otto).await;
     otto.submit(&approve, &[])
         .await
-        .shows("Approved, and done.");
+        .shows("Approved and carried out.");
     assert_eq!(service.balance("mallory").await, json!(10_000_600));
     // What was dismissed is decided.
     let why = [("confirmed", "on"), ("note", "A test of ours")];

@@ -92,7 +92,7 @@ async fn an_endpoint_is_made_watched_and_sent_to_again() {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_was_switched_off_says_why() {
+async fn an_endpoint_that_was_disabled_says_why() {
     let (service, receiver, browser, webhooks) = open().await;
     let _running = service.webhooks.start();
     let form = [("url", receiver.url.as_str()), ("events", "")];
@@ -101,16 +101,16 @@ async fn an_endpoint_that_was_switched_off_says_why() {
     service.grant("ann", 1).await;
     service.webhooks.settled().await;
     for page in [&webhooks, &here] {
-        browser.get(page).await.shows("Off: answered 410");
+        browser.get(page).await.shows("Disabled (410 Gone)");
     }
     browser
         .submit(&here, &[("action", "on")])
         .await
-        .lacks("Off: answered 410");
+        .lacks("Disabled (410 Gone)");
 }
 
 #[tokio::test]
-async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
+async fn an_endpoint_is_disabled_given_a_secret_and_deleted() {
     let (_service, receiver, browser, webhooks) = open().await;
     let form = [
         ("url", receiver.url.as_str()),
@@ -125,11 +125,11 @@ async fn an_endpoint_is_switched_given_a_secret_and_deleted() {
     browser
         .confirm(&here, &[("action", "off")])
         .await
-        .shows("Switch on");
+        .shows(">Enable<");
     browser
         .submit(&here, &[("action", "on")])
         .await
-        .shows("Switch off");
+        .shows(">Disable…<");
     browser
         .confirm(&here, &[("action", "rotate")])
         .await

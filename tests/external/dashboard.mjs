@@ -153,9 +153,9 @@ try {
   await grant.getByLabel('Credits', { exact: true }).fill('500');
   await grant.getByLabel('Reason').fill('For the trouble');
   await follow(grant.getByRole('button'));
-  await page.getByRole('heading', { name: 'Grant 500 of Images?' }).waitFor();
+  await page.getByRole('heading', { name: `Grant 500 Images to ${WALLET_USER}?` }).waitFor();
   await judge('grant');
-  await press('Yes, do it');
+  await press(`Grant 500 Images to ${WALLET_USER}`);
   await page.getByText('The credits were granted.').waitFor();
   assert.match(await page.locator('main').innerText(), /1,511 images to spend/);
   await page.getByText('Where they come from').click();
@@ -205,8 +205,8 @@ try {
   await go('Orders');
   await judge('orders');
   await page.goto(`${BASE}/dashboard/projects/${project}/orders/${last}`);
-  await press('Ask again');
-  await page.getByText(/The payment provider was asked/).waitFor();
+  await press('Refresh from the sandbox');
+  await page.getByText(/Refreshed/).waitFor();
   await page.getByText('4.00 EUR refunded').waitFor();
   await judge('order');
   await go('Overview');
@@ -216,7 +216,7 @@ try {
   await judge('overview');
   for (const table of await page.getByText('As a table').all()) await table.click();
   await judge('overview-table');
-  await page.getByText('deductions a second now').waitFor();
+  await page.getByText('Deductions a second now').waitFor();
   await go('Orders');
   await follow(page.getByRole('link', { name: /^Unfulfilled payments/ }));
   await judge('unfulfilled');

@@ -135,7 +135,7 @@ try {
     await grant.getByLabel('Credits', { exact: true }).fill('50');
     await grant.getByLabel('Reason').fill('For the trouble');
     await click(grant.getByRole('button'));
-    await press('Yes, do it');
+    await press('Grant 50 Images to sorry_2');
     assert.match(await main(), /110 images to spend/);
   });
 

@@ -56,7 +56,7 @@ async fn prometheus_own_tool_finds_nothing_wrong() {
         })
         .collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{text}");
-    // 3: there are remarks.
+    // 3: there are comments.
     assert!(
         matches!(judged.status.code(), Some(0 | 3)),
         "{output}\n{text}"

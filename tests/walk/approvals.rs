@@ -134,16 +134,16 @@ pub(crate) async fn answer(walk: &Walk, world: &World) {
         .filter(|it| matches!(it.holder, Holder::Viewer(_) | Holder::Support(_)));
     for visitor in others {
         let token = token(walk, visitor).await;
-        for (id, action) in ids
+        for (id, answer) in ids
             .iter()
-            .flat_map(|id| ["make", "approve"].map(|action| (id, action)))
+            .flat_map(|id| ["create", "approve"].map(|answer| (id, answer)))
         {
             let fields = [("formToken".to_owned(), token.clone())];
             let page = press(
                 walk,
                 visitor,
                 route,
-                &format!("{path}/{id}/{action}"),
+                &format!("{path}/{id}/{answer}"),
                 &fields,
             )
             .await;
@@ -155,10 +155,10 @@ pub(crate) async fn answer(walk: &Walk, world: &World) {
             );
         }
     }
-    for (visitor, action, wants) in [
-        (operator, "make", 403),
+    for (visitor, answer, wants) in [
+        (operator, "create", 403),
         (owner, "approve", 200),
-        (operator, "make", 200),
+        (operator, "create", 200),
     ] {
         let token = token(walk, visitor).await;
         let mut created = 0;
@@ -168,13 +168,13 @@ pub(crate) async fn answer(walk: &Walk, world: &World) {
                 walk,
                 visitor,
                 route,
-                &format!("{path}/{id}/{action}"),
+                &format!("{path}/{id}/{answer}"),
                 &fields,
             )
             .await;
             created += usize::from(page.status == wants);
         }
-        assert!(created > 0, "{} may not {action}", visitor.name);
+        assert!(created > 0, "{} may not {answer}", visitor.name);
     }
     // The key is never shown again, nor its asker.
     for visitor in [support, operator, owner] {

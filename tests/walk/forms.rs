@@ -131,7 +131,7 @@ impl PageForm {
     /// What distinguishes it from others of its kind.
     fn shape(&self) -> String {
         let names = self.fixed.iter().chain(&self.typed).map(|(name, value)| {
-            let is_button = ["action", "kind", "deed"].contains(&&**name);
+            let is_button = ["action", "kind"].contains(&&**name);
             if is_button {
                 format!("{name}={value}")
             } else {

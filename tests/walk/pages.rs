@@ -113,7 +113,7 @@ pub(crate) async fn press_what_others_may(walk: &Walk, world: &World) {
                 .path
                 .replace("{approval}", "apr_none")
                 .replace("{answer}", "approve");
-            let path = path.replace("{deed}", "invitation");
+            let path = path.replace("{action}", "invitation");
             for path in filled(&path, shop).into_iter().take(4) {
                 let queries = ["buyers.example", "ann", &shop.values["code"][0]];
                 for query in queries {

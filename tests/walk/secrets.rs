@@ -13,7 +13,7 @@ pub(crate) enum SecretKind {
     FormerCode,
     /// A publishable key: public, but of its project.
     PublishableKey,
-    /// A key or token that is shown once, a password, a second factor, the key of an idempotent change.
+    /// A key or token that is shown once, a password, a second factor, an idempotency key.
     ShownOnce,
     /// What the project's sandbox is asked and signs with.
     SandboxKey,

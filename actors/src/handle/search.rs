@@ -66,12 +66,12 @@ impl Handle {
         Ok(found)
     }
 
-    /// A wallet as it stands; nothing is logged.
-    pub(super) async fn peek(
-        &self,
-        scope: &Scope,
-        address: &Address,
-    ) -> Result<ListedWallet, Error> {
+    /// A wallet as its owner would see it now; nothing is logged.
+    ///
+    /// # Errors
+    ///
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    pub async fn peek(&self, scope: &Scope, address: &Address) -> Result<ListedWallet, Error> {
         self.ask_at(scope, address, PeekWallet).await
     }
 

@@ -1,5 +1,5 @@
-//! A wallet as it stands, looked at without using it: nothing is logged. What fell due meanwhile is left out of the
-//! answer, but stays to be logged when the wallet is used.
+//! A wallet that is read without being used: nothing is logged. What is due since its last use, free credits included,
+//! counts in the answer, and is logged when the wallet is used.
 
 use std::borrow::Cow;
 
@@ -24,9 +24,9 @@ impl Command for PeekWallet {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<ListedWallet, Error> {
         let now = turn.now();
-        let mut wallet = Cow::Borrowed(turn.wallet()?);
+        let (rules, mut wallet) = (turn.free_grants(), Cow::Borrowed(turn.wallet()?));
         for _ in 0..MAX_EVENTS_PER_TURN {
-            let Some(event) = wallet.next_due(&[], now) else {
+            let Some(event) = wallet.next_due(rules, now) else {
                 break;
             };
             if wallet.to_mut().apply(event).is_err() {

@@ -97,7 +97,7 @@ pub(super) fn session_facts(sessions: &[SessionView], fields: &Fields) -> Result
         return Err(Error::new(ErrorCode::SessionNotFound));
     }
     Ok(html! {
-        p { "Whoever uses it has to sign in again; a form that they have not sent is lost." }
+        p { "Its user has to sign in again; a form that was not sent is lost." }
         dl { @for session in ends { div {
             dt { (session.origin.address) }
             dd { (verbatim(&session.origin.browser)) ", last seen " (layout::when(session.seen)) }

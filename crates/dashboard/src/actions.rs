@@ -13,7 +13,7 @@ use domain::{
     },
 };
 use edge::Support;
-use identity::{Gift, Privilege};
+use identity::{OutgoingValue, Privilege};
 use maud::{Markup, html};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
@@ -28,7 +28,7 @@ use super::{
     money::grouped,
     page_request::{FormPost, PageRequest},
     verbatim::verbatim,
-    wallets::{name, path, wallet},
+    wallets::{head, name, owner, path, wallet},
 };
 use crate::state::App;
 
@@ -42,11 +42,11 @@ enum Way {
 }
 
 impl Way {
-    /// The last part of the form's path, the verb, and its past.
-    const fn words(self) -> (&'static str, &'static str, &'static str) {
+    /// The last part of the form's path, the verb, its preposition, and its past.
+    const fn words(self) -> [&'static str; 4] {
         match self {
-            Self::Grant => ("grant", "Grant", "Granted"),
-            Self::Deduct => ("deduct", "Deduct", "Deducted"),
+            Self::Grant => ["grant", "Grant", "to", "Granted"],
+            Self::Deduct => ["deduct", "Deduct", "from", "Deducted"],
         }
     }
 }
@@ -68,9 +68,9 @@ pub(super) fn forms(request: &PageRequest, project: &ProjectCatalog, key: Wallet
         .with_some("productId", project.only_credit_product());
     let form = Form::new(&fields, None);
     html! { @if request.may(Privilege::Support) {
-        section.card { h2 { "Grant credits" } (credit_form(request, project, &page_path, Way::Grant, form.called("grant-"))) }
-        section.card { h2 { "Deduct credits" } (credit_form(request, project, &page_path, Way::Deduct, form.called("deduct-"))) }
-        section.card { h2 { "Features" } (feature_form(request, &page_path, form.called("feature-"))) }
+        section.card #grant { h2 { "Grant credits" } (credit_form(request, project, &page_path, Way::Grant, form.called("grant-"))) }
+        section.card #deduct { h2 { "Deduct credits" } (credit_form(request, project, &page_path, Way::Deduct, form.called("deduct-"))) }
+        section.card #features { h2 { "Features" } (feature_form(request, &page_path, form.called("feature-"))) }
     } }
 }
 
@@ -85,7 +85,7 @@ fn credit_form(
     let products: Vec<_> = holding
         .map(|product| (product.id.to_string(), product.name.clone()))
         .collect();
-    let (action, verb, _) = way.words();
+    let [action, verb, ..] = way.words();
     html! {
         @if products.is_empty() { p.empty { "No product of this project holds credits." } } @else {
             (form.alert(&["productId", "amount", "reason", "expiresAt"]))
@@ -138,11 +138,14 @@ async fn move_credits(
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
     let (scope, page_path) = (&project.scope, path(&project, wallet));
-    let (action, verb, did) = way.words();
+    let [action, verb, to_or_from, did] = way.words();
+    let address = Address::Stored(wallet);
+    let view = app.handle.read(scope, &address).await;
+    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
     let again = |error: Error| {
         let (form, title) = (Form::new(&fields, Some(&error)), format!("{verb} credits"));
         let body = html! {
-            h1 { (title) }
+            (head(&project, &view, &title))
             section.card { (credit_form(&request, &project, &page_path, way, form)) }
         };
         form.response(Tab::Wallets.page(&request, &project, &title, &body))
@@ -159,28 +162,26 @@ async fn move_credits(
         expires_at,
     } = parsed;
     let credits = grouped(amount.get());
-    let address = Address::Stored(wallet);
-    let gift = (way == Way::Grant).then(|| Gift::Grant {
+    let value = (way == Way::Grant).then(|| OutgoingValue::Grant {
         wallet,
         product,
         credits: amount.get(),
         expires_at: expires_at.map(|at| at.0),
     });
     if !fields.is_on(CONFIRMED) {
-        let view = app.handle.read(scope, &address).await;
-        let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-        let title = format!("{verb} {credits} of {}?", product_name(&project, product));
-        let notice = gift.map(|gift| admission::notice(&request, &project, &gift));
+        let of = product_name(&project, product);
+        let title = format!("{verb} {credits} {of} {to_or_from} {}?", owner(&view));
+        let notice = value.map(|value| admission::notice(&request, &project, &value));
         let facts = html! { (about(&fields, &view)) (notice.unwrap_or_default()) };
         let at = At::Project(&project, Tab::Wallets);
         let paths = (&*format!("{page_path}/{action}"), &*page_path);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
-    if let Some(gift) = &gift {
+    if let Some(value) = &value {
         let why = (reason.as_str(), key.as_str());
-        match admission::admit(&app, &request, &project, gift, why).await {
+        match admission::admit(&app, &request, &project, value, why).await {
             Ok(None) => {}
-            Ok(Some(waits)) => return Ok(waits),
+            Ok(Some(pending)) => return Ok(pending),
             Err(error) => return Ok(again(error)),
         }
     }
@@ -213,8 +214,7 @@ async fn move_credits(
     match applied {
         Ok(applied) if applied.replayed => Ok(request.done_before(&page_path)),
         Ok(_) => {
-            let to = called(&app, &project, &address).await;
-            let what = format!("{did} {credits} of {product} in {to}: {reason}");
+            let what = format!("{did} {credits} of {product} in {}: {reason}", view.id);
             Ok(request.done(&page_path, &did.to_lowercase(), what))
         }
         Err(error) => Ok(again(Error::from_wallet(error, &project))),
@@ -273,50 +273,49 @@ pub(super) async fn feature(
         let feature = Feature::new(slug).map_err(|_| Error::invalid("feature", wanted))?;
         Ok((feature, reason(&fields)?))
     };
+    let address = Address::Stored(wallet);
+    let detail = app.handle.inspect(scope, &address).await;
+    let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
+    let view = &detail.view;
     let (feature, reason) = match read() {
         Ok(read) => read,
         Err(error) => {
             let form = Form::new(&fields, Some(&error));
             let body = html! {
-                h1 { "Features" }
+                (head(&project, view, "Features"))
                 section.card { (feature_form(&request, &page_path, form)) }
             };
             let page = Tab::Wallets.page(&request, &project, "Features", &body);
             return Ok(form.response(page));
         }
     };
-    let (action, verb, did, message) = match fields.text("action") {
-        "grant" => (FeatureAction::Grant, "Grant", "Granted", "feature_granted"),
+    let (action, [verb, to_or_from, did, message]) = match fields.text("action") {
+        "grant" => (
+            FeatureAction::Grant,
+            ["Grant", "to", "Granted", "feature_granted"],
+        ),
         "revoke" => (
             FeatureAction::Revoke,
-            "Revoke",
-            "Revoked",
-            "feature_revoked",
+            ["Revoke", "from", "Revoked", "feature_revoked"],
         ),
         _ => return Err(Error::missing("action")),
     };
     let slug = feature.as_str().to_owned();
-    let address = Address::Stored(wallet);
-    let detail = app.handle.inspect(scope, &address).await;
-    let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
     let sources = detail.access.get(&slug);
     let is_granted = sources.is_some_and(|all| all.contains(&FeatureSource::Manual));
     if is_granted == (action == FeatureAction::Grant) {
         return Ok(request.done_before(&page_path));
     }
     if !fields.is_on(CONFIRMED) {
-        let view = app.handle.read(scope, &address).await;
-        let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-        let title = format!("{verb} the feature {slug}?");
-        let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, &view));
+        let title = format!("{verb} the feature {slug} {to_or_from} {}?", owner(view));
+        let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, view));
         let paths = (&*format!("{page_path}/feature"), &*page_path);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
     let set = app.handle.set_feature(scope, &address, feature, action);
     set.await
         .map_err(|error| Error::from_wallet(error, &project))?;
-    let to = called(&app, &project, &address).await;
-    let what = format!("{did} feature {slug} in {to}: {reason}");
+    let what = format!("{did} feature {slug} in {}: {reason}", view.id);
     Ok(request.done(&page_path, message, what))
 }
 
@@ -364,7 +363,7 @@ pub(super) async fn called(app: &App, project: &ProjectCatalog, address: &Addres
     view.map_or_else(|_| "a wallet".into(), |view| view.id.to_string())
 }
 
-/// The wallet, reason and last day shown on a confirmation page.
+/// The facts of a confirmation page.
 fn about(fields: &Fields, wallet: &WalletView) -> Markup {
     html! { dl {
         div { dt { "Wallet" } dd { (name(wallet)) } }

@@ -1,10 +1,10 @@
-//! What one person may not do alone: it is counted towards what they may give in a day, or waits for another's yes.
+//! Credits and money for customers: counted towards a daily limit, or kept until a second person approves.
 
 use actors::OrderAnswer;
 use axum::response::Response;
 use catalog::ProjectCatalog;
 use edge::refused;
-use identity::{Action, Gift};
+use identity::{Action, OutgoingValue};
 use maud::{Markup, html};
 use operations::audit::Proof;
 use wire::Error;
@@ -14,40 +14,46 @@ use super::{
 };
 use crate::state::App;
 
-fn needed(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> bool {
-    request.authority.user().is_some() && gift.needs_approval(project.project.approval)
+fn needed(request: &PageRequest, project: &ProjectCatalog, value: &OutgoingValue) -> bool {
+    request.authority.user().is_some() && value.needs_approval(project.project.approval)
 }
 
-/// What a page says before somebody asks for what needs another person's yes.
-pub(super) fn notice(request: &PageRequest, project: &ProjectCatalog, gift: &Gift) -> Markup {
-    html! { @if needed(request, project, gift) {
-        p.hint { "This is more than one person may do alone here: it waits for another person's yes, for seven days at most." }
+/// The hint of a form for what requires approval.
+pub(super) fn notice(
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    value: &OutgoingValue,
+) -> Markup {
+    html! { @if needed(request, project, value) {
+        p.hint { "Requires approval by a second person. The request expires after seven days." }
     } }
 }
 
-/// Before a gift: counts it towards what somebody may give today (`None`: it may be given now), or keeps it where it
-/// needs another person's yes, and leads to where it waits.
+/// Counts it towards the daily limit (`None`: go on), or, where it requires approval, keeps the request and leads to the
+/// page that lists it.
 pub(super) async fn admit(
     app: &App,
     request: &PageRequest,
     project: &ProjectCatalog,
-    gift: &Gift,
+    value: &OutgoingValue,
     (reason, key): (&str, &str),
 ) -> Result<Option<Response>, Error> {
     let (people, now) = (&app.edge.people, app.edge.clock.now());
-    if !needed(request, project, gift) {
-        let counted = people.count_gift(&request.authority, gift, key, now).await;
+    if !needed(request, project, value) {
+        let counted = people
+            .count_outgoing(&request.authority, value, key, now)
+            .await;
         return counted.map(|()| None).map_err(refused);
     }
-    let asked = (Action::Gift(gift.clone()), words(project, gift));
-    let waits = ask(app, request, project, asked, (reason, key)).await;
-    waits.map(Some)
+    let asked = (Action::Outgoing(value.clone()), words(project, value));
+    let pending = ask(app, request, project, asked, (reason, key)).await;
+    pending.map(Some)
 }
 
-/// A gift in words for the audit log.
-fn words(project: &ProjectCatalog, gift: &Gift) -> String {
-    match gift {
-        Gift::Grant {
+/// The same in words for the audit log.
+fn words(project: &ProjectCatalog, value: &OutgoingValue) -> String {
+    match value {
+        OutgoingValue::Grant {
             wallet,
             product,
             credits,
@@ -58,14 +64,14 @@ fn words(project: &ProjectCatalog, gift: &Gift) -> String {
                 grouped(*credits)
             )
         }
-        Gift::Refund { order, cents } => format!("refund {cents} cents of order {order}"),
-        Gift::Payment { payment, cents } => {
+        OutgoingValue::Refund { order, cents } => format!("refund {cents} cents of order {order}"),
+        OutgoingValue::Payment { payment, cents } => {
             format!("refund payment {payment} of {cents} cents")
         }
-        Gift::Reversal { deduction, credits } => {
-            format!("give back {} of deduction {deduction}", grouped(*credits))
+        OutgoingValue::Reversal { deduction, credits } => {
+            format!("reverse {} of deduction {deduction}", grouped(*credits))
         }
-        Gift::Assignment {
+        OutgoingValue::Assignment {
             payment,
             price,
             credits,

@@ -1,5 +1,5 @@
-//! Asks for another person's yes: to a gift above what one person may give alone, or to a change of the project by which an
-//! operator could go around that.
+//! Requests for approval: of credits and money above what one person may give alone, and of changes of the project by
+//! which an operator could evade that.
 
 use axum::response::Response;
 use catalog::ProjectCatalog;
@@ -12,31 +12,31 @@ use wire::Error;
 use super::{layout::base, page_request::PageRequest};
 use crate::state::App;
 
-/// The most characters of what somebody asks for in the audit log, where who asked and who approved stand, too.
+/// The most characters of a request in the audit log, whose entries also name the requester and the approver.
 const MAX_WORDS: usize = 350;
 
-/// Where a project's requests wait.
+/// The path of a project's requests.
 pub(super) fn path(project: &ProjectCatalog) -> String {
     format!("{}/approvals", base(project))
 }
 
-/// Whether secret keys, prices and free credits need another person's yes, as grants or refunds do. Owners decide what
-/// does, and need none; nor does the administrator's token.
+/// Whether secret keys, prices and free credits require approval, as grants or refunds do. Owners set the rules and are
+/// exempt; so is the administrator's token.
 pub(super) fn guards_changes(request: &PageRequest, project: &ProjectCatalog) -> bool {
     let rules = project.project.approval;
-    let is_asked = rules.above_credits.is_some() || rules.above_cents.is_some();
-    is_asked && !request.may(Privilege::Own)
+    let has_rules = rules.above_credits.is_some() || rules.above_cents.is_some();
+    has_rules && !request.may(Privilege::Own)
 }
 
-/// What a form says before somebody asks by it for such a change.
+/// The hint of a form for such a change.
 pub(super) fn notice(request: &PageRequest, project: &ProjectCatalog, what: &str) -> Markup {
     html! { @if guards_changes(request, project) {
-        p.hint { (what) " need another person's yes here: they wait for it, for seven days at most." }
+        p.hint { (what) " require approval by a second person. The request expires after seven days." }
     } }
 }
 
-/// Keeps what somebody asks for until another person answers, and leads to where it waits. `what` says it in words, `why`
-/// is the reason and the idempotency key.
+/// Keeps a request until another person answers, and leads to the page that lists it. `what` are its words, `why` the
+/// reason and the idempotency key.
 pub(super) async fn ask(
     app: &App,
     request: &PageRequest,
@@ -49,7 +49,7 @@ pub(super) async fn ask(
     let what = what.chars().take(MAX_WORDS).collect();
     let kept = people.ask_for_approval(who, (action, what), why, now).await;
     let kept = kept.map_err(refused)?;
-    let what = format!("Asked for another person's yes to {}", words(&kept));
+    let what = format!("Requested approval to {}", words(&kept));
     Ok(request.done(&path(project), "asked", what))
 }
 
@@ -65,7 +65,7 @@ pub(super) async fn ask_for_change(
     ask(app, request, project, (action, what), ("", "")).await
 }
 
-/// What somebody asked for, in words for the audit log.
+/// A request in words for the audit log.
 pub(super) fn words(approval: &Approval) -> String {
     let Approval {
         id, what, reason, ..

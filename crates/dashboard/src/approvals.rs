@@ -1,5 +1,5 @@
-//! `…/approvals`: large grants and refunds that wait for another person's yes. Whoever asked cannot give it; with it the
-//! deed is done once, as if who asked did it now: with their role and their daily limit.
+//! A project's requests for approval: lists, approves, declines and withdraws them. Nobody approves their own; an approved
+//! one is carried out once, with the requester's present role and daily limit.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use edge::{
     audit::{NothingDone, deed_of_approval},
     refused,
 };
-use identity::{Action, Approval, Authority, CatalogChange, Gift, Privilege, Recipient};
+use identity::{Action, Approval, Authority, CatalogChange, OutgoingValue, Privilege, Recipient};
 use maud::{Markup, html};
 use operations::audit::Proof;
 use wire::{Error, ErrorCode, note::with_note};
@@ -26,8 +26,9 @@ use super::{
     admission::refund_proof,
     approval_request::{path, words},
     catalog::product_name,
-    changes, elsewhere, form,
-    give_back::deduction_path,
+    changes,
+    deduction::deduction_path,
+    elsewhere, form,
     layout::{self, Tab, base},
     money::{grouped, money},
     order, orders,
@@ -39,18 +40,18 @@ use super::{
 };
 use crate::state::App;
 
-/// What somebody asked for on the page, with a link to what it is about.
+/// A request on the page, with a link to what it is about.
 async fn shown(app: &App, project: &ProjectCatalog, approval: &Approval) -> Markup {
     match &approval.action {
-        Action::Gift(gift) => shown_gift(app, project, gift).await,
+        Action::Outgoing(value) => shown_value(app, project, value).await,
         Action::Change(change) => changes::title(project, change),
     }
 }
 
-async fn shown_gift(app: &App, project: &ProjectCatalog, gift: &Gift) -> Markup {
+async fn shown_value(app: &App, project: &ProjectCatalog, value: &OutgoingValue) -> Markup {
     let base = base(project);
-    match gift {
-        Gift::Grant {
+    match value {
+        OutgoingValue::Grant {
             wallet,
             product,
             credits,
@@ -70,18 +71,18 @@ async fn shown_gift(app: &App, project: &ProjectCatalog, gift: &Gift) -> Markup 
                 @if let Some(at) = expires_at { ", until " (layout::when(Timestamp(*at))) }
             }
         }
-        Gift::Refund { order, cents } => html! {
+        OutgoingValue::Refund { order, cents } => html! {
             "Refund " (amount(app, project, *order, *cents).await) " of order "
             a href=(orders::path(project, *order)) { code { (order) } }
         },
-        Gift::Payment { payment, cents } => html! {
+        OutgoingValue::Payment { payment, cents } => html! {
             "Refund payment " a href={ (base) "/unfulfilled-payments/" (payment) } { code { (payment) } } " of " (grouped(*cents)) " cents"
         },
-        Gift::Reversal { deduction, credits } => html! {
-            "Give back " (grouped(*credits)) " of deduction "
+        OutgoingValue::Reversal { deduction, credits } => html! {
+            "Reverse " (grouped(*credits)) " of deduction "
             a href=(deduction_path(project, *deduction)) { code { (deduction) } }
         },
-        Gift::Assignment {
+        OutgoingValue::Assignment {
             payment,
             price,
             credits,
@@ -108,7 +109,7 @@ async fn amount(app: &App, project: &ProjectCatalog, order: OrderId, cents: i64)
     )
 }
 
-/// `GET …/approvals`: what waits.
+/// `GET …/approvals`: the pending requests.
 pub(super) async fn list(
     page: PageFor<Support>,
     State(app): State<App>,
@@ -133,8 +134,8 @@ async fn all(
     }
     let path = path(project);
     let may = request.may(Privilege::Manage);
-    let act = |approval: &Approval, deed: &str, class: Option<&str>, label: &str| {
-        html! { form method="post" action={ (path) "/" (approval.id) "/" (deed) } {
+    let act = |approval: &Approval, answer: &str, class: Option<&str>, label: &str| {
+        html! { form method="post" action={ (path) "/" (approval.id) "/" (answer) } {
             (form::token(request))
             button class=[class] type="submit" { (label) }
         } }
@@ -142,24 +143,25 @@ async fn all(
     let body = html! {
         h1 { "Approvals" }
         @if let Some(error) = error { p.alert role="alert" { (error.message()) } }
-        p.hint { "Grants and refunds above what the settings say need another person's yes, and so do operators' secret keys, prices and free credits. It is given by an operator or an owner who did not ask." }
-        @if rows.is_empty() { p.empty { "Nothing waits." } }
+        p.hint { "Grants and refunds above the limits in the settings require approval by a second person; so do secret keys, prices and free credits of operators. Any other operator or owner can approve them. "
+            (layout::docs("people", "People and approvals")) }
+        @if rows.is_empty() { p.empty { "No pending requests." } }
         @for (approval, what) in &rows { section.card {
             h2 { (what) }
             dl {
                 @if let Action::Change(change) = &approval.action { (changes::facts(project, change)) }
-                div { dt { "Asked for by" } dd { (verbatim(approval.asker.label())) } }
-                div { dt { "Asked" } dd { (layout::when(Timestamp(approval.at))) } }
-                div { dt { "Lapses" } dd { (layout::when(approval.until())) } }
+                div { dt { "Requested by" } dd { (verbatim(approval.asker.label())) } }
+                div { dt { "Requested" } dd { (layout::when(Timestamp(approval.at))) } }
+                div { dt { "Expires" } dd { (layout::when(approval.until())) } }
                 @if !approval.reason.is_empty() { div { dt { "Reason" } dd { (verbatim(&approval.reason)) } } }
                 @if let Some(by) = &approval.approved_by { div { dt { "Approved by" } dd { (verbatim(by)) } } }
             }
             div.row {
                 @if approval.is_of(&request.authority) {
-                    @if may && approval.approved_by.is_some() { (act(approval, "make", Some("primary"), "Make the key, and show it")) }
+                    @if may && approval.approved_by.is_some() { (act(approval, "create", Some("primary"), "Create the key")) }
                     (act(approval, "decline", None, "Withdraw"))
                 } @else if may {
-                    @if approval.approved_by.is_none() { (act(approval, "approve", Some("primary"), "Approve, and do it")) }
+                    @if approval.approved_by.is_none() { (act(approval, "approve", Some("primary"), "Approve")) }
                     (act(approval, "decline", None, "Decline"))
                 }
             }
@@ -175,8 +177,8 @@ async fn all(
     page
 }
 
-/// `POST …/approvals/{approval}/{answer}`: approves, which does it, or declines; who asked may withdraw, and makes the
-/// secret key that was approved.
+/// `POST …/approvals/{approval}/{answer}`: approves and carries it out, or declines; the requester may withdraw, and
+/// creates the secret key that was approved.
 pub(super) async fn answer(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -190,7 +192,7 @@ pub(super) async fn answer(
     let waiting = people.answer_approval(project.project.id, id, now);
     let (approval, _answering) = waiting.map_err(refused)?;
     let _saving = match &approval.action {
-        Action::Gift(_) => None,
+        Action::Outgoing(_) => None,
         Action::Change(_) => Some(app.edge.saving.lock().await),
     };
     let is_own = approval.is_of(&request.authority);
@@ -198,27 +200,27 @@ pub(super) async fn answer(
         return Err(Error::new(ErrorCode::RoleForbidden));
     }
     let asked = format!(
-        "{}, which {} asked for",
+        "{}, requested by {}",
         words(&approval),
         approval.asker.name()
     );
     match answer.as_str() {
         "decline" => {
-            let former = former_try(&app, &approval).await;
+            let earlier = earlier_attempt(&app, &approval).await;
             people.forget_approval(&approval).await.map_err(refused)?;
             let what = match is_own {
-                true => format!("Withdrew the request to {}{former}", words(&approval)),
-                false => format!("Declined to {asked}{former}"),
+                true => format!("Withdrew the request to {}{earlier}", words(&approval)),
+                false => format!("Declined to {asked}{earlier}"),
             };
             Ok(request.done(&path(&project), "declined", what))
         }
-        "make" => changes::come_for_key(&app, &request, &approval).await,
+        "create" => changes::create_approved_key(&app, &request, &approval).await,
         "approve" if is_own => {
             let error = Error::new(ErrorCode::OwnApproval);
             Ok(all(&request, &app, &project, Some(&error)).await)
         }
         "approve" if approval.approved_by.is_some() => Ok(request.done_before(&path(&project))),
-        "approve" => match tried(&app, &request, (&project, &approval), &asked, now).await {
+        "approve" => match carry_out(&app, &request, (&project, &approval), &asked, now).await {
             Ok(false) if is_new_key(&approval) => {
                 let what = format!("Approved to {asked}");
                 Ok(request.done(&path(&project), "approved_key", what))
@@ -228,7 +230,7 @@ pub(super) async fn answer(
                 match replayed {
                     true => Ok(request.done_before(&path(&project))),
                     false => {
-                        let what = format!("Approved to {asked}: it is done");
+                        let what = format!("Approved to {asked}: carried out");
                         Ok(request.done(&path(&project), "approved", what))
                     }
                 }
@@ -239,28 +241,28 @@ pub(super) async fn answer(
     }
 }
 
-/// Whether it is a secret key, which whoever asked makes once it is approved.
+/// Whether it is a secret key, which the requester creates once it is approved.
 fn is_new_key(approval: &Approval) -> bool {
     match &approval.action {
-        Action::Gift(_) => false,
+        Action::Outgoing(_) => false,
         Action::Change(change) => matches!(**change, CatalogChange::NewKey(_)),
     }
 }
 
-/// What became of a former try to do it, for the audit log.
-async fn former_try(app: &App, approval: &Approval) -> &'static str {
-    let (log, deed) = (&app.edge.audit, deed_of_approval(approval.id));
-    let was_unknown = log.is_unknown(&deed).await;
+/// The outcome of an earlier attempt, for the audit log.
+async fn earlier_attempt(app: &App, approval: &Approval) -> &'static str {
+    let (log, attempt) = (&app.edge.audit, deed_of_approval(approval.id));
+    let was_unknown = log.is_unknown(&attempt).await;
     log.look_for_proofs(&app.catalog, &app.payments).await;
-    match (was_unknown, log.is_unknown(&deed).await) {
+    match (was_unknown, log.is_unknown(&attempt).await) {
         (false, _) => "",
-        (true, true) => "; an earlier try may have done it: its outcome is unknown",
-        (true, false) => "; an earlier try had done it",
+        (true, true) => "; an earlier attempt may have carried it out: its outcome is unknown",
+        (true, false) => "; an earlier attempt had carried it out",
     }
 }
 
-/// Says in the audit log what is about to be done, and does it; returns whether it was done before.
-async fn tried(
+/// Announces it in the audit log, and carries it out; returns whether that was done before.
+async fn carry_out(
     app: &App,
     request: &PageRequest,
     (project, approval): (&Arc<ProjectCatalog>, &Approval),
@@ -268,41 +270,45 @@ async fn tried(
     now: Timestamp,
 ) -> Result<bool, Error> {
     let proof = match &approval.action {
-        Action::Gift(Gift::Refund { order, cents }) => {
+        Action::Outgoing(OutgoingValue::Refund { order, cents }) => {
             let known = app.handle.order(&project.scope, *order).await;
             let known = known.map_err(|error| Error::from_wallet(error, project))?;
             Some(refund_proof(&known, *cents))
         }
-        Action::Gift(Gift::Payment { payment, .. }) => Some(Proof::Payment {
+        Action::Outgoing(OutgoingValue::Payment { payment, .. }) => Some(Proof::Payment {
             payment: payment.clone(),
         }),
-        Action::Gift(Gift::Assignment { payment, .. }) => Some(Proof::Assignment {
+        Action::Outgoing(OutgoingValue::Assignment { payment, .. }) => Some(Proof::Assignment {
             payment: payment.clone(),
         }),
-        Action::Gift(Gift::Grant { .. } | Gift::Reversal { .. }) | Action::Change(_) => None,
+        Action::Outgoing(OutgoingValue::Grant { .. } | OutgoingValue::Reversal { .. })
+        | Action::Change(_) => None,
     };
     request
         .announce(app, &format!("Approve to {asked}"), proof)
         .await?;
     let asker = asker(app, request, approval).await?;
     match &approval.action {
-        Action::Gift(gift) => given(app, request, project, (&asker, approval, gift), now).await,
+        Action::Outgoing(value) => {
+            give(app, request, project, (&asker, approval, value), now).await
+        }
         Action::Change(change) => changes::make(app, request, approval, change).await,
     }
 }
 
-/// Who asked, with what they may do now.
+/// The requester, with their present permissions.
 async fn asker(app: &App, request: &PageRequest, approval: &Approval) -> Result<Authority, Error> {
     let authority = match approval.asker.user() {
         Some(user) => elsewhere::authority_of(app, user, request.client()).await?,
         None => Some(approval.asker.clone()),
     };
     let gone = || {
-        Error::new(ErrorCode::RoleForbidden).saying("Whoever asked for it may not do it any more.")
+        Error::new(ErrorCode::RoleForbidden)
+            .saying("The person who requested it is no longer permitted to do it.")
     };
     let authority = authority.ok_or_else(gone)?;
     let needed = match &approval.action {
-        Action::Gift(_) => Privilege::Support,
+        Action::Outgoing(_) => Privilege::Support,
         Action::Change(_) => Privilege::Manage,
     };
     match authority.may(needed, Some(approval.project)) {
@@ -311,12 +317,12 @@ async fn asker(app: &App, request: &PageRequest, approval: &Approval) -> Result<
     }
 }
 
-/// Gives what was asked for; returns whether it was given before.
-async fn given(
+/// Carries it out; returns whether that was done before.
+async fn give(
     app: &App,
     request: &PageRequest,
     project: &Arc<ProjectCatalog>,
-    (asker, approval, gift): (&Authority, &Approval, &Gift),
+    (asker, approval, value): (&Authority, &Approval, &OutgoingValue),
     now: Timestamp,
 ) -> Result<bool, Error> {
     let key =
@@ -324,11 +330,11 @@ async fn given(
     let counted = app
         .edge
         .people
-        .count_gift(asker, gift, key.as_str(), now)
+        .count_outgoing(asker, value, key.as_str(), now)
         .await;
     counted.map_err(refused)?;
-    match gift {
-        Gift::Grant {
+    match value {
+        OutgoingValue::Grant {
             wallet,
             product,
             credits,
@@ -348,16 +354,16 @@ async fn given(
             let applied = applied.map_err(|error| Error::from_wallet(error, project))?;
             Ok(applied.replayed)
         }
-        Gift::Refund { order, cents } => {
+        OutgoingValue::Refund { order, cents } => {
             let known = app.handle.order(&project.scope, *order).await;
             let known = known.map_err(|error| Error::from_wallet(error, project))?;
-            order::give_back(app, request, project, &known, *cents, key).await
+            order::refund_amount(app, request, project, &known, *cents, key).await
         }
-        Gift::Payment { payment, .. } => {
-            unfulfilled::give_back(app, request, project, payment).await?;
+        OutgoingValue::Payment { payment, .. } => {
+            unfulfilled::refund_payment(app, request, project, payment).await?;
             Ok(false)
         }
-        Gift::Assignment {
+        OutgoingValue::Assignment {
             payment, price, to, ..
         } => {
             let order = app
@@ -367,7 +373,7 @@ async fn given(
             let order = order.map_err(|error| Error::from_instruction(error, project))?;
             Ok(order.replayed)
         }
-        Gift::Reversal { deduction, credits } => {
+        OutgoingValue::Reversal { deduction, credits } => {
             let amount = Amount::new(*credits).ok_or_else(|| Error::missing("amount"))?;
             let given = app
                 .handle

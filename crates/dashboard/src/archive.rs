@@ -1,4 +1,4 @@
-//! Archives a project, and takes it out of the archive. A page before it says what that stops.
+//! Archives and unarchives a project, once that was confirmed.
 
 use axum::{extract::State, response::Response};
 use catalog::{ProjectCatalog, ProjectChange};

@@ -26,7 +26,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const ALL: [(&str, &str, &str); 8] = [
     ("dashboard.css", CSS, include_str!("assets/dashboard.css")),
     ("charts.js", SCRIPT, include_str!("assets/charts.js")),
-    ("search.js", SCRIPT, include_str!("assets/search.js")),
+    ("page.js", SCRIPT, include_str!("assets/page.js")),
     (
         "invitation.js",
         SCRIPT,

@@ -1,4 +1,5 @@
-//! Makes an order of a payment that led to none, once it was confirmed. What that brings beyond what was paid is a gift.
+//! Creates an order for a payment that has none, once that was confirmed. What the price brings beyond the payment
+//! counts as a grant.
 
 use actors::Address;
 use axum::{extract::State, response::Response};
@@ -11,7 +12,7 @@ use domain::{
     text::ExternalUserId,
 };
 use edge::Support;
-use identity::{Gift, Recipient};
+use identity::{OutgoingValue, Recipient};
 use maud::{Markup, html};
 use operations::audit::Proof;
 use payments::UnfulfilledPayment;
@@ -32,7 +33,7 @@ use super::{
 };
 use crate::state::App;
 
-/// `POST …/unfulfilled-payments/{payment}/assign`: makes a payment an order.
+/// `POST …/unfulfilled-payments/{payment}/assign`: creates an order for a payment.
 pub(super) async fn assign(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -45,7 +46,7 @@ pub(super) async fn assign(
         let (id, price) = (&known.payment, price(&project, &fields)?);
         let to = recipient(&app, &project, &fields).await?;
         let beyond = Terms::from(price).beyond(known.paid.amount_cents, &known.currency);
-        let gift = Gift::Assignment {
+        let value = OutgoingValue::Assignment {
             payment: id.clone(),
             price: price.id,
             to: to.clone(),
@@ -55,7 +56,7 @@ pub(super) async fn assign(
         if !fields.is_on(CONFIRMED) {
             let facts = html! {
                 (assignment_facts(&project, &known, price, &fields))
-                (admission::notice(&request, &project, &gift))
+                (admission::notice(&request, &project, &value))
             };
             let back = format!("{}/{id}", page_path(&project));
             let paths = (&*format!("{back}/assign"), &*back);
@@ -64,8 +65,8 @@ pub(super) async fn assign(
             return Ok(confirm(&request, at, &fields, paths, title, &facts));
         }
         let why = ("", id.as_str());
-        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
-            return Ok(waits);
+        if let Some(pending) = admission::admit(&app, &request, &project, &value, why).await? {
+            return Ok(pending);
         }
         let words = format!(
             "payment {id} of {} to {}",
@@ -103,7 +104,7 @@ fn price<'a>(project: &'a ProjectCatalog, fields: &Fields) -> Result<&'a Price, 
     known.ok_or_else(|| Error::about("priceId", ErrorCode::PriceNotFound))
 }
 
-/// What was paid beside what it is said to have bought.
+/// What was paid beside what the price brings.
 fn assignment_facts(
     project: &ProjectCatalog,
     known: &UnfulfilledPayment,
@@ -122,11 +123,11 @@ fn assignment_facts(
             (product_name(project, price.product)) ", " (money(price.amount_cents, &price.currency))
             @if !is_on_sale(project, price) { ", not on sale" }
         } }
-        @if *known.currency != *price.currency { div { dt { "Currency" } dd { "It was paid in another one: amounts cannot be compared." } } }
+        @if *known.currency != *price.currency { div { dt { "Currency" } dd { "The payment was in another one: amounts cannot be compared." } } }
         div { dt { "Brings" } dd { (grouped(price.credits_granted)) " credits" @if price.interval != Interval::OneTime { " in each cycle" } } }
         @if beyond.credits > 0 || beyond.cents > 0 { div { dt { "Beyond what was paid" } dd {
             (grouped(beyond.credits)) " credits, at " (money(beyond.cents, &price.currency))
-            ". This counts as a grant: towards what one person may give in a day, and for another person's yes."
+            ". This counts as a grant, for daily limits and approvals."
         } } }
         @match named {
             Some((name, who)) => div { dt { (name) } dd { (verbatim(who)) } },

@@ -1,15 +1,15 @@
-//! What a project waits for a person to do, at the top of its overview.
+//! What a person has to do, at the top of a project's overview: the first steps, and what went wrong.
 
 use actors::OrderState;
 use catalog::ProjectCatalog;
-use domain::catalog::EndpointStatus;
+use domain::catalog::{Account, EndpointStatus};
 use identity::{Approval, Privilege};
 use maud::{Markup, html};
 use operations::backups::FinishedBackup;
 
 use super::{
     approval_request,
-    catalog::product_name,
+    catalog::{path, product_name},
     layout::{self, base},
     page_request::PageRequest,
     verbatim::verbatim,
@@ -24,7 +24,7 @@ const SYSTEM: &str = "/dashboard/system";
 const BACKUP_SECONDS: i64 = 2 * 24 * 3600;
 
 /// Wallets with several subscriptions to one product that are named.
-const DOUBLED: usize = 5;
+const MAX_DOUBLED: usize = 5;
 
 /// One thing to do, with the page where it is done.
 struct Task {
@@ -32,7 +32,7 @@ struct Task {
     text: Markup,
 }
 
-/// The card; nothing where nobody is needed.
+/// The card; empty where nothing has to be done.
 pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
     let mut tasks = tasks(request, app, project);
     if !request.authority.may(Privilege::Own, None) {
@@ -42,13 +42,13 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
     let (handle, products) = (&app.handle, project.product_ids());
     let states = [OrderState::Disputed, OrderState::Processing];
     let totals = handle.order_totals_by_state(&project.scope, products, states);
-    // The list of orders says what is wrong with the books.
+    // If the books cannot be read, the list of orders shows why.
     let [disputed, processing] = totals.await.unwrap_or_default();
     let orders = [
         (
             disputed.count,
             "disputed",
-            "to answer: the bank waits for it at the payment provider",
+            "to answer at the payment provider",
         ),
         (
             processing.count,
@@ -74,7 +74,7 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
         let others = others.iter().filter(|it| it.approved_by.is_none()).count();
         let path = approval_request::path(project);
         if approved > 0 {
-            let text = html! { (approved) @if approved == 1 { " secret key" } @else { " secret keys" } " that you asked for: another person said yes" };
+            let text = html! { (approved) @if approved == 1 { " secret key" } @else { " secret keys" } " that you asked for: approved" };
             tasks.insert(
                 0,
                 Task {
@@ -84,23 +84,85 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
             );
         }
         if others > 0 {
-            let text = html! { (others) @if others == 1 { " request waits" } @else { " requests wait" } " for another person's yes" };
+            let text = html! { (others) @if others == 1 { " request waits" } @else { " requests wait" } " for approval" };
             tasks.insert(0, Task { path, text });
         }
     }
     html! {
         @if !tasks.is_empty() {
             section.card.attention {
-                h2 { "Needs you" }
+                h2 { "Action required" }
                 ul { @for task in &tasks { li { a href=(task.path) { (task.text) } } } }
             }
         }
     }
 }
 
+/// The steps from an empty project to its first sale; nothing once something was sold.
+pub(super) fn first_steps(project: &ProjectCatalog, has_sold: bool) -> Markup {
+    let base = base(project);
+    let has_provider = project
+        .provider()
+        .is_some_and(|it| it.account != Account::None);
+    let product = project.products().next();
+    let priced = project
+        .products()
+        .find(|it| project.prices(&it.id).next().is_some());
+    let prices = priced
+        .or(product)
+        .map(|it| format!("{}/prices", path(project, it)));
+    let is_used = project
+        .keys()
+        .any(|key| project.key_last_used(&key.id).is_some());
+    let steps = [
+        (
+            has_provider,
+            "Choose a payment provider",
+            "The sandbox takes no money: begin with it. Stripe comes later.",
+            format!("{base}/settings#payments"),
+        ),
+        (
+            product.is_some(),
+            "Create a product",
+            "What you sell: credits, a subscription, or a feature.",
+            format!("{base}/catalog/new"),
+        ),
+        (
+            priced.is_some(),
+            "Give it a price",
+            "What buyers pay, and what they get for it.",
+            prices.unwrap_or_else(|| format!("{base}/catalog/new")),
+        ),
+        (
+            is_used,
+            "Call the API with a key",
+            "The secret key is for your server; make another if you lost it.",
+            format!("{base}/keys"),
+        ),
+        (
+            has_sold,
+            "Sell it",
+            "Begin a checkout and pay it, as the quick start shows.",
+            "/docs/quick-start".to_owned(),
+        ),
+    ];
+    let next = steps.iter().position(|(is_done, ..)| !is_done);
+    html! { @if !has_sold && !project.project.archived {
+        section.card.steps {
+            h2 { "From here to the first sale" }
+            ol { @for (at, (is_done, what, why, path)) in steps.iter().enumerate() {
+                li.ticked[*is_done] aria-current=[(next == Some(at)).then_some("step")] {
+                    a href=(path) { (what) } @if *is_done { span.hidden { " (done)" } }
+                    @if !is_done { p.hint { (why) } }
+                }
+            } }
+        }
+    } }
+}
+
 /// Wallets that pay for several subscriptions to one product. A list that cannot be read now is left out.
 async fn doubled(app: &App, project: &ProjectCatalog) -> Vec<Task> {
-    let (wallets, besides) = match app.payments.doubled().of(project, DOUBLED).await {
+    let (wallets, besides) = match app.payments.doubled().of(project, MAX_DOUBLED).await {
         Ok(found) => found,
         Err(error) => {
             tracing::warn!(%error, "Wallets with several subscriptions to one product cannot be listed now");
@@ -163,7 +225,7 @@ fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task
             }
             EndpointStatus::Off | EndpointStatus::Deleted => continue,
         };
-        let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " are switched off: it " (why) };
+        let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " are disabled: it " (why) };
         add(format!("{base}/webhooks/{}", endpoint.id), text);
     }
     let backups = app.backups.status();

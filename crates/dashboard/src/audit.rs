@@ -18,6 +18,7 @@ use url::form_urlencoded;
 use wire::{Error, ErrorCode};
 
 use super::{
+    audit_names::sentence,
     elsewhere,
     fields::Fields,
     form::{FieldLabel, Form},
@@ -27,8 +28,8 @@ use super::{
 };
 use crate::{DashboardState, state::App};
 
-/// Entries of a page, and of a step of an export.
-const SHOWN: usize = 25;
+const PAGE_SIZE: usize = 25;
+/// Entries that a step of an export reads.
 const STEP: usize = 1000;
 const FILTERS: [&str; 6] = ["who", "projectId", "kind", "from", "to", "text"];
 const KINDS: [(&str, &str); 9] = [
@@ -87,7 +88,7 @@ async fn read(
 ) -> Result<AuditPage, Error> {
     let log = &app.edge.audit;
     log.look_for_proofs(&app.catalog, &app.payments).await;
-    let found = log.search(filter(query)?, before, SHOWN).await;
+    let found = log.search(filter(query)?, before, PAGE_SIZE).await;
     let (entries, older) = found.map_err(unreadable)?;
     let older = older.map(|it| format!("{}.{}", it.page, it.place));
     Ok(AuditPage { entries, older })
@@ -168,7 +169,7 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
         p.lead { "Every change made here or through the admin API, and failed sign-ins. Kept for a year, at most 50,000 entries of one person." }
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its changes are missing here." } }
         (filter_form(query, request.may(Privilege::Own)))
-        (table(&read.entries))
+        (table(&app, &read.entries).await)
         @for (cell, older) in pages { p {
             @let number = cell.to_string();
             @let cell_pair = if several { &[("before", older.as_str()), ("cell", number.as_str())][..] } else { &[("before", older.as_str())][..] };
@@ -189,31 +190,34 @@ fn filter_form(query: &Fields, may_export: bool) -> Markup {
         )
     };
     html! {
-        form.row method="get" action="/dashboard/audit" {
+        (form.filters(&FILTERS, &html! {
             (form.text(&FieldLabel("who", "Who", "")))
             (form.text(&FieldLabel("text", "What", "")))
             (form.choice(&FieldLabel("kind", "Kind", ""), &KINDS))
             (form.text(&FieldLabel("projectId", "Project", "")))
             (form.day(&FieldLabel("from", "From", "")))
             (form.day(&FieldLabel("to", "To", "")))
-            button type="submit" { "Filter" }
-        }
+        }))
         @if may_export { p { "Export: " a href=(export("csv")) { "CSV" } ", " a href=(export("json")) { "JSON" } } }
     }
 }
 
-fn table(entries: &[AuditEntry]) -> Markup {
+async fn table(app: &App, entries: &[AuditEntry]) -> Markup {
+    let mut rows = Vec::with_capacity(entries.len());
+    for entry in entries {
+        rows.push((entry, sentence(app, entry).await));
+    }
     html! {
         @if entries.is_empty() { p.empty { "No changes." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Changes" { table {
                 thead { tr { th { "When" } th { "Who" } th { "What" } th { "From" } } }
-                tbody { @for entry in entries { tr {
+                tbody { @for (entry, what) in rows { tr {
                     td.time { (layout::when(Timestamp(entry.at))) }
                     td.nowrap { (verbatim(&entry.who)) }
                     td.wrap {
-                        (verbatim(&entry.what))
+                        (what)
                         @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
-                        @else if entry.open { " " span.badge.bad { "Outcome unknown" } br; span.hint { "It may have been done: the service stopped during it, or an answer was lost. Once that is known, it says so here." } }
+                        @else if entry.open { " " span.badge.bad { "Outcome unknown" } br; span.hint { "It may have been done: the service stopped during it, or a response was lost. The outcome is shown here once it is known." } }
                     }
                     td { (entry.from) }
                 } } }

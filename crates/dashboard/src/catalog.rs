@@ -18,7 +18,7 @@ use super::{
     confirm::confirm,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
-    layout::{At, Tab, base},
+    layout::{self, At, Tab, base},
     money::grouped,
     page_request::{FormPost, PageFor, PageRequest},
     prices,
@@ -41,7 +41,7 @@ const PERIODS: [(&str, &str); 5] = [
     ("monthly", "Each month"),
     ("yearly", "Each year"),
 ];
-const SHOWN: [&str; 7] = [
+const FIELDS: [&str; 7] = [
     "name",
     "type",
     "description",
@@ -61,7 +61,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
             @if request.may(Privilege::Manage) { a.button.primary href={ (base) "/catalog/new" } { "New product" } }
         }
         @if project.products().next().is_none() {
-            p.empty { "There is nothing to sell yet. Create a product, then a price for it." }
+            p.empty { "There is nothing to sell yet. Create a product, then a price for it. " (layout::docs("selling", "What can be sold")) }
         }
         @for product in project.products() {
             section.card {
@@ -111,13 +111,13 @@ pub(super) async fn create(
         if new.free_grant.is_some() && guards_changes(&request, &project) {
             app.catalog.draft().create_product(id, new.clone()).await?;
             let settings = form::changes(&Fields::default(), &written(&new));
-            let what = format!("make a product: {settings}");
+            let what = format!("create a product: {settings}");
             let change = CatalogChange::NewProduct(new);
             return ask_for_change(&app, &request, &project, change, what).await;
         }
         let product = app.catalog.create_product(id, new).await?;
         let what = format!("Created product {} “{}” of {id}", product.id, product.name);
-        Ok(request.done(&path(&project, &product), "made", what))
+        Ok(request.done(&path(&project, &product), "created", what))
     }
     .await;
     let again = |error| new_page(&request, &project, &fields, Some(&error));
@@ -329,7 +329,7 @@ fn page(
         }
         section.card {
             h2 { "Product" }
-            (form::meanwhile_of(form, &current(product)))
+            (form::conflict_of(form, &current(product)))
             (product_form(request, project, &page_path, form, Some(product)))
         }
     };
@@ -364,5 +364,5 @@ fn product_form(
             (form.tick(&FieldLabel("active", "Offered", "A product that is not offered cannot be bought; its credits can still be spent.")))
             @if may { button.primary type="submit" { @if product.is_some() { "Save" } @else { "Create product" } } }
     };
-    html! { (form.alert(&SHOWN)) (form::guarded(request, may, action, &inputs)) }
+    html! { (form.alert(&FIELDS)) (form::guarded(request, may, action, &inputs)) }
 }

@@ -1,6 +1,6 @@
-//! Changes of a project that would go around another person's yes: secret keys, prices and free credits. Where grants or
-//! refunds need one, an operator's change is kept with what was stored when they asked. Approved, it is made in the
-//! same append that forgets the request, so that a crash neither loses nor repeats it.
+//! Changes of a project that would evade approvals: secret keys, prices and free credits. Where grants or refunds require
+//! approval, an operator's change is kept with what was stored when they requested it. Approved, it is made in the same
+//! append that forgets the request, so that a crash neither loses nor repeats it.
 
 use axum::response::Response;
 use catalog::{CatalogStore, KeyChange, PriceChange, ProjectCatalog, ProjectChange};
@@ -31,17 +31,17 @@ pub(super) fn title(project: &ProjectCatalog, change: &CatalogChange) -> Markup 
         } }
     };
     html! { @match change {
-        CatalogChange::NewKey(_) => "Make a secret key",
+        CatalogChange::NewKey(_) => "Create a secret key",
         CatalogChange::Key { key, .. } => { "Change secret key " code { (key) } },
-        CatalogChange::NewProduct(new) => { "Make the product " (verbatim(&new.name)) },
+        CatalogChange::NewProduct(new) => { "Create the product " (verbatim(&new.name)) },
         CatalogChange::Product { before, .. } => { "Change the product " (of_product(before.id)) },
-        CatalogChange::NewPrice { product, .. } => { "Make a price of " (of_product(*product)) },
+        CatalogChange::NewPrice { product, .. } => { "Create a price of " (of_product(*product)) },
         CatalogChange::OfferPrice { product, price } => { "Offer price " (price_words(project, *price)) " of " (of_product(*product)) " again" },
         CatalogChange::FreeGrantsForCodeWallets => "Give anonymous wallets free credits",
     } }
 }
 
-/// What is to be, beside what was when somebody asked.
+/// The requested values beside those that were stored.
 pub(super) fn facts(project: &ProjectCatalog, change: &CatalogChange) -> Markup {
     let (before, after) = values(project, change);
     let is_new = !matches!(
@@ -72,7 +72,7 @@ fn value(text: &str) -> Markup {
     }
 }
 
-/// The fields of a change, as its form has them: what was stored, and what is to be.
+/// The fields of a change, as its form has them: stored, and requested.
 fn values(project: &ProjectCatalog, change: &CatalogChange) -> (Fields, Fields) {
     let of_key = |terms: &KeyTerms| keys::written(terms.name.as_deref(), terms.expires_at);
     let none = Fields::default;
@@ -93,7 +93,7 @@ fn values(project: &ProjectCatalog, change: &CatalogChange) -> (Fields, Fields) 
     }
 }
 
-/// Whether something else is stored than when somebody asked.
+/// Whether it was changed since it was requested.
 fn is_stale(project: &ProjectCatalog, change: &CatalogChange) -> bool {
     match change {
         CatalogChange::Key { key, before, .. } => !project
@@ -110,7 +110,7 @@ fn is_stale(project: &ProjectCatalog, change: &CatalogChange) -> bool {
 }
 
 fn stale() -> Error {
-    let message = "This was changed since it was asked for: it cannot be approved. Decline it, and have it asked for anew.";
+    let message = "This was changed since it was requested, so it cannot be approved. Decline it, and have it requested again.";
     Error::new(ErrorCode::ChangedMeanwhile).saying(message)
 }
 
@@ -119,10 +119,10 @@ fn forgetting(app: &App, approval: &Approval) -> CatalogStore {
     app.catalog.with_notes(vec![approval.forgotten()])
 }
 
-/// Makes a change that another person approved, if what it is about is as it was; returns whether there was nothing to
-/// do. A secret key is only kept as approved until whoever asked comes for it.
+/// Makes a change that was approved, unless what it is about was changed since; returns whether there was nothing to do.
+/// A secret key is only marked as approved: the requester creates it.
 ///
-/// Nothing else may be saved meanwhile.
+/// The caller holds the lock for saving.
 pub(super) async fn make(
     app: &App,
     request: &PageRequest,
@@ -183,10 +183,10 @@ pub(super) async fn make(
     Ok(false)
 }
 
-/// Makes a secret key that another person approved, for whoever asked for it: they alone see it, once.
+/// Creates a secret key that was approved, for the requester alone, who sees it once.
 ///
-/// Nothing else may be saved meanwhile.
-pub(super) async fn come_for_key(
+/// The caller holds the lock for saving.
+pub(super) async fn create_approved_key(
     app: &App,
     request: &PageRequest,
     approval: &Approval,
@@ -197,7 +197,7 @@ pub(super) async fn come_for_key(
             CatalogChange::NewKey(new) => Some(new),
             _ => None,
         },
-        Action::Gift(_) => None,
+        Action::Outgoing(_) => None,
     };
     let new = new.ok_or_else(|| Error::new(ErrorCode::ApprovalNotFound))?;
     if !approval.is_of(&request.authority) || !request.may(Privilege::Manage) {
@@ -209,6 +209,6 @@ pub(super) async fn come_for_key(
     let catalog = forgetting(app, approval);
     let minted = catalog.create_key(project.project.id, new.clone()).await?;
     app.edge.people.approval_is_over(approval);
-    let why = format!(", which {by} approved ({})", approval.id);
+    let why = format!(", approved by {by} ({})", approval.id);
     Ok(keys::hand_out(app, request, &project, minted, &why))
 }

@@ -1,4 +1,4 @@
-//! The page before a deed that takes something away: it says what goes, and sends the form again.
+//! The page before an action that cannot be undone: it says what changes, and sends the form again.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use super::{
     page_request::{PageRequest, TOKEN},
 };
 
-/// The confirmation page of a form; its button sends all fields again.
+/// The confirmation page of a form: its title is a question, its button sends all fields again.
 pub(super) fn confirm(
     request: &PageRequest,
     at: At<'_>,
@@ -29,8 +29,8 @@ pub(super) fn confirm(
                     input type="hidden" name=(name) value=(value);
                 }
                 input type="hidden" name=(CONFIRMED) value="on";
-                button.primary type="submit" { "Yes, do it" }
-                a.button href=(back) { "No" }
+                button.primary type="submit" { (title.trim_end_matches('?')) }
+                a.button href=(back) { "Back" }
             }
         }
     };

@@ -190,8 +190,8 @@ mod tests {
         let behind = |origin| of(&[("host", "127.0.0.1:8787"), ("origin", origin)]);
         assert_eq!(behind("https://pay.example"), Some(Transport::Tls));
         assert_eq!(behind("http://pay.example"), None);
-        let told = Transport::of(&headers(&[("host", "x")]), &public("https://pay.example"));
-        assert_eq!(told, Some(Transport::Tls));
+        let transport = Transport::of(&headers(&[("host", "x")]), &public("https://pay.example"));
+        assert_eq!(transport, Some(Transport::Tls));
     }
 
     #[test]

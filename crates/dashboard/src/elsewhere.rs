@@ -27,7 +27,7 @@ pub fn authority_here(app: &DashboardState, user: &str) -> Option<Authority> {
     app.edge.people.user(user).ok()?.authority()
 }
 
-/// What a user may do now, here or as the cell that keeps users says; `None`: nothing any more.
+/// What a user may do now, here or in the cell that keeps users; `None`: nothing any more.
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ pub(super) async fn find(
     app.edge.people.sessions.borrow(name, host, authority, now)
 }
 
-/// What each other cell has to say, with its number; `None`: it did not answer.
+/// The answer of each other cell, with its number; `None`: it did not answer.
 pub(super) async fn asked<T: DeserializeOwned>(
     app: &App,
     client: Client,

@@ -1,4 +1,4 @@
-//! Erases what is known of the person behind a wallet. A page before it says what goes and what stays.
+//! Erases the personal data of a wallet, once that was confirmed.
 
 use actors::Address;
 use axum::{extract::State, response::Response};
@@ -10,12 +10,12 @@ use maud::{Markup, html};
 use wire::Error;
 
 use super::{
+    comments,
     confirm::confirm,
     fields::CONFIRMED,
     form,
     layout::{At, Tab},
     page_request::{FormPost, PageRequest},
-    remarks,
     wallets::{path, wallet},
 };
 use crate::state::App;
@@ -62,12 +62,11 @@ pub(super) async fn erase(
         return Ok(confirm(&request, at, &fields, paths, title, &facts()));
     }
     let words = format!("Erase the customer of {}", view.id);
-    // What is erased stays so, whoever asks again.
     request.announce_once(&app, &words, None, "").await?;
     let payments = app.payments.erase_unfulfilled(&project, key).await;
     let payments = payments.map_err(|error| Error::from_payments(error, &project))?;
     let orders = app.handle.erase(scope, &address).await.map_err(refused)?;
-    let notes = remarks::remove_all(&app, key).await?;
+    let notes = comments::remove_all(&app, key).await?;
     let what = format!(
         "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
         view.id

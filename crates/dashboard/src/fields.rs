@@ -109,7 +109,7 @@ impl Fields {
         read.transpose()
     }
 
-    /// Reads a line of 1 to `most` characters; `message` says what is wanted.
+    /// Reads a line of 1 to `most` characters; `message` is the refusal.
     pub(super) fn line(
         &self,
         name: &str,
@@ -128,7 +128,7 @@ impl Fields {
         key.map_err(|error| Error::text(KEY, error))
     }
 
-    /// Refuses a form whose confirmation box is not ticked.
+    /// Refuses a form that was not confirmed.
     pub(super) fn confirmed(&self) -> Result<(), Error> {
         match self.is_on(CONFIRMED) {
             true => Ok(()),
@@ -224,7 +224,7 @@ impl Fields {
         names.sort_unstable();
         names.dedup();
         // Browsers send line ends of their own.
-        let value = |fields: &Self, name| fields.list_or_text(name);
+        let value = |fields: &Self, name| fields.lines(name);
         let both = names
             .into_iter()
             .map(|name| (name, value(self, name), value(new, name)));
@@ -240,11 +240,13 @@ impl Fields {
         HEXLOWER.encode(hash.first_chunk::<8>().unwrap_or(&[0; 8]))
     }
 
-    fn list_or_text(&self, name: &str) -> String {
-        match self.text(name).contains(['\n', '\r']) {
-            true => self.list(name).join(" "),
-            false => self.text(name).to_owned(),
-        }
+    /// All lines of all fields with this name.
+    fn lines(&self, name: &str) -> String {
+        let lines = self.all(name).flat_map(str::lines).map(str::trim);
+        lines
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// All fields except those with this name.

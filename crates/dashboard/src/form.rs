@@ -1,5 +1,7 @@
 //! Renders forms. A form that was refused keeps its values and shows the error beside the field.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
 use edge::audit::NothingDone;
 use maud::{Markup, html};
@@ -25,15 +27,14 @@ pub(super) fn token(request: &PageRequest) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(request.signed.form_token()); }
 }
 
-/// The field with what the fields were when the form was rendered.
 const VERSION: &str = "version";
 
-/// The hidden field that says what was stored when the form was rendered.
+/// The hidden field with a digest of what was stored when the form was rendered.
 pub(super) fn version(stored: &Fields) -> Markup {
     html! { input type="hidden" name=(VERSION) value=(stored.digest()); }
 }
 
-/// Refuses a form if something else is stored now than when it was rendered. One that does not say is taken.
+/// Refuses a form if something else is stored now than when it was rendered.
 pub(super) fn refuse_stale(sent: &Fields, stored: &Fields) -> Result<(), Error> {
     match sent.some(VERSION) {
         Some(version) if version != stored.digest() => Err(Error::new(ErrorCode::ChangedMeanwhile)),
@@ -41,8 +42,8 @@ pub(super) fn refuse_stale(sent: &Fields, stored: &Fields) -> Result<(), Error> 
     }
 }
 
-/// What of a form that was refused differs from what is stored now.
-pub(super) fn meanwhile(sent: &Fields, stored: &Fields) -> Markup {
+/// How a form that was refused differs from what is stored now.
+pub(super) fn conflict(sent: &Fields, stored: &Fields) -> Markup {
     let changes = sent.changes(stored);
     html! { @if !changes.is_empty() {
         p { "Stored now, where it differs from what you entered:" }
@@ -51,9 +52,9 @@ pub(super) fn meanwhile(sent: &Fields, stored: &Fields) -> Markup {
 }
 
 /// The same for a form, if that is why it was refused.
-pub(super) fn meanwhile_of(form: Form<'_>, stored: &Fields) -> Markup {
+pub(super) fn conflict_of(form: Form<'_>, stored: &Fields) -> Markup {
     let stale = form.error.map(Error::code) == Some(ErrorCode::ChangedMeanwhile);
-    html! { @if stale { (meanwhile(form.fields, stored)) } }
+    html! { @if stale { (conflict(form.fields, stored)) } }
 }
 
 /// A form of somebody who may send it; to anybody else its inputs, which cannot be changed.
@@ -64,20 +65,20 @@ pub(super) fn guarded(request: &PageRequest, may: bool, action: &str, inputs: &M
     }
 }
 
-/// What [`changes`] says of fields that are the same.
+/// What [`changes`] returns for equal fields.
 pub(super) const NOTHING: &str = "nothing";
 
 /// What changed from some fields to others, in a sentence's words.
 pub(super) fn changes(old: &Fields, new: &Fields) -> String {
     let changes = old.changes(new).into_iter();
-    let said = changes.map(|(name, old, new)| {
+    let changes = changes.map(|(name, old, new)| {
         let line = |text: String| text.lines().collect::<Vec<_>>().join(", ");
         format!("{name} “{}” -> “{}”", line(old), line(new))
     });
-    let said: Vec<_> = said.collect();
-    match said.is_empty() {
+    let changes: Vec<_> = changes.collect();
+    match changes.is_empty() {
         true => NOTHING.into(),
-        false => said.join(", "),
+        false => changes.join(", "),
     }
 }
 
@@ -122,13 +123,30 @@ impl<'a> Form<'a> {
         html! { @if let Some(error) = error { p.alert role="alert" { (error.message()) } } }
     }
 
-    fn error(&self, name: &str) -> Option<&str> {
-        let error = self.error?;
-        is_about(error.param()?, name).then(|| error.message())
+    /// The form of a list's filters; a script unfolds it where there is room.
+    pub(super) fn filters(&self, names: &[&str], inputs: &Markup) -> Markup {
+        html! {
+            (self.alert(names))
+            details.filters open[!self.fields.query(names).is_empty()] {
+                summary { "Filters" }
+                form.row.filter method="get" { (inputs) button type="submit" { "Show" } }
+            }
+        }
     }
 
-    fn field(&self, FieldLabel(name, label, hint): &FieldLabel<'_>, input: &Markup) -> Markup {
-        let error = self.error(name);
+    /// What is wrong with a field, which is called as on the page and not as in the API.
+    fn error(&self, FieldLabel(name, label, _): &FieldLabel<'_>) -> Option<Cow<'_, str>> {
+        let error = self.error?;
+        let (param, message) = (error.param()?, error.message());
+        let rest = message
+            .strip_prefix(param)
+            .filter(|rest| rest.starts_with(' '));
+        let message = rest.map_or(message.into(), |rest| format!("{label}{rest}").into());
+        is_about(param, name).then_some(message)
+    }
+
+    fn field(&self, field: &FieldLabel<'_>, input: &Markup) -> Markup {
+        let (FieldLabel(name, label, hint), error) = (field, self.error(field));
         html! {
             div.field {
                 label for=(self.id(name)) { (label) }
@@ -139,10 +157,10 @@ impl<'a> Form<'a> {
         }
     }
 
-    fn described(&self, FieldLabel(name, _, hint): &FieldLabel<'_>) -> Option<String> {
-        let wrong = self
-            .error(name)
-            .map(|_| format!("{}-wrong ", self.id(name)));
+    fn described(&self, field: &FieldLabel<'_>) -> Option<String> {
+        let FieldLabel(name, _, hint) = field;
+        let wrong = self.error(field);
+        let wrong = wrong.map(|_| format!("{}-wrong ", self.id(name)));
         let hint = (!hint.is_empty()).then(|| format!("{}-hint", self.id(name)));
         let all = [wrong, hint].into_iter().flatten().collect::<String>();
         (!all.is_empty()).then(|| all.trim().to_owned())
@@ -150,7 +168,7 @@ impl<'a> Form<'a> {
 
     fn input(&self, label: &FieldLabel<'_>, kind: &str, mode: Option<&str>, value: &str) -> Markup {
         let name = label.0;
-        let invalid = self.error(name).map(|_| "true");
+        let invalid = self.error(label).map(|_| "true");
         let keeps = (kind == "password").then_some("off");
         let input = html! {
             input id=(self.id(name)) name=(name) type=(kind) value=(value) inputmode=[mode]
@@ -182,7 +200,7 @@ impl<'a> Form<'a> {
     /// An input for several lines.
     pub(super) fn area(&self, label: &FieldLabel<'_>) -> Markup {
         let name = label.0;
-        let invalid = self.error(name).map(|_| "true");
+        let invalid = self.error(label).map(|_| "true");
         let area = html! {
             textarea id=(self.id(name)) name=(name) rows="3" aria-invalid=[invalid]
                 aria-describedby=[self.described(label)] { (self.fields.text(name)) }
@@ -208,12 +226,31 @@ impl<'a> Form<'a> {
         self.field(label, &select)
     }
 
+    /// Checkboxes of one field, given as value and text.
+    pub(super) fn ticks<V: AsRef<str>, T: AsRef<str>>(
+        &self,
+        field: &FieldLabel<'_>,
+        options: &[(V, T)],
+    ) -> Markup {
+        let FieldLabel(name, label, hint) = field;
+        let is_ticked = |value: &str| self.fields.all(name).any(|it| it == value);
+        html! { fieldset {
+            legend { (label) }
+            p.hint { (hint) }
+            @if let Some(error) = self.error(field) { p.wrong { (error) } }
+            div.checks { @for (value, text) in options {
+                label { input type="checkbox" name=(name) value=(value.as_ref()) checked[is_ticked(value.as_ref())]; " " (text.as_ref()) }
+            } }
+        } }
+    }
+
     /// A checkbox with its label.
-    pub(super) fn tick(&self, FieldLabel(name, label, hint): &FieldLabel<'_>) -> Markup {
+    pub(super) fn tick(&self, field: &FieldLabel<'_>) -> Markup {
+        let FieldLabel(name, label, hint) = field;
         html! {
             div.field.tick {
                 label { input type="checkbox" name=(name) checked[self.fields.is_on(name)]; " " (label) }
-                @if let Some(error) = self.error(name) { p.wrong { (error) } }
+                @if let Some(error) = self.error(field) { p.wrong { (error) } }
                 @if !hint.is_empty() { p.hint { (hint) } }
             }
         }

@@ -1,4 +1,4 @@
-//! Freezes a wallet, with a reason, and thaws it. A page before it says what that stops.
+//! Freezes a wallet, with a reason, and unfreezes it. A confirmation says what that stops.
 
 use actors::{Address, WalletView};
 use axum::{extract::State, response::Response};
@@ -20,7 +20,7 @@ use super::{
     layout::{self, At, Tab},
     page_request::{FormPost, PageRequest},
     verbatim::verbatim,
-    wallets::{name, path, wallet},
+    wallets::{head, name, owner, path, wallet},
 };
 use crate::state::App;
 
@@ -37,7 +37,7 @@ pub(super) fn banner(frozen: Option<&Freeze>) -> Markup {
     } }
 }
 
-/// The card with the form that freezes or thaws a wallet.
+/// The card with the form that freezes or unfreezes a wallet.
 pub(super) fn card(
     request: &PageRequest,
     project: &ProjectCatalog,
@@ -47,16 +47,16 @@ pub(super) fn card(
     let action = format!("{}/freeze", path(project, view.key));
     html! { @if request.may(Privilege::Support) {
         section.card #freeze {
-            h2 { @if view.frozen.is_some() { "Thaw" } @else { "Freeze" } }
+            h2 { @if view.frozen.is_some() { "Unfreeze" } @else { "Freeze" } }
             (form.alert(&["reason"]))
             form method="post" action=(action) {
                 (form::token(request))
                 @if view.frozen.is_some() {
                     p { "Its credits can be spent again." }
-                    button name="deed" value="thaw" type="submit" { "Thaw…" }
+                    button name="action" value="unfreeze" type="submit" { "Unfreeze…" }
                 } @else {
-                    (form.text(&FieldLabel("reason", "Reason", "Whoever tries to use the wallet is told it. May be empty.")))
-                    button.danger name="deed" value="freeze" type="submit" { "Freeze…" }
+                    (form.text(&FieldLabel("reason", "Reason", "Callers that use the wallet see it. May be empty.")))
+                    button.danger name="action" value="freeze" type="submit" { "Freeze…" }
                 }
             }
         }
@@ -64,18 +64,18 @@ pub(super) fn card(
 }
 
 fn command(fields: &Fields) -> Result<SetFrozen, Error> {
-    match fields.text("deed") {
+    match fields.text("action") {
         "freeze" => {
             let reason = fields.some("reason").map(FreezeReason::new).transpose();
             let reason = reason.map_err(|error| Error::text("reason", error))?;
             Ok(SetFrozen::Freeze(reason))
         }
-        "thaw" => Ok(SetFrozen::Unfreeze),
-        _ => Err(Error::missing("deed")),
+        "unfreeze" => Ok(SetFrozen::Unfreeze),
+        _ => Err(Error::missing("action")),
     }
 }
 
-/// `POST …/wallets/{wallet}/freeze`: freezes or thaws a wallet, once that was confirmed.
+/// `POST …/wallets/{wallet}/freeze`: freezes or unfreezes a wallet, once that was confirmed.
 pub(super) async fn change(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -93,26 +93,25 @@ pub(super) async fn change(
     let page_path = path(&project, key);
     let (message, is_frozen) = match &command {
         SetFrozen::Freeze(_) => ("frozen", true),
-        SetFrozen::Unfreeze => ("thawed", false),
+        SetFrozen::Unfreeze => ("unfrozen", false),
     };
+    let verb = if is_frozen { "Freeze" } else { "Unfreeze" };
     if view.frozen.is_some() == is_frozen {
         return Ok(request.done_before(&page_path));
     }
     if !fields.is_on(CONFIRMED) {
-        let title = if is_frozen { "Freeze" } else { "Thaw" };
-        let title = format!("{title} this wallet?");
+        let title = format!("{verb} {}?", owner(&view));
         let paths = (&*format!("{page_path}/freeze"), &*page_path);
         let at = At::Project(&project, Tab::Wallets);
         let facts = facts(&view, &command);
         return Ok(confirm(&request, at, &fields, paths, &title, &facts));
     }
-    let verb = if is_frozen { "Freeze" } else { "Thaw" };
     let words = format!("{verb} {}", view.id);
     let proof = Proof::Freeze {
         wallet: key,
         frozen: is_frozen,
     };
-    // A later try may find it changed by others: only the wallet itself tells what became of this one.
+    // Others may change it before a later try: only the wallet itself shows this one's outcome.
     let once = app.edge.clock.now().0.to_string();
     request
         .announce_once(&app, &words, Some(proof), &once)
@@ -120,7 +119,7 @@ pub(super) async fn change(
     let what = match &command {
         SetFrozen::Freeze(Some(reason)) => format!("Froze {}: {}", view.id, reason.as_str()),
         SetFrozen::Freeze(None) => format!("Froze {}", view.id),
-        SetFrozen::Unfreeze => format!("Thawed {}", view.id),
+        SetFrozen::Unfreeze => format!("Unfroze {}", view.id),
     };
     let set = app.handle.set_frozen(scope, &address, command);
     set.await.map_err(refused)?;
@@ -135,7 +134,7 @@ fn again(
     error: &Error,
 ) -> Response {
     let form = Form::new(fields, Some(error));
-    let body = html! { h1 { (name(view)) } (card(request, project, view, form)) };
+    let body = html! { (head(project, view, "Freeze")) (card(request, project, view, form)) };
     form.response(Tab::Wallets.page(request, project, "Freeze", &body))
 }
 
@@ -146,7 +145,7 @@ fn facts(view: &WalletView, command: &SetFrozen) -> Markup {
         @match command {
             SetFrozen::Freeze(reason) => {
                 div { dt { "Reason" } dd { @match reason { Some(reason) => (verbatim(reason.as_str())), None => "None" } } }
-                div { dt { "What stops" } dd { "Deductions, new holds, draws and checkouts are refused. Whoever only knows the recovery code cannot replace it." } }
+                div { dt { "What stops" } dd { "Deductions, new holds, draws and checkouts are refused. The recovery code alone does not replace it." } }
                 div { dt { "What goes on" } dd { "Reading it, grants and refunds; payments under way are fulfilled, subscriptions renewed; open holds are settled for what they set aside, or released; credits expire." } }
             },
             SetFrozen::Unfreeze => {

@@ -1,5 +1,5 @@
-//! `/dashboard/invitation`: somebody who was invited sets a password, and then a second factor. The invitation is used
-//! up by the second step, which also signs in.
+//! `/dashboard/invitation`: an invited user sets a password, then a second factor. The second step uses the invitation
+//! up, and signs in.
 
 use axum::{
     extract::{Request, State},
@@ -10,6 +10,7 @@ use edge::{body::FormBody, context::Context, permission::refused};
 use identity::{RecoveryCodes, TotpSecret, User};
 use maud::{Markup, html};
 use outbound::invitation_mail::INVITATION;
+use qrcodegen::{QrCode, QrCodeEcc};
 use scrip_http::limits::TokenScope;
 use wire::{Error, ErrorCode};
 
@@ -37,7 +38,7 @@ fn password_form(secret: &str, wrong: Option<&str>) -> Markup {
                 label for="secret" { "Invitation" }
                 input #secret name="secret" type="password" autocomplete="off" required value=(secret)
                     aria-describedby="secret-hint";
-                p.hint #secret-hint { "What stands behind " code { "#" } " in the link; filled in already, where scripts may run." }
+                p.hint #secret-hint { "The part of the link after " code { "#" } ". Filled in already if scripts may run." }
             }
             div.field {
                 label for="password" { "Password" }
@@ -51,15 +52,36 @@ fn password_form(secret: &str, wrong: Option<&str>) -> Markup {
     }
 }
 
+/// A text as a QR code.
+fn qr_code(text: &str) -> Markup {
+    let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok();
+    html! { @if let Some(code) = code {
+        // Four modules of margin on each side.
+        @let side = code.size().saturating_add(8);
+        @let modules = (0..code.size()).flat_map(|y| (0..code.size()).map(move |x| (x, y)));
+        @let dark = modules.filter(|(x, y)| code.get_module(*x, *y));
+        @let path = dark.map(|(x, y)| format!("M{x} {y}h1v1h-1z")).collect::<String>();
+        svg.qr role="img" aria-label="QR code of the key" viewBox={ "-4 -4 " (side) " " (side) } shape-rendering="crispEdges" {
+            rect x="-4" y="-4" width=(side) height=(side) fill="#fff" {}
+            path d=(path) fill="#000" {}
+        }
+    } }
+}
+
 fn code_form(user: &User, totp: &TotpSecret, ticket: &str, wrong: Option<&str>) -> Markup {
     let text = totp.text();
     let groups = text.as_bytes().chunks(4).map(String::from_utf8_lossy);
-    let spaced = groups.collect::<Vec<_>>().join(" ");
+    let (spaced, address) = (
+        groups.collect::<Vec<_>>().join(" "),
+        totp.address(&user.email),
+    );
     html! {
         h1 { "Set up your second factor" }
         @if let Some(wrong) = wrong { p.alert role="alert" { (wrong) } }
-        p { "Add this key to an authenticator app, by hand or on this device: " a href=(totp.address(&user.email)) { "open the app" } "." }
-        p { code.key { (spaced) } }
+        p { "Scan this code with an authenticator app, or " a href=(address) { "open the app" } " on this device." }
+        (qr_code(&address))
+        p { "Or enter the key by hand:" }
+        p { (layout::copyable(&spaced)) }
         form method="post" action=(INVITATION) {
             input type="hidden" name="ticket" value=(ticket);
             (code_field("The six digits that the app shows now."))

@@ -4,7 +4,7 @@ use axum::{extract::State, response::Response};
 use catalog::{KeyChange, MintedKey, NewKey, ProjectCatalog};
 use domain::{
     Timestamp,
-    catalog::{ApiKey, KeyKind},
+    catalog::{Account, ApiKey, KeyKind},
 };
 use edge::Manage;
 use identity::{CatalogChange, NewKey as ShownKey, Privilege};
@@ -39,19 +39,21 @@ fn page(app: &App, request: &PageRequest, project: &ProjectCatalog, form: Form<'
     let body = html! {
         h1 { "Keys" }
         (copy_now(&new, "A secret key is shown only this once."))
+        @if project.provider().is_none_or(|it| it.account == Account::None) {
+            p.note { "Nothing can be sold yet. " a href=(base(project)) { "See the steps to the first sale" } }
+        }
         div.scroll tabindex="0" role="region" aria-label="Keys" { table {
-            thead { tr { th { "Name" } th { "Kind" } th { "Key" } th { "Last used" } th { "Created" } th { "State" } th { span.hidden { "Change" } } } }
+            thead { tr { th { "Name" } th { "Key" } th { "Last used" } th { "Created" } th { "State" } th { span.hidden { "Change" } } } }
             tbody { @for key in project.keys() { tr {
-                td { @match &key.name { Some(name) => (verbatim(name)), None => span.hint { "No name" } } br; code.small { (key.id) } }
-                td { @if key.kind == KeyKind::Secret { "Secret" } @else { "Publishable" } }
-                td { code { @match &key.public { Some(key) => (key), None => { (key.first) "…" (key.last) } } } }
+                td.break { @match &key.name { Some(name) => (verbatim(name)), None => span.hint { "No name" } } br; code.small { (key.id) } }
+                td.break { @if key.kind == KeyKind::Secret { "Secret" } @else { "Publishable" } br; code { @match &key.public { Some(key) => (key), None => { (key.first) "…" (key.last) } } } }
                 td.time { @match project.key_last_used(&key.id) { Some(day) => (Day(day)), None => "Never" } }
                 td.time { (layout::when(key.created_at)) }
                 td { (state(key, now)) }
                 td { @if key.revoked_at.is_none() && may {
-                    a href={ (page_path) "/" (key.id) } { "Change" }
-                    form method="post" action={ (page_path) "/" (key.id) "/revoke" } {
+                    form.row.nowrap method="post" action={ (page_path) "/" (key.id) "/revoke" } {
                         (form::token(request))
+                        a.button.small href={ (page_path) "/" (key.id) } { "Change" }
                         button.danger.small type="submit" { "Revoke…" }
                     }
                 } }
@@ -98,14 +100,14 @@ fn state(key: &ApiKey, now: Timestamp) -> Markup {
     }
 }
 
-/// The card with keys that were just made, if there are any.
+/// The card with new keys, if there are any.
 pub(super) fn copy_now(new: &[ShownKey], hint: &str) -> Markup {
     html! {
         @if !new.is_empty() {
             section.card.shown {
                 h2 { "Copy now" }
                 p { (hint) }
-                dl { @for key in new { div { dt { (key.label) } dd { code.key { (key.plain) } } } } }
+                dl { @for key in new { div { dt { (key.label) } dd { (layout::copyable(&key.plain)) } } } }
             }
         }
     }
@@ -124,8 +126,8 @@ pub(super) async fn create(
         if new.kind == KeyKind::Secret && guards_changes(&request, &project) {
             app.catalog.draft().create_key(id, new.clone()).await?;
             let what = match &new.name {
-                Some(name) => format!("make a secret key “{name}”"),
-                None => "make a secret key".into(),
+                Some(name) => format!("create a secret key “{name}”"),
+                None => "create a secret key".into(),
             };
             let change = CatalogChange::NewKey(new);
             return ask_for_change(&app, &request, &project, change, what).await;
@@ -140,7 +142,7 @@ pub(super) async fn create(
     }))
 }
 
-/// Leads to the page that shows a key that was just made, once; `why` ends the audit log's sentence.
+/// Leads to the page that shows a new key once; `why` ends the audit log's sentence.
 pub(super) fn hand_out(
     app: &App,
     request: &PageRequest,
@@ -162,7 +164,7 @@ pub(super) fn hand_out(
     };
     let sessions = &app.edge.people.sessions;
     sessions.keep_keys(&request.signed, vec![new]);
-    request.done(&path(project), "made", what)
+    request.done(&path(project), "created", what)
 }
 
 fn new(fields: &Fields) -> Result<NewKey, Error> {
@@ -193,7 +195,7 @@ fn edit_page(
         section.card {
             (form.alert(&["name", "expiresAt"]))
             @if form.error.is_some_and(|error| error.code() == ErrorCode::ChangedMeanwhile) {
-                (form::meanwhile(form.fields, &stored(key)))
+                (form::conflict(form.fields, &stored(key)))
             }
             form method="post" action={ (path(project)) "/" (key.id) } {
                 (form::token(request))
@@ -222,7 +224,7 @@ pub(super) async fn update(
         let change = change(&before, &fields)?;
         let draft = app.catalog.draft();
         let drafted = draft.update_key(id, key.id, change.clone()).await?;
-        // A secret key that works for longer than it was made for is as good as another.
+        // A secret key that works for longer is as good as a new one.
         let end = |key: &ApiKey| key.expires_at.unwrap_or(Timestamp::NEVER);
         let is_longer = key.kind == KeyKind::Secret && end(&drafted) > end(key);
         if is_longer && guards_changes(&request, &project) {

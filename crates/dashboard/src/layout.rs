@@ -44,14 +44,14 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 const DONE: [(&str, &str); 35] = [
     (
         "asked",
-        "Another person has to approve this: it waits here, for seven days at most.",
+        "This waits here for approval by a second person, for seven days at most.",
     ),
-    ("approved", "Approved, and done."),
+    ("approved", "Approved and carried out."),
     (
         "approved_key",
-        "Approved. Whoever asked for the key makes it here, and sees it once.",
+        "Approved. The person who asked for the key creates it here, and sees it once.",
     ),
-    ("declined", "Nothing was done: the request is gone."),
+    ("declined", "The request was removed; nothing else changed."),
     ("backing_up", "A backup is being made."),
     ("deleted", "Deleted."),
     ("counted", "Outstanding credits were counted."),
@@ -64,19 +64,19 @@ const DONE: [(&str, &str); 35] = [
     ("erased", "Erased."),
     ("archived", "Archived."),
     ("unarchived", "Unarchived."),
-    ("made", "Created."),
+    ("created", "Created."),
     ("revoked", "Revoked. The key stopped working."),
     ("granted", "The credits were granted."),
     ("deducted", "The credits were deducted."),
-    ("given_back", "The credits were given back."),
+    ("reversed", "The deduction was reversed."),
     ("frozen", "The wallet is frozen."),
-    ("thawed", "The wallet can be used again."),
+    ("unfrozen", "The wallet can be used again."),
     ("again", "This was done before; nothing was done twice."),
     ("feature_granted", "The feature was granted."),
     ("feature_revoked", "The manual grant was revoked."),
     ("refunded", "The refund is on its way."),
     ("canceled", "The subscription was canceled."),
-    ("resumed", "The subscription goes on."),
+    ("resumed", "The subscription was resumed."),
     ("released", "The hold was released."),
     ("assigned", "The payment now belongs to this order."),
     ("dismissed", "The payment was dismissed."),
@@ -85,25 +85,19 @@ const DONE: [(&str, &str); 35] = [
         "The reconciliation is running. Reload this page to see its result.",
     ),
     (
-        "asked_nothing",
+        "refreshed_nothing",
         "The payment provider has nothing for this order.",
     ),
+    ("refreshed_changed", "Refreshed: the order changed."),
     (
-        "asked_changed",
-        "The payment provider was asked, and the order changed.",
+        "refreshed_processing",
+        "Refreshed: the buyer is done, and the payment is processing.",
     ),
     (
-        "asked_processing",
-        "The payment provider says that the buyer is done and the payment is processing.",
+        "refreshed_open",
+        "Refreshed: the buyer has not paid yet, and still can.",
     ),
-    (
-        "asked_open",
-        "The payment provider says that the buyer has not paid yet and still can.",
-    ),
-    (
-        "asked_same",
-        "The payment provider was asked, and nothing changed.",
-    ),
+    ("refreshed_same", "Refreshed: nothing changed."),
 ];
 
 /// The part of a project that a page shows.
@@ -176,6 +170,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
                     (main("People", "/dashboard/people", matches!(at, At::People)))
                     (main("System", "/dashboard/system", matches!(at, At::System)))
                 }
+                a href="/docs" { "Docs" }
             }
             a.who href="/dashboard/account" aria-current=[matches!(at, At::Account).then_some("page")] { (verbatim(request.authority.label())) }
             form method="post" action="/dashboard/sign-out" {
@@ -188,7 +183,7 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     let done = DONE.iter().find(|(name, _)| *name == done);
     let inner = html! {
         (top)
-        @if request.offline { p.done role="status" { "This server runs offline, for a drill: it asks no payment provider and sends no mails and no webhooks." } }
+        @if request.offline { p.done role="status" { "This server runs offline, for a drill: it calls no payment provider and sends no mail and no webhooks." } }
         @if let At::Project(project, tab) = at { (project_head(request, project, tab)) }
         main #content tabindex="-1" {
             @if let At::Project(project, _) = at { (archived(project)) }
@@ -217,7 +212,7 @@ fn project_head(request: &PageRequest, project: &ProjectCatalog, current: Tab) -
 /// The banner on all pages of a project that is archived.
 fn archived(project: &ProjectCatalog) -> Markup {
     html! { @if project.project.archived {
-        p.alert role="note" { b { "Archived" } ": its keys sell and spend nothing new. What the provider reports is booked." }
+        p.alert role="note" { b { "Archived" } ": its keys sell and spend nothing new. Reports of the provider are still processed." }
     } }
 }
 
@@ -268,18 +263,28 @@ fn document(title: &str, body: &Markup) -> Markup {
                 script src=(assets::path("htmx.min.js")) defer {}
                 script src=(assets::path("uplot.min.js")) defer {}
                 script src=(assets::path("charts.js")) defer {}
-                script src=(assets::path("search.js")) defer {}
+                script src=(assets::path("page.js")) defer {}
             }
             body { (body) }
         }
     }
 }
 
-/// An instant for people, to the second and in the browser's time zone; the `datetime` attribute has all of it.
+/// An instant for people, to the second and in the browser's time zone, which the footer names.
 pub(super) fn when(at: Timestamp) -> Markup {
     let exact = Instant(at).to_string();
     let written = time_zone::written(at).unwrap_or_else(|| exact.clone());
     html! { time datetime=(exact) { (written) } }
+}
+
+/// A text to be copied, with a button for it where scripts run.
+pub(super) fn copyable(text: &str) -> Markup {
+    html! { span.copyable { code.key { (text) } button.small type="button" hidden data-copy { "Copy" } } }
+}
+
+/// Links to a page of the documentation.
+pub(super) fn docs(page: &str, text: &str) -> Markup {
+    html! { a href={ "/docs/" (page) } { (text) } }
 }
 
 /// A path of the dashboard that a request names; `None` if it may lead elsewhere.

@@ -17,9 +17,9 @@ use maud::{Markup, html};
 use wire::Error;
 
 use super::{
+    deduction::deduction_path,
     fields::Fields,
     form::{FieldLabel, Form},
-    give_back::deduction_path,
     layout,
     money::{grouped, signed},
     orders,
@@ -102,10 +102,10 @@ pub(super) async fn export(
     Ok(csv::ledger(app.handle.clone(), project, address, query))
 }
 
-/// A page of the ledger, and how much was given back of its deductions, by their numbers.
+/// A page of the ledger, and how much of its deductions was reversed, by their numbers.
 pub(super) struct Shown {
     pub(super) page: LedgerPage,
-    pub(super) given: BTreeMap<u64, i64>,
+    pub(super) reversed: BTreeMap<u64, i64>,
 }
 
 /// The card with a page of the ledger.
@@ -114,7 +114,7 @@ pub(super) fn card(
     project: &ProjectCatalog,
     key: WalletKey,
     fields: &Fields,
-    Shown { page, given }: &Shown,
+    Shown { page, reversed }: &Shown,
 ) -> Markup {
     let page_path = path(project, key);
     let form = Form::new(fields, None).called("ledger-");
@@ -136,7 +136,7 @@ pub(super) fn card(
             @if page.lines.is_empty() { p.empty { "No entries." } } @else {
                 div.scroll tabindex="0" role="region" aria-label="Ledger" { table {
                     thead { tr { th { "When" } th { "Reason" } th.number { "Change" } th.number { "Balance" } th { "About" } } }
-                    tbody { @for line in &page.lines { (row(request, project, line, given)) } }
+                    tbody { @for line in &page.lines { (row(request, project, line, reversed)) } }
                 } }
             }
             @if let Some(older) = older {
@@ -150,13 +150,13 @@ fn row(
     request: &PageRequest,
     project: &ProjectCatalog,
     line: &LedgerLine,
-    given: &BTreeMap<u64, i64>,
+    reversed: &BTreeMap<u64, i64>,
 ) -> Markup {
     let entry = &line.entry;
     let taken = entry.delta.saturating_neg();
-    let given = given.get(&line.id.number()).copied().unwrap_or(0);
+    let reversed = reversed.get(&line.id.number()).copied().unwrap_or(0);
     let is_deduction = entry.reason == Reason::Deduction;
-    let can = is_deduction && given < taken && request.may(Privilege::Support);
+    let can = is_deduction && reversed < taken && request.may(Privilege::Support);
     let link = |id: LedgerId| deduction_path(project, id);
     html! { tr {
         td.time { (layout::when(line.at)) }
@@ -168,12 +168,12 @@ fn row(
                 a href=(orders::path(project, order)) { "Order" } " "
             }
             @if let Some(deduction) = line.reverses { a href=(link(deduction)) { "Of a deduction" } " " }
-            @if given > 0 {
-                a href=(link(line.id)) { @if given < taken { (grouped(given)) " given back" } @else { "Given back" } } " "
+            @if reversed > 0 {
+                a href=(link(line.id)) { @if reversed < taken { (grouped(reversed)) " reversed" } @else { "Reversed" } } " "
             }
             @if let Some(meta) = &entry.meta { code.small.wrap { (verbatim::meta(meta)) } " " }
             @if let Some(key) = &entry.key { code.small.wrap { (verbatim(key.as_str())) } " " }
-            @if can { a href=(link(line.id)) { "Give back…" } }
+            @if can { a href=(link(line.id)) { "Reverse…" } }
         }
     } }
 }

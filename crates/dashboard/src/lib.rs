@@ -1,6 +1,5 @@
-//! The dashboard at `/dashboard`, for the operator: rendered on the server, one file a page. A handler's signature says
-//! who may call it: [`page_request::PageRequest`] is somebody signed in, [`page_request::FormPost`] a form that they
-//! sent, with the permission that it needs. Without scripts everything works except charts and live figures.
+//! The dashboard at `/dashboard`, for the operator: rendered on the server, one file a page. A handler's signature has
+//! its permission: [`page_request::PageRequest`] is a request of somebody signed in, [`page_request::FormPost`] a form. Without scripts everything works except charts and live figures.
 //!
 //! It contains no business rules and keeps no state.
 
@@ -14,18 +13,20 @@ mod assets;
 mod assignment;
 mod attention;
 mod audit;
+mod audit_names;
 mod catalog;
 mod changes;
 mod cluster;
+mod comments;
 mod confirm;
 mod cookies;
+mod deduction;
 mod delivery;
 mod elsewhere;
 mod erase;
 mod fields;
 mod form;
 mod freeze;
-mod give_back;
 mod invitation;
 mod keys;
 mod layout;
@@ -43,7 +44,6 @@ mod people_page;
 mod period;
 mod prices;
 mod projects;
-mod remarks;
 mod replace_code;
 mod revenue;
 mod sandbox;
@@ -107,7 +107,7 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
             "/dashboard/people/{user}/identity",
             post(people_identity::save),
         )
-        .route("/dashboard/people/{user}/{deed}", post(people_page::act))
+        .route("/dashboard/people/{user}/{action}", post(people_page::act))
         .route("/dashboard/account", get(account::show).post(account::end))
         .route("/dashboard/sign-out", post(sign_in::leave))
         .route("/dashboard", get(projects::list).post(projects::create))
@@ -171,8 +171,8 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(&of_wallet("/ledger.csv"), get(ledger::export))
         .route(&of_wallet("/spending"), get(spending::show))
         .route(&of_wallet("/subscription"), post(subscriptions::change))
-        .route(&of_wallet("/notes"), post(remarks::add))
-        .route(&of_wallet("/notes/delete"), post(remarks::delete))
+        .route(&of_wallet("/notes"), post(comments::add))
+        .route(&of_wallet("/notes/delete"), post(comments::delete))
         .route(&of_wallet("/grant"), post(actions::grant))
         .route(&of_wallet("/deduct"), post(actions::deduct))
         .route(&of_wallet("/feature"), post(actions::feature))
@@ -182,11 +182,11 @@ pub fn router(app: &Arc<DashboardState>) -> Router<Arc<DashboardState>> {
         .route(&of_wallet("/replace-code"), post(replace_code::replace))
         .route(
             &of_wallet("/deductions/{deduction}"),
-            get(give_back::show).post(give_back::give),
+            get(deduction::show).post(deduction::reverse),
         )
         .route(&of_project("/orders"), get(orders::list))
         .route(&of_order(""), get(order::show))
-        .route(&of_order("/ask"), post(order_refresh::ask))
+        .route(&of_order("/refresh"), post(order_refresh::refresh))
         .route(&of_order("/refund"), post(order::refund))
         .route(&of_project("/unfulfilled-payments"), get(unfulfilled::list))
         .route(

@@ -1,5 +1,5 @@
-//! Signs in by an identity provider: leads there, and takes whoever comes back. The way back is a navigation from
-//! another site, so that it is the cookie of the way there, sealed and good once, that says that this browser began it.
+//! Signs in by an identity provider. The callback is a navigation from another site: a sealed cookie, valid once, proves
+//! that this browser began it.
 
 use axum::{
     extract::{Request, State},
@@ -205,7 +205,7 @@ fn failure(app: &App, fields: &Fields, error: &OidcError) -> Response {
         ),
         OidcError::Untrusted(_) => (
             StatusCode::UNAUTHORIZED,
-            "The identity provider's answer is not valid. Whoever runs this server finds the reason in its log.",
+            "The identity provider's answer is not valid. The server's log has the reason.",
         ),
         OidcError::Unavailable(_) | OidcError::Unfit(_) => (
             StatusCode::SERVICE_UNAVAILABLE,

@@ -1,4 +1,4 @@
-//! One order: what was bought, how its payment stands, what happened, its refund.
+//! One order: what was bought, the state of its payment, what happened, its refund.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use domain::{
     wallet::{Dispute, Order, OrderStatus, ProviderKind, loss::Loss},
 };
 use edge::Support;
-use identity::{Gift, Privilege};
+use identity::{OutgoingValue, Privilege};
 use maud::{Markup, html};
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
@@ -165,8 +165,8 @@ fn facts(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
         div { dt { "Wallet" } dd { (owner(project, answer)) } }
         @if answer.code.is_some() {
             div { dt { "Recovery code" } dd {
-                @if answer.is_original_code { "The one that this order gave the buyer still opens the wallet" }
-                @else { "The order shows it to no buyer: it was replaced since, or whoever bought did not name it" }
+                @if answer.is_original_code { "The code that this order showed the buyer still opens the wallet" }
+                @else { "Not shown to the buyer: it was replaced since, or the buyer did not name it" }
             } }
         }
         @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
@@ -205,7 +205,7 @@ fn timeline(answer: &OrderAnswer, subscription: Option<&SubscriptionDetail>) -> 
             div { dt { (layout::when(at)) } dd { "Paid, " (grouped(order.granted_credits)) " credits granted" } }
         }
         @if let Some(pending) = order.pending_refunds {
-            div { dt { (layout::when(pending.at)) } dd { "A refund was asked for; " (money(pending.cents, currency)) " in all once it shows" } }
+            div { dt { (layout::when(pending.at)) } dd { "Refund requested; " (money(pending.cents, currency)) " in all once it shows" } }
         }
         @if reversal.refunded_cents > 0 || reversal.disputed_cents > 0 {
             div { dt { (layout::when(reversal.as_of)) } dd {
@@ -291,7 +291,7 @@ pub(super) async fn refund(
             return Err(Error::invalid("amount", "The amount must be more than 0."));
         }
         let key = fields.key()?;
-        let gift = Gift::Refund { order: id, cents };
+        let value = OutgoingValue::Refund { order: id, cents };
         if !fields.is_on(CONFIRMED) {
             let left = shown.0.order.refundable_cents();
             if cents > left {
@@ -301,19 +301,19 @@ pub(super) async fn refund(
             let loss = app.handle.loss_by_refund(&project.scope, id, cents).await;
             let loss = loss.map_err(|error| Error::from_wallet(error, &project))?;
             let title = format!("Refund {}?", money(cents, currency));
-            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (admission::notice(&request, &project, &gift)) };
+            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (admission::notice(&request, &project, &value)) };
             let paths = (&*format!("{page_path}/refund"), &*page_path);
             let at = At::Project(&project, Tab::Orders);
             return Ok(confirm(&request, at, &fields, paths, &title, &facts));
         }
         let why = ("", key.as_str());
-        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
-            return Ok(waits);
+        if let Some(pending) = admission::admit(&app, &request, &project, &value, why).await? {
+            return Ok(pending);
         }
         let words = format!("Refund {} of order {id}", money(cents, currency));
         let proof = admission::refund_proof(&shown.0, cents);
         request.announce(&app, &words, Some(proof)).await?;
-        if give_back(&app, &request, &project, &shown.0, cents, key).await? {
+        if refund_amount(&app, &request, &project, &shown.0, cents, key).await? {
             return Ok(request.done_before(&page_path));
         }
         let what = format!("Refunded {} of order {id}", money(cents, currency));
@@ -325,8 +325,8 @@ pub(super) async fn refund(
 }
 
 /// Refunds an amount of an order, and returns whether that was done before. Where the provider refuses a part after it
-/// gave back another, the audit log says what was given.
-pub(super) async fn give_back(
+/// refunded another, the audit log has what was refunded.
+pub(super) async fn refund_amount(
     app: &App,
     request: &PageRequest,
     project: &Arc<ProjectCatalog>,
@@ -345,8 +345,8 @@ pub(super) async fn give_back(
     Err(refused(app, request, ("orders", &of), (cents, currency), error).await)
 }
 
-/// The refusal of a refund. Where something was given back before the provider refused the rest, it says so, and so does
-/// the audit log.
+/// The refusal of a refund. If a part was refunded before the provider refused the rest, it names both, and so does the
+/// audit log.
 pub(super) async fn refused(
     app: &App,
     request: &PageRequest,

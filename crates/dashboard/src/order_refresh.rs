@@ -1,8 +1,8 @@
-//! Asks the payment provider again how an order stands.
+//! Refreshes an order from the payment provider.
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{catalog::Account, id::OrderId};
+use domain::id::OrderId;
 use edge::Support;
 use maud::{Markup, html};
 use payments::CheckoutProgress;
@@ -12,28 +12,29 @@ use super::{
     form,
     orders::path,
     page_request::{FormPost, PageRequest},
+    projects::provider,
 };
 use crate::state::App;
 
-/// The card on an order's page with the button that asks.
+/// The card on an order's page with the button for it.
 pub(super) fn part(request: &PageRequest, project: &ProjectCatalog, order: OrderId) -> Markup {
-    let provider = project.provider();
+    let name = provider(project);
     html! {
-        @if provider.is_some_and(|known| known.account != Account::None) {
+        @if name != "None" {
             section.card {
                 h2 { "Payment provider" }
-                p { "Its events are processed automatically. If something seems to be missing, ask for this order's current state." }
-                form method="post" action={ (path(project, order)) "/ask" } {
+                p { "Its events are processed automatically. If something seems to be missing, refresh this order." }
+                form method="post" action={ (path(project, order)) "/refresh" } {
                     (form::token(request))
-                    button type="submit" { "Ask again" }
+                    button type="submit" { "Refresh from " @if name == "Sandbox" { "the sandbox" } @else { (name) } }
                 }
             }
         }
     }
 }
 
-/// `POST …/orders/{order}/ask`: asks the payment provider about an order.
-pub(super) async fn ask(
+/// `POST …/orders/{order}/refresh`: refreshes an order from the payment provider.
+pub(super) async fn refresh(
     State(app): State<App>,
     posted: FormPost<Support>,
 ) -> Result<Response, Error> {
@@ -51,12 +52,14 @@ pub(super) async fn ask(
         }
     })?;
     let (message, outcome) = match refresh.map(|refresh| (refresh.changed, refresh.progress)) {
-        None => ("asked_nothing", "there is nothing to ask about"),
-        Some((true, _)) => ("asked_changed", "it changed"),
-        Some((_, CheckoutProgress::Processing)) => ("asked_processing", "the money is on its way"),
-        Some((_, CheckoutProgress::Open)) => ("asked_open", "it is not paid"),
-        Some((_, CheckoutProgress::Settled)) => ("asked_same", "it is as it was"),
+        None => ("refreshed_nothing", "the provider does not have it"),
+        Some((true, _)) => ("refreshed_changed", "it changed"),
+        Some((_, CheckoutProgress::Processing)) => {
+            ("refreshed_processing", "the payment is processing")
+        }
+        Some((_, CheckoutProgress::Open)) => ("refreshed_open", "it is not paid"),
+        Some((_, CheckoutProgress::Settled)) => ("refreshed_same", "nothing changed"),
     };
-    let what = format!("Asked the payment provider about order {order}: {outcome}");
+    let what = format!("Refreshed order {order} from the payment provider: {outcome}");
     Ok(request.done(&path(&project, order), message, what))
 }

@@ -24,8 +24,7 @@ use super::{
 };
 use crate::state::App;
 
-/// Orders per page.
-const SHOWN: usize = 25;
+const PAGE_SIZE: usize = 25;
 
 /// An order's statuses, with the names of each: in the query, for people, and of its badge's class.
 const STATES: [(OrderStatus, &str, &str, &str); 5] = [
@@ -42,7 +41,7 @@ pub(super) fn badge(status: OrderStatus) -> Markup {
     html! { @if let Some((.., name, class)) = known { span class=(class) { (name) } } }
 }
 
-/// A coloured badge with how an order stands: also that its money is on its way.
+/// The same for an order, which may also be processing.
 pub(super) fn order_badge(order: &Order) -> Markup {
     match order.is_processing() {
         true => html! { span.badge.wait { "Processing" } },
@@ -50,7 +49,7 @@ pub(super) fn order_badge(order: &Order) -> Markup {
     }
 }
 
-/// What led to an order.
+/// The name of an order's kind.
 pub(super) const fn kind(kind: OrderKind) -> &'static str {
     match kind {
         OrderKind::Checkout => "Checkout",
@@ -98,7 +97,8 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         Ok(filter) => {
             let (products, filter) = (project.product_ids(), filter.clone());
             let handle = &app.handle;
-            let found = handle.orders_and_totals(&project.scope, products, filter, before, SHOWN);
+            let found =
+                handle.orders_and_totals(&project.scope, products, filter, before, PAGE_SIZE);
             let found = found.await;
             found.map_err(|error| Error::from_wallet(error, &project))?
         }
@@ -121,7 +121,12 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and daily reconciliation" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
         (filter_form(&project, form))
         @if wanted.is_ok() { (sums(&totals)) }
-        @if page.orders.is_empty() { p.empty { "No such orders." } } @else { (table(&project, &page.orders)) }
+        @if !page.orders.is_empty() { (table(&project, &page.orders)) }
+        @else if !kept.is_empty() || before.is_some() { p.empty { "No orders match these filters." } }
+        @else { p.empty {
+            "No orders yet. One appears here when your app begins a checkout: "
+            (layout::docs("quick-start", "quick start"))
+        } }
         @if let Some(older) = older { p { a.button href=(older) { "Older" } } }
     };
     Ok(form.response(Tab::Orders.page(&request, &project, "Orders", &body)))
@@ -146,8 +151,7 @@ fn filter_form(project: &ProjectCatalog, form: Form<'_>) -> Markup {
         format!("At most, {currency}"),
     );
     html! {
-        (form.alert(&FILTERS))
-        form.row.filter method="get" {
+        (form.filters(&FILTERS, &html! {
             (form.choice(&FieldLabel("status", "State", ""), &states))
             (form.choice(&FieldLabel("productId", "Product", ""), &products))
             (form.text(&FieldLabel("email", "Buyer's e-mail", "")))
@@ -155,8 +159,7 @@ fn filter_form(project: &ProjectCatalog, form: Form<'_>) -> Markup {
             (form.day(&FieldLabel("to", "To and including", "")))
             (form.number(&FieldLabel("min", &least, "")))
             (form.number(&FieldLabel("max", &most, "")))
-            button type="submit" { "Show" }
-        }
+        }))
     }
 }
 
@@ -187,7 +190,7 @@ pub(super) async fn export(
 pub(super) fn table(project: &ProjectCatalog, orders: &[OrderAnswer]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Orders" { table {
-            thead { tr { th { "Placed" } th { "State" } th.number { "Amount" } th { "What" } th { "Buyer" } th { "Wallet" } } }
+            thead { tr { th { "What" } th { "State" } th.number { "Amount" } th { "Buyer" } th { "Wallet" } th { "Placed" } } }
             tbody { @for order in orders { (row(project, order)) } }
         } }
     }
@@ -195,14 +198,25 @@ pub(super) fn table(project: &ProjectCatalog, orders: &[OrderAnswer]) -> Markup 
 
 fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     let order = &answer.order;
-    html! { tr {
-        td.time { a href=(path(project, answer.id)) { (layout::when(order.created_at)) } }
+    html! { tr.linked {
+        td { (link(project, answer)) }
         td { (order_badge(order)) }
         td.number { (amounts(order)) }
-        td { (what(project, answer)) br; span.hint { (kind(order.kind)) } }
-        td { @match &order.email { Some(email) => (email.as_str()), None => "–" } }
+        td { @match &order.email { Some(email) => (verbatim(email.as_str())), None => "–" } }
         td { (owner(project, answer)) }
+        td.time { (layout::when(order.created_at)) }
     } }
+}
+
+/// What was bought, as a link that covers its row.
+fn link(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
+    let Order {
+        quantity, kind: of, ..
+    } = &answer.order;
+    html! {
+        a.cover href=(path(project, answer.id)) { (what(project, answer)) @if quantity.get() > 1 { " × " (quantity.get()) } }
+        br; span.hint { (kind(*of)) }
+    }
 }
 
 /// The name of what was bought.
@@ -234,7 +248,7 @@ pub(super) async fn list_of_wallet(
     let view = app.handle.read(scope, &address).await.map_err(refused)?;
     let before = request.query().cursor()?;
     let before = before.map(|OrderCursor(at, order)| (at, order));
-    let page = app.handle.wallet_orders(scope, &address, before, SHOWN);
+    let page = app.handle.wallet_orders(scope, &address, before, PAGE_SIZE);
     let page = page.await.map_err(refused)?;
     let older = page.next.map(|(at, order)| OrderCursor(at, order));
     let body = html! {
@@ -249,7 +263,7 @@ pub(super) async fn list_of_wallet(
 /// The card with a wallet's newest orders.
 pub(super) fn of_wallet(project: &ProjectCatalog, wallet: WalletKey, page: &OrderPage) -> Markup {
     html! {
-        section.card {
+        section.card #orders {
             h2 { "Orders" }
             (table_of_wallet(project, page))
             @if page.next.is_some() {
@@ -263,15 +277,15 @@ fn table_of_wallet(project: &ProjectCatalog, page: &OrderPage) -> Markup {
     html! {
         @if page.orders.is_empty() { p.empty { "No orders." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Orders of this wallet" { table {
-                thead { tr { th { "Placed" } th { "State" } th { "What" } th.number { "Amount" } th { "Buyer" } } }
+                thead { tr { th { "What" } th { "State" } th.number { "Amount" } th { "Buyer" } th { "Placed" } } }
                 tbody { @for answer in &page.orders {
                     @let order = &answer.order;
-                    tr {
-                        td.time { a href=(path(project, answer.id)) { (layout::when(order.created_at)) } }
+                    tr.linked {
+                        td { (link(project, answer)) }
                         td { (order_badge(order)) }
-                        td { (what(project, answer)) @if order.quantity.get() > 1 { " × " (order.quantity.get()) } br; span.hint { (kind(order.kind)) } }
                         td.number { (amounts(order)) }
                         td { @match &order.email { Some(email) => (verbatim(email.as_str())), None => "–" } }
+                        td.time { (layout::when(order.created_at)) }
                     }
                 } }
             } }

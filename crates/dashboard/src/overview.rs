@@ -1,8 +1,8 @@
-//! A project's overview: what needs a person, money, orders, credits, and the current rate of deductions.
+//! A project's overview: what has to be done, money, orders, credits, and the current rate of deductions.
 
 use std::collections::BTreeMap;
 
-use actors::Address;
+use actors::{Address, OrderState};
 use axum::{
     extract::State,
     response::{Html, IntoResponse, Response},
@@ -28,9 +28,9 @@ use super::{
 use crate::state::App;
 
 /// Prices and customers that are listed, the best first.
-const BEST: usize = 5;
+const MAX_BEST: usize = 5;
 /// Features that are listed, the most used first.
-const FEATURES: usize = 10;
+const MAX_FEATURES: usize = 10;
 
 /// `GET …/{project}`: the overview.
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
@@ -74,7 +74,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         end: period.end,
     };
     let (handle, scope) = (&app.handle, &project.scope);
-    let best = handle.best_sellers(scope, project.product_ids(), span, BEST);
+    let best = handle.best_sellers(scope, project.product_ids(), span, MAX_BEST);
     let best = best
         .await
         .map_err(|error| Error::from_wallet(error, &project))?;
@@ -84,18 +84,26 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         names.push(view.map_or_else(|_| html! { (key) }, |view| wallets::name(&view)));
     }
     let tasks = attention::card(&request, &app, &project).await;
+    let ever = [OrderStatus::Paid, OrderStatus::Refunded].map(OrderState::Is);
+    let sold = handle.order_totals_by_state(scope, project.product_ids(), ever);
+    // A list that cannot be read now is no reason to show the first steps.
+    let has_sold = sold
+        .await
+        .map_or(true, |sold| sold.iter().any(|it| it.count > 0));
     let outstanding = app.outstanding.of(project.project.id);
     let body = html! {
         div.head {
             h1 { "Overview" }
             (period.choice(&path, query, &["productId"]))
         }
+        (attention::first_steps(&project, has_sold))
         (tasks)
         (revenue::part(&sales, &period))
         (revenue::best(&project, &best, &names))
-        (orders_card(&revenue::total(&sales, &period.starts)))
-        (revenue::outstanding(&request, &project, outstanding.as_ref()))
-        (live(&app, &request, None))
+        div.columns {
+            (orders_card(&revenue::total(&sales, &period.starts)))
+            (revenue::outstanding(&request, &project, outstanding.as_ref()))
+        }
         @if holding.len() > 1 {
             nav.ranges aria-label="Product" { @for one in &holding {
                 a href={ (path) "?" (period.query(query)) "productId=" (one.id) }
@@ -103,14 +111,14 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             } }
         }
         @match product {
-            Some(product) => (credits(product, &period, &usage)),
+            Some(product) => (credits(product, &period, &usage, &live(&app, &request, None))),
             None => p.empty { "No product holds credits yet. " a href={ (path) "/catalog/new" } { "Create one" } },
         }
     };
     Ok(Tab::Overview.page(&request, &project, "Overview", &body))
 }
 
-/// `POST …/{project}/outstanding`: counts outstanding credits anew.
+/// `POST …/{project}/outstanding`: counts outstanding credits now.
 pub(super) async fn count(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -123,7 +131,12 @@ pub(super) async fn count(
     Ok(layout::done(&base(&project), done))
 }
 
-fn credits(product: &Product, period: &Period, usage: &BTreeMap<Timestamp, Usage>) -> Markup {
+fn credits(
+    product: &Product,
+    period: &Period,
+    usage: &BTreeMap<Timestamp, Usage>,
+    live: &Markup,
+) -> Markup {
     let mut total = Count::default();
     let mut active = Wallets::default();
     let mut features: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
@@ -143,7 +156,7 @@ fn credits(product: &Product, period: &Period, usage: &BTreeMap<Timestamp, Usage
     }
     let mut features: Vec<_> = features.into_iter().collect();
     features.sort_by_key(|(_, (credits, _))| std::cmp::Reverse(*credits));
-    features.truncate(FEATURES);
+    features.truncate(MAX_FEATURES);
     let labels = period.labels();
     let none = Usage::default();
     let parts: Vec<&Usage> = period
@@ -167,6 +180,7 @@ fn credits(product: &Product, period: &Period, usage: &BTreeMap<Timestamp, Usage
             (tile("Credits expired", &grouped(total.expired)))
             (tile("Deductions", &grouped(total.deductions)))
             (tile("Active wallets", &distinct(active.count())))
+            (live)
         }
         section.card {
             h2 { (product.name) }
@@ -246,7 +260,7 @@ pub(super) async fn live_part(
 }
 
 /// The rate of deductions since the previous fragment; the fragment's own URL carries the count and instant.
-/// It counts all projects together: whoever works with some of them is shown nothing of it.
+/// It counts all projects together, so that only those who see all of them see it.
 fn live(app: &App, request: &PageRequest, before: Option<(u64, i64)>) -> Markup {
     if request.authority.projects != ProjectScope::All {
         return Markup::default();
@@ -259,12 +273,10 @@ fn live(app: &App, request: &PageRequest, before: Option<(u64, i64)>) -> Markup 
     });
     let next = format!("/dashboard/live?count={count}&at={now}");
     html! {
-        p.live #live hx-get=(next) hx-trigger="load delay:2s" hx-swap="outerHTML" {
-            @match rate {
-                Some(rate) => { b { (grouped(i64::try_from(rate).unwrap_or(i64::MAX))) } " deductions a second now" },
-                None => { b { (grouped(i64::try_from(count).unwrap_or(i64::MAX))) } " deductions since the start" },
-            }
-            ", in all projects"
+        div.tile #live hx-get=(next) hx-trigger="load delay:2s" hx-swap="outerHTML" {
+            p { @if rate.is_some() { "Deductions a second now" } @else { "Deductions since the start" } }
+            b { (grouped(i64::try_from(rate.unwrap_or(count)).unwrap_or(i64::MAX))) }
+            p.hint { "in all projects" }
         }
     }
 }

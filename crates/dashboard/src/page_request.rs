@@ -1,6 +1,6 @@
-//! Extractors that say in a handler's signature who may call it: [`PageRequest`] is somebody signed in who may read,
-//! [`PageFor`] one with another permission, [`FormPost`] a form that they sent from a page of this server. A project in
-//! the path that they do not work with does not exist for them. What they may do is looked up at each request.
+//! Extractors with a handler's permission: [`PageRequest`] is somebody signed in who may read, [`PageFor`] one with another
+//! permission, [`FormPost`] a form of a page of this server. A project outside their scope does not exist for them.
+//! Permissions are looked up at each request.
 
 use std::{marker::PhantomData, str::FromStr, sync::Arc};
 
@@ -88,8 +88,8 @@ impl PageRequest {
         Ok(app.catalog.project(id)?)
     }
 
-    /// Redirects after a form of this session changed something, which the audit log is told of; `message` names
-    /// the text shown there.
+    /// Redirects after a form changed something, with the sentence for the audit log; `message` names the text shown
+    /// there.
     pub(super) fn done(&self, path: &str, message: &str, change: String) -> Response {
         self.audited(layout::done(path, message), change)
     }
@@ -108,15 +108,15 @@ impl PageRequest {
         }
     }
 
-    /// Redirects after a form that had been sent before, and did nothing now.
+    /// Redirects after a repeated form, which did nothing now.
     pub(super) fn done_before(&self, path: &str) -> Response {
         let mut response = layout::done(path, "again");
         response.extensions_mut().insert(DoneBefore);
         response
     }
 
-    /// Writes for the audit log in words what is about to be done, and what shows later that it was: before something
-    /// whose outcome may stay unknown.
+    /// Writes into the audit log what is about to be done and how its outcome can be proved: before something whose
+    /// outcome may stay unknown.
     pub(super) async fn announce(
         &self,
         app: &App,
@@ -129,7 +129,7 @@ impl PageRequest {
         }
     }
 
-    /// As [`PageRequest::announce`], of what is the same if it is asked for again in the same words under this key.
+    /// As [`PageRequest::announce`], for what is the same attempt if it is repeated in these words under this key.
     pub(super) async fn announce_once(
         &self,
         app: &App,
@@ -143,7 +143,7 @@ impl PageRequest {
         }
     }
 
-    /// Writes an entry of its own into the audit log: what was done of something that is refused.
+    /// Adds an entry to the audit log: the part that was done of something that is refused.
     pub(super) async fn note(&self, app: &App, project: ProjectId, kind: &str, what: &str) {
         let (who, from) = (self.authority.name(), self.client.to_string());
         let entry = AuditEntry::done(app.edge.clock.now(), who, what, from);
@@ -218,7 +218,7 @@ async fn session(
     let people = &app.edge.people;
     // Where another cell keeps the sessions, what a split left here is out of date.
     let known = people.sessions.find(name, host, now);
-    // Before something is changed, that cell is asked anew.
+    // Before a change, that cell is asked again.
     let reads = parts.method == Method::GET;
     let is_lent = |it: &ValidSession| it.borrowed().is_some() && reads;
     let known = known.filter(|it| is_lent(it) || elsewhere::keeps_sessions(app));

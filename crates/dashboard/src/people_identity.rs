@@ -66,11 +66,11 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Resul
         let (title, what) = match &identity {
             Some(_) => (
                 "Bind this user?",
-                "Whoever the identity provider calls by this subject signs in as this user.",
+                "The person with this subject at the identity provider signs in as this user.",
             ),
             None => (
                 "Unbind this user?",
-                "Their subject no longer signs in. Whoever signs in next with their verified address is bound. Sessions go on.",
+                "Their subject no longer signs in. The next subject that signs in with their verified address is bound. Sessions continue.",
             ),
         };
         let facts = html! { dl {

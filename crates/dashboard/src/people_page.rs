@@ -1,6 +1,6 @@
 //! `/dashboard/people`: an owner invites users, changes what they may do, and ends their sessions.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use axum::{extract::State, response::Response};
 use domain::id::{ProjectId, SessionId, UserId};
@@ -16,14 +16,14 @@ use super::{
     form::{self, FieldLabel, Form},
     layout::{self, At},
     page_request::{FormPost, PageFor, PageRequest},
-    people_identity,
+    people_identity, projects,
     verbatim::verbatim,
 };
 use crate::state::App;
 
 const PEOPLE: &str = "/dashboard/people";
 const VERSION: &str = "version";
-const SHOWN: [&str; 6] = [
+const FIELDS: [&str; 6] = [
     "name",
     "email",
     "role",
@@ -51,11 +51,11 @@ pub(super) fn path(user: &User) -> String {
 /// `GET /dashboard/people`: all users.
 pub(super) async fn list(page: PageFor<Own>, State(app): State<App>) -> Response {
     let fields = Fields::default().with("role", "support");
-    all(&page.request, &app, Form::new(&fields, None))
+    all(&page.request, &app, Form::new(&fields, None)).await
 }
 
-fn all(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
-    let users = app.edge.people.users();
+async fn all(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
+    let (users, choices) = (app.edge.people.users(), choices(request, app, form).await);
     let body = html! {
         h1 { "People" }
         @if users.is_empty() { p.empty { "Nobody has an account of their own yet: everybody signs in with the administrator's token. Invite an owner first." } } @else {
@@ -72,10 +72,10 @@ fn all(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
         }
         section.card {
             h2 { "Invite somebody" }
-            (form.alert(&SHOWN))
+            (form.alert(&FIELDS))
             form method="post" action=(PEOPLE) {
                 (form::token(request))
-                (inputs(form))
+                (inputs(form, &choices))
                 button.primary type="submit" { "Invite" }
             }
         }
@@ -91,12 +91,23 @@ fn state(user: &User) -> Markup {
     } }
 }
 
-fn inputs(form: Form<'_>) -> Markup {
+/// The projects of all cells, and any others that the form names, as value and text.
+async fn choices(request: &PageRequest, app: &App, form: Form<'_>) -> Vec<(String, String)> {
+    let (lines, _) = projects::all_lines(app, request.client()).await;
+    let known = lines.into_iter().map(|it| (it.id.to_string(), it.name));
+    let mut all: BTreeMap<String, String> = known.collect();
+    for id in named_projects(form.fields) {
+        all.entry(id.clone()).or_insert(id);
+    }
+    all.into_iter().collect()
+}
+
+fn inputs(form: Form<'_>, choices: &[(String, String)]) -> Markup {
     html! {
         (form.text(&FieldLabel("name", "Name", "")))
         (form.text(&FieldLabel("email", "E-mail address", "They sign in with it.")))
         (form.choice(&FieldLabel("role", "Role", ""), &ROLES))
-        (form.area(&FieldLabel("projects", "Projects", "Identifiers, one per line. Empty: all. Other projects do not exist for them.")))
+        (form.ticks(&FieldLabel("projects", "Projects", "None ticked: all. They do not see any others."), choices))
         (form.number(&FieldLabel("grantLimitPerDay", "Credits that they may grant in a day", "UTC. Empty: no limit.")))
         (form.number(&FieldLabel("refundLimitCentsPerDay", "Cents that they may refund in a day", "UTC, in the currency's smallest unit. Empty: no limit.")))
     }
@@ -106,8 +117,13 @@ fn role(fields: &Fields) -> Result<Role, Error> {
     fields.choice("role")
 }
 
-fn projects(fields: &Fields) -> Result<Option<Vec<ProjectId>>, Error> {
-    let named = fields.list("projects");
+fn named_projects(fields: &Fields) -> Vec<String> {
+    let all = fields.all("projects").flat_map(str::split_whitespace);
+    all.map(ToOwned::to_owned).collect()
+}
+
+fn scope(fields: &Fields) -> Result<Option<Vec<ProjectId>>, Error> {
+    let named = named_projects(fields);
     let read = named.iter().map(|id| {
         id.parse()
             .map_err(|_| Error::invalid("projects", "These must be projects' identifiers, proj_…."))
@@ -118,17 +134,17 @@ fn projects(fields: &Fields) -> Result<Option<Vec<ProjectId>>, Error> {
 
 fn current(user: &User) -> Fields {
     let projects = match &user.projects {
-        ProjectScope::All => String::new(),
-        ProjectScope::Some(some) => {
-            let ids: Vec<_> = some.iter().map(ToString::to_string).collect();
-            ids.join("\n")
-        }
+        ProjectScope::All => Vec::new(),
+        ProjectScope::Some(some) => some.iter().collect(),
     };
-    Fields::default()
+    let fields = Fields::default()
         .with("name", &user.name)
         .with("email", &user.email)
-        .with("role", user.role.name())
-        .with("projects", projects)
+        .with("role", user.role.name());
+    let fields = projects
+        .iter()
+        .fold(fields, |fields, id| fields.with("projects", id));
+    fields
         .with_some("grantLimitPerDay", user.grant_limit_per_day)
         .with_some("refundLimitCentsPerDay", user.refund_limit_cents_per_day)
 }
@@ -144,7 +160,7 @@ pub(super) async fn invite(
             name: fields.text("name").to_owned(),
             email: fields.text("email").to_owned(),
             role: role(&fields)?,
-            projects: projects(&fields)?,
+            projects: scope(&fields)?,
             grant_limit_per_day: fields.whole("grantLimitPerDay")?,
             refund_limit_cents_per_day: fields.whole("refundLimitCentsPerDay")?,
         };
@@ -153,7 +169,7 @@ pub(super) async fn invite(
     };
     Ok(match invited.await {
         Ok(invited) => link(&request, &app, &invited),
-        Err(error) => all(&request, &app, Form::new(&fields, Some(&error))),
+        Err(error) => all(&request, &app, Form::new(&fields, Some(&error))).await,
     })
 }
 
@@ -165,7 +181,7 @@ fn link(request: &PageRequest, app: &App, invited: &identity::Invited) -> Respon
         section.card.shown {
             h2 { "Copy now" }
             p { "Give this link to " (verbatim(&user.name)) ". It is valid for seven days and once, and shown only now. Where mail is set up, it is on its way to " (verbatim(&user.email)) ", too." }
-            p { code.key { (link) } }
+            p { (layout::copyable(&link)) }
         }
         p { a href=(path(user)) { "Go on" } }
     };
@@ -186,10 +202,10 @@ pub(super) fn named(request: &PageRequest, app: &App) -> Result<Arc<User>, Error
 /// `GET /dashboard/people/{user}`: a user and their sessions.
 pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
     let user = named(&page.request, &app)?;
-    Ok(one(&page.request, &app, &user, None))
+    Ok(one(&page.request, &app, &user, None).await)
 }
 
-fn one(
+async fn one(
     request: &PageRequest,
     app: &App,
     user: &User,
@@ -200,13 +216,14 @@ fn one(
         refused.map_or(&stored, |(fields, _)| fields),
         refused.map(|(_, error)| error),
     );
+    let choices = choices(request, app, form).await;
     let sessions = app.edge.people.sessions.list(app.edge.clock.now());
     let sessions: Vec<_> = sessions
         .into_iter()
         .filter(|it| it.user == Some(user.id))
         .collect();
-    let act = |deed: &str, class: Option<&str>, label: &str| {
-        html! { form method="post" action={ (path(user)) "/" (deed) } {
+    let act = |action: &str, class: Option<&str>, label: &str| {
+        html! { form method="post" action={ (path(user)) "/" (action) } {
             (form::token(request))
             button class=[class] type="submit" { (label) }
         } }
@@ -215,12 +232,12 @@ fn one(
         div.head { h1 { (verbatim(&user.name)) } (state(user)) }
         p.hint { code { (user.id) } }
         section.card {
-            (form.alert(&SHOWN))
-            @if let Some((sent, _)) = refused { (form::meanwhile(sent, &stored)) }
+            (form.alert(&FIELDS))
+            @if let Some((sent, _)) = refused { (form::conflict(sent, &stored)) }
             form method="post" action=(path(user)) {
                 (form::token(request))
                 input type="hidden" name=(VERSION) value=(user.version);
-                (inputs(form))
+                (inputs(form, &choices))
                 button.primary type="submit" { "Save" }
             }
         }
@@ -233,9 +250,9 @@ fn one(
             h2 { "Access" }
             div.row {
                 (act("invitation", None, "New invitation"))
-                @if user.disabled { (act("enable", None, "Let in again")) } @else { (act("disable", Some("danger"), "Keep out…")) }
+                @if user.disabled { (act("enable", None, "Restore access")) } @else { (act("disable", Some("danger"), "Remove access…")) }
             }
-            p.hint { "A new invitation is for somebody who lost their password or their device: they set both anew. Whoever is kept out is signed out at once." }
+            p.hint { "A new invitation lets a user who lost their password or device set both again. Removing access ends the user's sessions immediately." }
             (act("remove", Some("danger"), "Remove this user…"))
         }
     };
@@ -251,7 +268,7 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Resul
             name: Some(fields.text("name").to_owned()),
             email: Some(fields.text("email").to_owned()),
             role: Some(role(&fields)?),
-            projects: Some(projects(&fields)?),
+            projects: Some(scope(&fields)?),
             grant_limit_per_day: Some(fields.whole("grantLimitPerDay")?),
             refund_limit_cents_per_day: Some(fields.whole("refundLimitCentsPerDay")?),
             ..UserChange::default()
@@ -269,29 +286,31 @@ pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Resul
         }
         Err(error) => {
             let user = named(&request, &app)?;
-            Ok(one(&request, &app, &user, Some((&fields, &error))))
+            Ok(one(&request, &app, &user, Some((&fields, &error))).await)
         }
     }
 }
 
-/// The question before a deed that takes something away, and what that is.
+/// The question before an action that takes something away, and what that is.
 fn before(
     app: &App,
     user: &User,
-    deed: &str,
+    action: &str,
     fields: &Fields,
 ) -> Result<Option<(&'static str, Markup)>, Error> {
     let who =
         html! { div { dt { "User" } dd { (verbatim(&user.name)) ", " (verbatim(&user.email)) } } };
-    let told = |what: &str| html! { dl { (who) div { dt { "What goes" } dd { (what) } } } };
-    Ok(match deed {
+    let facts = |what: &str| html! { dl { (who) div { dt { "What goes" } dd { (what) } } } };
+    Ok(match action {
         "disable" => Some((
-            "Keep this user out?",
-            told("They are signed out at once and cannot sign in until they are let in again."),
+            "Remove this user's access?",
+            facts(
+                "Their sessions end immediately, and they cannot sign in until access is restored.",
+            ),
         )),
         "remove" => Some((
             "Remove this user?",
-            told(
+            facts(
                 "Their password, second factor and sessions. They can only come back by a new invitation. The audit log keeps their name.",
             ),
         )),
@@ -306,29 +325,30 @@ fn before(
     })
 }
 
-/// `POST /dashboard/people/{user}/{deed}`: invites again, keeps out, lets in, removes, or ends sessions.
+/// `POST /dashboard/people/{user}/{action}`: invites again, removes or restores access, removes, or ends sessions.
 pub(super) async fn act(State(app): State<App>, posted: FormPost<Own>) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let user = named(&request, &app)?;
     let (people, now) = (&app.edge.people, app.edge.clock.now());
-    let deed: String = request.named("deed", ErrorCode::RouteNotFound)?;
+    let action: String = request.named("action", ErrorCode::RouteNotFound)?;
     let disabled = |disabled| UserChange {
         disabled: Some(disabled),
         ..UserChange::default()
     };
     let who = format!("{} ({})", user.name, user.id);
-    if (&*deed, user.disabled) == ("disable", true) || (&*deed, user.disabled) == ("enable", false)
+    if (&*action, user.disabled) == ("disable", true)
+        || (&*action, user.disabled) == ("enable", false)
     {
         return Ok(request.done_before(&path(&user)));
     }
     if !fields.is_on(CONFIRMED)
-        && let Some((title, facts)) = before(&app, &user, &deed, &fields)?
+        && let Some((title, facts)) = before(&app, &user, &action, &fields)?
     {
         let page_path = path(&user);
-        let paths = (&*format!("{page_path}/{deed}"), &*page_path);
+        let paths = (&*format!("{page_path}/{action}"), &*page_path);
         return Ok(confirm(&request, At::People, &fields, paths, title, &facts));
     }
-    let (did, back) = match deed.as_str() {
+    let (did, back) = match action.as_str() {
         "invitation" => {
             let invited = people.invite_again(user.id, now).await.map_err(refused)?;
             return Ok(link(&request, &app, &invited));
@@ -338,14 +358,14 @@ pub(super) async fn act(State(app): State<App>, posted: FormPost<Own>) -> Result
                 .change(user.id, disabled(true), None)
                 .await
                 .map_err(refused)?;
-            (format!("Kept out user {who}"), path(&user))
+            (format!("Removed the access of user {who}"), path(&user))
         }
         "enable" => {
             people
                 .change(user.id, disabled(false), None)
                 .await
                 .map_err(refused)?;
-            (format!("Let in user {who}"), path(&user))
+            (format!("Restored the access of user {who}"), path(&user))
         }
         "remove" => {
             people.remove(user.id).await.map_err(refused)?;

@@ -1,4 +1,4 @@
-//! The stretch of time that the overview shows: a usual one up to now, or days that were entered; and the one before it.
+//! The time range that the overview shows: a usual one up to now, or days that were entered; and the one before it.
 
 use domain::Timestamp;
 use jiff::tz::TimeZone;
@@ -43,7 +43,7 @@ const PRESETS: [Preset; 3] = [
     },
 ];
 
-/// A stretch of time, in intervals of the UTC calendar.
+/// A time range, in intervals of the UTC calendar.
 pub(super) struct Period {
     /// The preset's name; `None`: days that were entered.
     preset: Option<&'static str>,

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::state::App;
 
-const SHOWN: [&str; 11] = [
+const FIELDS: [&str; 11] = [
     "label",
     "amountCents",
     "currency",
@@ -125,20 +125,29 @@ pub(super) async fn create(
     let id = project.project.id;
     let made: Result<Response, Error> = async {
         let new = new(&fields)?;
+        let mut others = project.prices(&product.id).filter(|price| price.active);
+        let same = others.find(|price| NewPrice::from((*price).clone()) == new);
+        if let Some(same) = same.filter(|_| !fields.is_on(CONFIRMED)) {
+            let page_path = path(&project, product);
+            let paths = (&*format!("{page_path}/prices"), &*page_path);
+            let facts = html! { p { "Buyers would see both. The one that is offered now: " code { (same.id) } "." } };
+            let (at, title) = (At::Project(&project, Tab::Catalog), "Create an identical price?");
+            return Ok(confirm(&request, at, &fields, paths, title, &facts));
+        }
         if guards_changes(&request, &project) {
             let draft = app.catalog.draft();
             draft.create_price(id, product.id, new.clone()).await?;
             let (product, price) = (product.id, new);
             let cost = money(price.amount_cents, &price.currency);
             let credits = grouped(price.credits_granted);
-            let what = format!("make a price of {product}: {cost} for {credits} credits");
+            let what = format!("create a price of {product}: {cost} for {credits} credits");
             let change = CatalogChange::NewPrice { product, price };
             return ask_for_change(&app, &request, &project, change, what).await;
         }
         let price = app.catalog.create_price(id, product.id, new).await?;
         let cost = money(price.amount_cents, &price.currency);
         let what = format!("Created price {} of {}: {cost}", price.id, product.id);
-        Ok(request.done(&path(&project, product), "made", what))
+        Ok(request.done(&path(&project, product), "created", what))
     }
     .await;
     let again = |error| page(&request, &project, product, &fields, Some(&error));
@@ -292,7 +301,7 @@ fn page(
         h1 { "New price of " (product.name) }
         p.lead { "A price's terms never change, so that what was sold stays as it was. To change them, create another price and stop offering this one." }
         section.card {
-            (form.alert(&SHOWN))
+            (form.alert(&FIELDS))
             (notice(request, project, "Prices"))
             form method="post" action=(page_path) {
                 (form::token(request))

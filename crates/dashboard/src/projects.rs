@@ -6,6 +6,7 @@ use domain::{catalog::Account, id::ProjectId};
 use edge::Own;
 use identity::{NewKey, Privilege};
 use maud::html;
+use scrip_http::limits::Client;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -89,25 +90,30 @@ pub(super) async fn create(State(app): State<App>, posted: FormPost<Own>) -> Res
             app.edge.people.sessions.keep_keys(&request.signed, keys);
             let path = format!("/dashboard/projects/{}/keys", project.id);
             let what = format!("Created project {} “{}”", project.id, project.name);
-            request.done(&path, "made", what)
+            request.done(&path, "created", what)
         }
         Err(error) => page(&request, &app, Form::new(&fields, Some(&error.into()))).await,
     }
 }
 
-async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
+/// The projects of all cells, and the cells that do not answer.
+pub(super) async fn all_lines(app: &App, client: Client) -> (Vec<ProjectLine>, Vec<i16>) {
     let mut projects = project_lines(app);
     let mut silent = Vec::new();
-    for (cell, lines) in elsewhere::asked::<Vec<ProjectLine>>(app, request.client(), "lines").await
-    {
+    for (cell, lines) in elsewhere::asked::<Vec<ProjectLine>>(app, client, "lines").await {
         match lines {
             Some(lines) => projects.extend(lines),
             None => silent.push(cell),
         }
     }
-    projects.retain(|line| request.authority.projects.includes(line.id));
     projects.sort_by_key(|line| line.id);
     projects.dedup_by_key(|line| line.id);
+    (projects, silent)
+}
+
+async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
+    let (mut projects, silent) = all_lines(app, request.client()).await;
+    projects.retain(|line| request.authority.projects.includes(line.id));
     let all = projects.len();
     let archived = request.query().text("archived") == "true";
     projects.retain(|line| line.archived == archived);

@@ -1,5 +1,5 @@
-//! Replaces the recovery code of an anonymous wallet, whoever knows the present one. The new one is shown once, or mailed
-//! to the buyer whose payment made the wallet, or to somebody whom the operator names.
+//! Replaces the recovery code of an anonymous wallet. The new one is shown once, or mailed to the buyer whose payment
+//! created the wallet, or to an address that the operator enters.
 
 use actors::{Address, WalletView};
 use axum::{extract::State, response::Response};
@@ -16,7 +16,7 @@ use super::{
     confirm::confirm,
     fields::{CONFIRMED, Fields, KEY},
     form,
-    layout::{At, Tab},
+    layout::{self, At, Tab},
     page_request::{FormPost, PageRequest},
     verbatim::verbatim,
     wallets::{name, path, wallet},
@@ -33,7 +33,7 @@ pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, view: &Walle
                 (form::token(request))
                 input type="hidden" name=(KEY) value=(Uuid::now_v7());
                 p { "For a buyer who lost it, or whose code somebody else knows." }
-                label { "Mail it to" input type="email" name="address" placeholder="the buyer whose payment made the wallet"; }
+                label { "Mail it to" input type="email" name="address" placeholder="the buyer whose payment created the wallet"; }
                 div.row {
                     button.danger name="to" value="page" type="submit" { "Replace and show it…" }
                     button.danger name="to" value="mail" type="submit" { "Replace and mail it…" }
@@ -43,7 +43,7 @@ pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, view: &Walle
     } }
 }
 
-/// Who is told the new code, and the address that it goes to; `None`: it is shown.
+/// Who gets the new code, and their address; `None`: it is shown.
 async fn receiver(
     app: &App,
     project: &ProjectCatalog,
@@ -82,13 +82,13 @@ pub(super) async fn replace(
     if view.external_user.is_some() {
         return Err(Error::new(ErrorCode::NoRecoveryCode));
     }
-    let (told, to) = receiver(&app, &project, &address, &fields).await?;
+    let (recipient, to) = receiver(&app, &project, &address, &fields).await?;
     let once = fields.key()?;
     let at = At::Project(&project, Tab::Wallets);
     if !fields.is_on(CONFIRMED) {
         let title = "Replace the recovery code?";
         let paths = (&*format!("{page_path}/replace-code"), &*page_path);
-        let facts = facts(&view, told, to.as_ref());
+        let facts = facts(&view, recipient, to.as_ref());
         return Ok(confirm(&request, at, &fields, paths, title, &facts));
     }
     let of = (&*project, &address);
@@ -101,29 +101,29 @@ pub(super) async fn replace(
             None => section.card.shown {
                 h2 { "Copy now" }
                 p { "The new recovery code of the wallet. It is shown only now." }
-                p { code.key { (replaced.code.reveal()) } }
+                p { (layout::copyable(replaced.code.reveal())) }
             },
         }
         p { a href=(page_path) { "Go on" } }
     };
     let page = Tab::Wallets.page(&request, &project, "The code was replaced", &body);
-    let what = in_words(&replaced, &view.id, told);
+    let what = in_words(&replaced, &view.id, recipient);
     Ok(request.audited(page, what))
 }
 
-fn facts(view: &WalletView, told: Recipient, to: Option<&Email>) -> Markup {
+fn facts(view: &WalletView, recipient: Recipient, to: Option<&Email>) -> Markup {
     html! { dl {
         div { dt { "Wallet" } dd { (name(view)) } }
-        div { dt { "What ends" } dd { "The present code and all former ones open nothing any more, and sessions that they began end. Open holds that publishable keys placed are released." } }
+        div { dt { "What ends" } dd { "The present code and all former ones stop working, and sessions that they began end. Open holds that publishable keys placed are released." } }
         div { dt { "What stays" } dd { "Credits, features, subscriptions, orders and notes." } }
         div { dt { "The new code" } dd {
             @match to {
                 Some(to) => {
                     "is mailed to " (verbatim(to.as_str()))
-                    @if told == Recipient::FirstBuyer { ", the buyer whose payment made the wallet" }
+                    @if recipient == Recipient::FirstBuyer { ", the buyer whose payment created the wallet" }
                     ", and not shown here"
                 },
-                None => "is shown once, on the next page: tell it to its owner, and to nobody else",
+                None => "is shown once, on the next page: give it to the owner only",
             }
         } }
     } }

@@ -78,7 +78,7 @@ fn of_currency(
         "decimals": decimals,
         "series": [
             {"name": format!("{currency} now"), "values": values},
-            {"name": "Period before", "values": earlier},
+            {"name": "Period before", "values": earlier, "before": true},
         ],
     });
     let percent = change(net(before), net(now));
@@ -98,7 +98,7 @@ fn of_currency(
         }
         section.card {
             h2 { "Revenue in " (currency) }
-            p.hint { "By when orders were placed, as they stand now, in days of UTC." }
+            p.hint { "By when orders were placed, in their present state, in UTC days." }
             div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
             details {
                 summary { "As a table" }
@@ -136,8 +136,10 @@ pub(super) fn best(project: &ProjectCatalog, best: &BestSellers, names: &[Markup
         });
     html! {
         @if best.is_partial { p.hint { "The best customers are those of the newest 200,000 orders of the period." } }
-        (best_of("Best prices", prices.collect()))
-        (best_of("Best customers", wallets.collect()))
+        div.columns {
+            (best_of("Best prices", prices.collect()))
+            (best_of("Best customers", wallets.collect()))
+        }
     }
 }
 

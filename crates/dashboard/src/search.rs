@@ -1,4 +1,4 @@
-//! One search for wallets and orders. What is looked for stands in the address, so that Back and links work; a recovery
+//! One search for wallets and orders. The query is in the address, so that Back and links work; a recovery
 //! code must not, so the form is sent as a `POST`.
 
 use actors::SearchResult;
@@ -24,7 +24,7 @@ use super::{
 use crate::state::App;
 
 /// The most wallets, and the most orders, of one search.
-const SHOWN: usize = 20;
+const MAX_RESULTS: usize = 20;
 /// The field with what is looked for.
 const QUERY: &str = "query";
 /// What providers call an order's checkout, payment and invoice begins so.
@@ -60,7 +60,10 @@ async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Res
     let found = match text.trim() {
         "" => SearchResult::default(),
         _ => {
-            let found = app.handle.search(&project.scope, None, text, SHOWN).await;
+            let found = app
+                .handle
+                .search(&project.scope, None, text, MAX_RESULTS)
+                .await;
             found.map_err(|error| Error::from_wallet(error, &project))?
         }
     };
@@ -79,11 +82,11 @@ async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Res
         p.hint { "By user id or how it begins, e-mail of any order, recovery code (also a former one), order, hold, "
             "checkout, wallet, or the provider's payment, invoice, customer or subscription." }
         @if !found.orders.is_empty() {
-            h2 { "Orders" @if found.orders.len() >= SHOWN { " (the first " (SHOWN) ")" } }
+            h2 { "Orders" @if found.orders.len() >= MAX_RESULTS { " (the first " (MAX_RESULTS) ")" } }
             (orders::table(&project, &found.orders))
         }
         @if !found.wallets.is_empty() {
-            h2 { "Wallets" @if found.wallets.len() >= SHOWN { " (the first " (SHOWN) ")" } }
+            h2 { "Wallets" @if found.wallets.len() >= MAX_RESULTS { " (the first " (MAX_RESULTS) ")" } }
             (wallets::table(&project, &found.wallets))
         }
     };

@@ -27,7 +27,7 @@ const CENTS: &str = "approvalAboveCents";
 const CREDITS: &str = "approvalAboveCredits";
 pub(super) const FREE: &str = "freeGrantsForCodeWallets";
 /// Fields that show their own error.
-const SHOWN: [&str; 9] = [
+const FIELDS: [&str; 9] = [
     CENTS,
     CREDITS,
     FREE,
@@ -67,7 +67,7 @@ pub(super) async fn save(
             .iter()
             .any(|name| before.text(name) != fields.text(name));
         if decides && !request.may(Privilege::Own) {
-            let message = "Only an owner decides what needs another person's yes.";
+            let message = "Only an owner can change what requires approval.";
             return Err(Error::about(CENTS, ErrorCode::RoleForbidden).saying(message));
         }
         let is_free = fields.is_on(FREE) && !before.is_on(FREE);
@@ -78,7 +78,8 @@ pub(super) async fn save(
                 ..drafted
             };
             if alone != app.catalog.project(id)?.project {
-                let message = "This needs another person's yes: save everything else by itself.";
+                let message =
+                    "This requires approval by a second person: save the other changes separately.";
                 return Err(Error::invalid(FREE, message));
             }
             let change = CatalogChange::FreeGrantsForCodeWallets;
@@ -192,12 +193,12 @@ pub(super) async fn set_provider(
             };
             (change, "Stripe")
         }
-        "none" => (ProviderChange::None, "nobody"),
+        "none" => (ProviderChange::None, "none"),
         _ => return Err(Error::missing("kind")),
     };
     let wanted = fields.text("kind");
     let present = provider(&project).to_lowercase();
-    // Another account of the same provider is another provider, too, and then `force` is ticked.
+    // Another account of the same provider is another provider too: then `force` is ticked.
     let leaves = present != "none" && (present != wanted || fields.is_on("force"));
     if leaves && !fields.is_on(CONFIRMED) {
         let body = html! {
@@ -211,8 +212,8 @@ pub(super) async fn set_provider(
                     input type="hidden" name=(CONFIRMED) value="on";
                     @if wanted == "stripe" { (secrets(Form::new(&Fields::default(), None))) }
                     div.row {
-                        button.primary type="submit" { "Yes, do it" }
-                        a.button href=(page_path(&project)) { "No" }
+                        button.primary type="submit" { "Change the payment provider to " (name) }
+                        a.button href=(page_path(&project)) { "Back" }
                     }
                 }
             }
@@ -261,7 +262,7 @@ fn page(
 ) -> Response {
     let stored = current(project);
     let stale = settings.filter(|(_, error)| error.code() == ErrorCode::ChangedMeanwhile);
-    let meanwhile = stale.map(|(sent, _)| form::meanwhile(sent, &stored));
+    let conflict = stale.map(|(sent, _)| form::conflict(sent, &stored));
     let settings = Form::new(
         settings.map_or(&stored, |(fields, _)| fields),
         settings.map(|(_, error)| error),
@@ -273,7 +274,7 @@ fn page(
     );
     let body = html! {
         h1 { "Settings" }
-        (settings_form(request, project, settings, &meanwhile.unwrap_or_default()))
+        (settings_form(request, project, settings, &conflict.unwrap_or_default()))
         (provider_form(request, app, project, payments))
         (archive::card(request, project))
     };
@@ -285,14 +286,14 @@ fn settings_form(
     request: &PageRequest,
     project: &ProjectCatalog,
     form: Form<'_>,
-    meanwhile: &Markup,
+    conflict: &Markup,
 ) -> Markup {
     html! {
         section.card {
             h2 { "Project" }
             p.hint { code { (project.project.id) } }
-            (form.alert(&SHOWN))
-            (meanwhile)
+            (form.alert(&FIELDS))
+            (conflict)
             (form::guarded(request, request.may(Privilege::Manage), &page_path(project), &html! {
                 (form::version(&current(project)))
                 (form.text(&FieldLabel("name", "Name", "")))
@@ -320,8 +321,8 @@ fn settings_form(
                     (form.tick(&FieldLabel("termsOfService", "Buyers agree to the terms of service", "")))
                 }
                 fieldset {
-                    legend { "Another person's yes" }
-                    p.hint { "What somebody asks for above this waits until an operator or owner who did not ask approves it. Owners decide it." }
+                    legend { "Approval by a second person" }
+                    p.hint { "What exceeds this waits until another operator or owner approves it. Only owners can change it." }
                     div.pair {
                         (form.number(&FieldLabel(CENTS, "Refunds above so many cents", "In the currency's smallest unit. Empty: none.")))
                         (form.number(&FieldLabel(CREDITS, "Grants above so many credits", "Empty: none.")))
@@ -341,7 +342,7 @@ fn provider_form(
 ) -> Markup {
     let webhook_url = app.accounts.webhook_url(project.project.id);
     html! {
-        section.card {
+        section.card #payments {
             h2 { "Payments" }
             p { "Payment provider: " b { (provider(project)) } }
             @if project.sandbox().is_some() {

@@ -70,7 +70,7 @@ pub(super) fn forms(app: &App, fields: &Fields, wrong: Option<&str>) -> Markup {
                     input #token name="token" type="password" autocomplete="off" required
                         autofocus[none] aria-describedby="token-hint";
                     p.hint #token-hint {
-                        "The value of " code { "SCRIP_ADMIN_TOKEN" } ", or the token that the server printed at its first start."
+                        "The value of " code { "SCRIP_ADMIN_TOKEN" } " or of the file that " code { "SCRIP_ADMIN_TOKEN_FILE" } " names; otherwise the first start printed it, or wrote it to " code { "admin-token" } " in the data directory. See " (layout::docs("self-hosting", "self-hosting")) "."
                     }
                 }
                 button.primary[none] type="submit" { "Sign in with the token" }

@@ -34,7 +34,7 @@ fn tier(project: &ProjectCatalog, known: &SubscriptionDetail) -> String {
     label.unwrap_or_else(|| product_name(project, known.subscription.product))
 }
 
-/// How a subscription stands, in a paragraph.
+/// A subscription's state, in a paragraph.
 pub(super) fn standing(project: &ProjectCatalog, known: &SubscriptionDetail) -> Markup {
     let subscription = &known.subscription;
     if let Some(at) = known.ended_at {

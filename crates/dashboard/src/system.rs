@@ -6,7 +6,7 @@ use axum::{extract::State, response::Response};
 use edge::Own;
 use maud::{Markup, html};
 use operations::backups::{Busy, FinishedBackup, Order};
-use operations::data_dir::verified::VerifyResult;
+use operations::{data_dir::verified::VerifyResult, duration::duration};
 use persistence::latency::{BOUNDS_MICROS, Commits};
 use wire::{Error, ErrorCode};
 
@@ -62,7 +62,7 @@ pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<R
         ("Wallets in memory", html! { (count(stats.awake)) }),
         ("Commands in flight", html! { (count(stats.in_flight)) }),
         (
-            "Events not folded yet",
+            "Events not checkpointed yet",
             html! { (count(stats.backlog)) ", " (in_bytes(stats.backlog_bytes)) },
         ),
         ("Provider events waiting", html! { (count(waiting)) }),
@@ -152,7 +152,7 @@ fn commits(commits: &Commits) -> Markup {
     let shown: Vec<(&String, u64)> = labels.iter().zip(commits.counts).collect();
     let shown = shown.get(first..=last).unwrap_or_default();
     let chart = serde_json::json!({
-        "kind": "Up to",
+        "kind": "Latency ≤",
         "labels": shown.iter().map(|(label, _)| label).collect::<Vec<_>>(),
         "series": [{"name": "Commits", "values": shown.iter().map(|(_, count)| count).collect::<Vec<_>>()}],
     });
@@ -177,7 +177,7 @@ fn commits(commits: &Commits) -> Markup {
                 details {
                     summary { "As a table" }
                     div.scroll tabindex="0" role="region" aria-label="Group commits by time" { table {
-                        thead { tr { th { "Took up to" } th.number { "Commits" } } }
+                        thead { tr { th { "Latency ≤" } th.number { "Count" } } }
                         tbody { @for (label, count) in shown { tr { td { (label) } td.number { (figure(*count)) } } } }
                     } }
                 }
@@ -199,7 +199,7 @@ fn size(folder: &Path) -> io::Result<u64> {
     while let Some(folder) = left.pop() {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            // A file may have been removed meanwhile.
+            // A file may have been removed since.
             let Ok(known) = entry.metadata() else {
                 continue;
             };
@@ -237,19 +237,6 @@ fn in_bytes(bytes: u64) -> String {
     }
 }
 
-fn duration(seconds: i64) -> String {
-    let (days, hours) = (
-        seconds.div_euclid(86_400),
-        seconds.div_euclid(3600).rem_euclid(24),
-    );
-    let minutes = seconds.div_euclid(60).rem_euclid(60);
-    match (days, hours) {
-        (0, 0) => format!("{minutes} min"),
-        (0, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{days} days {hours} h"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,7 +268,5 @@ mod tests {
         assert_eq!(all, ["0 bytes", "999 bytes", "1.0 KB", "1.5 MB", "12.3 GB"]);
         let all = [100, 2500, 5000, 2_500_000].map(in_millis);
         assert_eq!(all, ["0.1", "2.5", "5", "2500"]);
-        let all = [59, 61, 3_700, 90_000].map(duration);
-        assert_eq!(all, ["0 min", "1 min", "1 h 1 min", "1 days 1 h"]);
     }
 }

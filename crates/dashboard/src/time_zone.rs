@@ -1,5 +1,5 @@
-//! The time zone in which pages show instants and forms read days. It is the browser's own choice, kept in a cookie
-//! that holds nothing else.
+//! The time zone in which pages show instants and forms read days. A cookie names it: a script sets it to the browser's
+//! own zone for a session, a form for longer. Without it the zone is UTC.
 
 use axum::{extract::Request, middleware::Next, response::Response};
 use domain::Timestamp;
@@ -15,32 +15,35 @@ pub(super) const COOKIE: &str = "scrip_time_zone";
 
 tokio::task_local! {
     /// The zone of the request that is being answered, and its path and query.
-    static CHOSEN: (TimeZone, String);
+    static CHOSEN: (Option<TimeZone>, String);
 }
 
 /// Answers a request in the zone that its browser chose.
 pub(super) async fn choose(request: Request, next: Next) -> Response {
     let named = cookies::value(request.headers(), COOKIE);
     let zone = named.and_then(|name| TimeZone::get(name).ok());
-    let chosen = (zone.unwrap_or(TimeZone::UTC), request.uri().to_string());
+    let chosen = (zone, request.uri().to_string());
     CHOSEN.scope(chosen, next.run(request)).await
 }
 
 /// The zone of the request that is being answered.
 fn chosen() -> TimeZone {
     let zone = CHOSEN.try_with(|(zone, _)| zone.clone());
-    zone.unwrap_or(TimeZone::UTC)
+    zone.ok().flatten().unwrap_or(TimeZone::UTC)
 }
 
 /// The line below each page that names the zone and leads to its form.
 pub(super) fn footer() -> Markup {
-    let path = CHOSEN
-        .try_with(|(_, path)| path.clone())
-        .unwrap_or_default();
+    let chosen = CHOSEN.try_with(|(zone, path)| (zone.is_none(), path.clone()));
+    let (is_default, path) = chosen.unwrap_or_default();
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("back", &path);
     html! {
-        footer { "Times are in " (name()) ". " a href={ (PATH) "?" (query.finish()) } { "Change" } }
+        footer {
+            "Times are in " span #zone data-default[is_default] { (name()) } ". "
+            a href={ (PATH) "?" (query.finish()) } { "Change" }
+            " · " a href="/docs/dashboard" { "About the dashboard" }
+        }
     }
 }
 
@@ -50,10 +53,10 @@ pub(super) fn name() -> String {
     zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
-/// An instant to the second, with the zone's abbreviation.
+/// An instant to the second.
 pub(super) fn written(at: Timestamp) -> Option<String> {
     let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
-    let text = at.to_zoned(chosen()).strftime("%Y-%m-%d %H:%M:%S %Z");
+    let text = at.to_zoned(chosen()).strftime("%Y-%m-%d %H:%M:%S");
     Some(text.to_string())
 }
 

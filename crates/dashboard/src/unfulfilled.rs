@@ -1,4 +1,4 @@
-//! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's books
+//! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's payments
 //! with the orders.
 
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{Timestamp, catalog::Price, id::PriceId, text::PaymentId};
 use edge::Support;
-use identity::{Gift, Privilege};
+use identity::{OutgoingValue, Privilege};
 use maud::{Markup, html};
 use operations::audit::Proof;
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
@@ -27,7 +27,7 @@ use super::{
 use crate::state::App;
 
 /// Payments per page.
-const SHOWN: usize = 25;
+const PAGE_SIZE: usize = 25;
 /// Most characters of a note.
 const MAX_NOTE: usize = 2000;
 
@@ -55,9 +55,9 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
     let mut payments = app
         .payments
         .unfulfilled()
-        .open(id, before, SHOWN.saturating_add(1));
-    let more = payments.len() > SHOWN;
-    payments.truncate(SHOWN);
+        .open(id, before, PAGE_SIZE.saturating_add(1));
+    let more = payments.len() > PAGE_SIZE;
+    payments.truncate(PAGE_SIZE);
     let last = payments.last().filter(|_| more);
     let older = last.map(|last| PaymentCursor(last.seen_at, last.payment.clone()));
     let body = html! {
@@ -101,7 +101,7 @@ fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalo
             @if status.running.is_some() { p { "One is running." } } @else if request.may(Privilege::Support) {
                 form method="post" action={ (page_path(project)) "/reconcile" } {
                     (form::token(request))
-                    button type="submit" { "Compare them now" }
+                    button type="submit" { "Compare now" }
                 }
             }
         }
@@ -151,7 +151,7 @@ pub(super) async fn reconcile(
     let project = request.project(&app)?;
     let begun = app.payments.reconciliations().begin_daily(&project);
     begun.map_err(|error| Error::from_payments(error, &project))?;
-    let what = "Started a reconciliation of the provider's books with the orders";
+    let what = "Started a reconciliation of the provider's payments with the orders";
     Ok(request.done(&page_path(&project), "reconciling", what.to_owned()))
 }
 
@@ -222,7 +222,7 @@ pub(super) fn page(
             }
         }
         @if known.is_open() && !request.may(Privilege::Support) {
-            p { "It waits for somebody who may decide about it." }
+            p { "Somebody with permission has to decide about it." }
         } @else if known.is_open() { (decisions(request, project, known, form)) } @else {
             p { "This payment was already decided." }
         }
@@ -246,7 +246,7 @@ fn decisions(
                 .map(move |price| (product, price))
         })
         .map(|(product, price)| {
-            let said = money(price.amount_cents, &price.currency);
+            let cost = money(price.amount_cents, &price.currency);
             let off = if is_on_sale(project, price) {
                 ""
             } else {
@@ -254,7 +254,7 @@ fn decisions(
             };
             (
                 price.id.to_string(),
-                format!("{}, {said}{off}", product.name),
+                format!("{}, {cost}{off}", product.name),
             )
         })
         .collect();
@@ -275,7 +275,7 @@ fn decisions(
             form method="post" action={ (action) "/refund" } {
                 (form::token(request))
                 p { "The whole remaining amount is refunded. A subscription that it paid for continues: end it at the provider." }
-                (form.tick(&FieldLabel(CONFIRMED, "Yes, refund this money", "")))
+                (form.tick(&FieldLabel(CONFIRMED, "Refund this payment", "")))
                 button.danger type="submit" { "Refund" }
             }
         }
@@ -284,14 +284,14 @@ fn decisions(
             form method="post" action={ (action) "/dismiss" } {
                 (form::token(request))
                 (form.text(&FieldLabel("note", "Why", "Recorded in the audit log.")))
-                (form.tick(&FieldLabel(CONFIRMED, "Yes, leave it as it is", "")))
+                (form.tick(&FieldLabel(CONFIRMED, "Leave it without an order", "")))
                 button type="submit" { "Dismiss" }
             }
         }
     }
 }
 
-/// Refuses to decide about a payment once more.
+/// Refuses a second decision about a payment.
 pub(super) fn undecided(known: &UnfulfilledPayment) -> Result<(), Error> {
     match known.is_open() {
         true => Ok(()),
@@ -311,13 +311,13 @@ pub(super) async fn refund(
         undecided(&known)?;
         fields.confirmed()?;
         let id = &known.payment;
-        let gift = Gift::Payment {
+        let value = OutgoingValue::Payment {
             payment: id.clone(),
             cents: known.paid.amount_cents,
         };
         let why = ("", id.as_str());
-        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
-            return Ok(waits);
+        if let Some(pending) = admission::admit(&app, &request, &project, &value, why).await? {
+            return Ok(pending);
         }
         let amount = money(known.paid.amount_cents, &known.currency);
         let words = format!("Refund unfulfilled payment {id} of {amount}");
@@ -325,7 +325,7 @@ pub(super) async fn refund(
             payment: id.clone(),
         };
         request.announce(&app, &words, Some(proof)).await?;
-        give_back(&app, &request, &project, id).await?;
+        refund_payment(&app, &request, &project, id).await?;
         let what = format!("Refunded unfulfilled payment {id} of {amount}");
         Ok(request.done(&page_path(&project), "refunded", what))
     }
@@ -334,9 +334,9 @@ pub(super) async fn refund(
     Ok(done.unwrap_or_else(again))
 }
 
-/// Refunds a payment. Where the provider refuses one of its bill after it gave back another, the audit log says what was
-/// given.
-pub(super) async fn give_back(
+/// Refunds a payment. Where the provider refuses one of its bill after it refunded another, the audit log has what was
+/// refunded.
+pub(super) async fn refund_payment(
     app: &App,
     request: &PageRequest,
     project: &Arc<ProjectCatalog>,

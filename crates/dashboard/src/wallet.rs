@@ -16,7 +16,7 @@ use wire::Error;
 use super::{
     actions,
     catalog::product_name,
-    erase,
+    comments, erase,
     fields::Fields,
     form::{self, Form},
     freeze,
@@ -25,7 +25,7 @@ use super::{
     money::grouped,
     orders,
     page_request::PageRequest,
-    remarks, replace_code, subscriptions,
+    replace_code, subscriptions,
     wallets::{name, path, wallet},
 };
 use crate::state::App;
@@ -48,11 +48,11 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let deductions = page.lines.iter();
     let deductions = deductions.filter(|line| line.entry.reason == Reason::Deduction);
     let deductions = deductions.map(|line| line.id.number()).collect();
-    let given = handle.given_back(scope, &address, deductions).await;
-    let given = given.map_err(refused)?;
+    let reversed = handle.given_back(scope, &address, deductions).await;
+    let reversed = reversed.map_err(refused)?;
     let bought = handle.wallet_orders(scope, &address, None, ORDERS).await;
     let bought = bought.map_err(refused)?;
-    let remarks = remarks::of(&app, key).await?;
+    let comments = comments::of(&app, key).await?;
     let ended = handle.ended_subscriptions(scope, &address, ENDED).await;
     let ended = ended.map_err(refused)?;
     let view = &detail.view;
@@ -60,12 +60,20 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         h1 { (name(view)) }
         p.hint { code { (view.id) } " · created " (layout::when(view.created_at)) }
         (freeze::banner(view.frozen.as_ref()))
+        nav.jump aria-label="On this page" {
+            @if request.may(Privilege::Support) {
+                a.button.small href="#grant" { "Grant" } a.button.small href="#deduct" { "Deduct" }
+                a.button.small href="#features" { "Features" }
+                a.button.small href="#freeze" { @if view.frozen.is_some() { "Unfreeze" } @else { "Freeze" } }
+            }
+            a href="#orders" { "Orders" } a href="#ledger" { "Ledger" } a href="#notes" { "Notes" }
+        }
         (balances(&project, key, &detail))
         (access(&request, &project, key, &detail, &ended))
         @if !detail.holds.0.is_empty() { (holds(&request, &project, key, &detail)) }
         (orders::of_wallet(&project, key, &bought))
-        (ledger::card(&request, &project, key, query, &ledger::Shown { page, given }))
-        (remarks::card(&request, &project, key, &remarks, Form::new(&Fields::default(), None)))
+        (ledger::card(&request, &project, key, query, &ledger::Shown { page, reversed }))
+        (comments::card(&request, &project, key, &comments, Form::new(&Fields::default(), None)))
         (actions::forms(&request, &project, key))
         (replace_code::card(&request, &project, view))
         (freeze::card(&request, &project, view, Form::new(&Fields::default(), None)))

@@ -1,12 +1,14 @@
 //! A project's wallets: the last used ones, or those with the largest balances.
 
+use std::borrow::Cow;
+
 use actors::{ListedWallet, WalletOrder, WalletView};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::id::{ProductId, WalletKey};
 use edge::csv;
 use maud::{Markup, html};
-use wire::{Error, ErrorCode, cursor::WalletCursor};
+use wire::{Error, ErrorCode, cursor::WalletCursor, visible::visible};
 
 use super::{
     form::{FieldLabel, Form},
@@ -17,8 +19,7 @@ use super::{
 };
 use crate::state::App;
 
-/// Wallets per page.
-const SHOWN: usize = 25;
+const PAGE_SIZE: usize = 25;
 /// Balances that a row of the table shows.
 const BALANCES: usize = 3;
 
@@ -47,7 +48,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
     let order = order(&request, &project);
     let page = app
         .handle
-        .wallets(&project.scope, order, after, SHOWN)
+        .wallets(&project.scope, order, after, PAGE_SIZE)
         .await;
     let page = page.map_err(|error| Error::from_wallet(error, &project))?;
     let kept = query.query(&["sort"]);
@@ -116,5 +117,20 @@ pub(super) fn name(wallet: &WalletView) -> Markup {
     match &wallet.external_user {
         Some(user) => verbatim(user.as_str()),
         None => html! { "Anonymous wallet" },
+    }
+}
+
+/// The same within the title of a confirmation.
+pub(super) fn owner(wallet: &WalletView) -> Cow<'_, str> {
+    let user = wallet.external_user.as_ref();
+    user.map_or("this wallet".into(), |user| visible(user.as_str()))
+}
+
+/// The head of a page about one wallet: its name as a link, and what can be spent.
+pub(super) fn head(project: &ProjectCatalog, view: &WalletView, title: &str) -> Markup {
+    html! {
+        h1 { (title) }
+        p { a href=(path(project, view.key)) { (name(view)) } " " code.small { (view.id) } }
+        p.hint { (balances(project, view)) }
     }
 }

@@ -1,4 +1,4 @@
-//! Changes a webhook endpoint: where it is and which events it gets, whether it is on, its secret; or deletes it.
+//! Changes a webhook endpoint: its address and events, its state, its secret; or deletes it.
 
 use axum::{extract::State, response::Response};
 use catalog::{EndpointChange, ProjectCatalog};
@@ -29,16 +29,11 @@ fn current(endpoint: &Endpoint) -> Fields {
 
 /// The address and the events of an endpoint, as inputs.
 pub(super) fn inputs(form: &Form<'_>) -> Markup {
-    let ticked = |kind: &str| form.fields.all("event").any(|it| it == kind);
+    let events = EVENT_TYPES.map(|kind| (kind, kind));
+    let hint = "Leave empty to receive all event types, including future ones.";
     html! {
         (form.text(&FieldLabel("url", "Address", "Such as https://shop.example/hooks.")))
-        fieldset {
-            legend { "Events" }
-            p.hint { "None ticked: all, and those of later releases." }
-            div.row { @for kind in EVENT_TYPES {
-                label { input type="checkbox" name="event" value=(kind) checked[ticked(kind)]; " " (kind) }
-            } }
-        }
+        (form.ticks(&FieldLabel("event", "Events", hint), &events))
     }
 }
 
@@ -61,7 +56,7 @@ pub(super) fn cards(
             h2 { "Send again" }
             form method="post" action={ (page_path) "/replay" } {
                 (form::token(request))
-                (replay.day(&FieldLabel("since", "All since", "From the start of that day, UTC. Events are kept for 30 days.")))
+                (replay.day(&FieldLabel("since", "All since", "From the start of that day. Events are kept for 30 days.")))
                 button type="submit" { "Send again" }
             }
         } }
@@ -69,7 +64,7 @@ pub(super) fn cards(
             section.card {
                 h2 { "Endpoint" }
                 (form.alert(&["url"]))
-                (form::meanwhile_of(form, &stored))
+                (form::conflict_of(form, &stored))
                 form method="post" action=(page_path) {
                     (form::token(request))
                     (form::version(&stored))
@@ -78,14 +73,14 @@ pub(super) fn cards(
                 }
             }
             section.card {
-                h2 { "Switch, secret" }
+                h2 { "State and secret" }
                 form.row method="post" action=(page_path) {
                     (form::token(request))
                     (form::version(&stored))
                     @if endpoint.is_active() {
-                        button.danger name="action" value="off" type="submit" { "Switch off…" }
+                        button.danger name="action" value="off" type="submit" { "Disable…" }
                     } @else {
-                        button name="action" value="on" type="submit" { "Switch on" }
+                        button name="action" value="on" type="submit" { "Enable" }
                     }
                     button.danger name="action" value="rotate" type="submit" { "Rotate secret…" }
                     button.danger name="action" value="delete" type="submit" { "Delete…" }
@@ -96,9 +91,9 @@ pub(super) fn cards(
     }
 }
 
-/// The question before a deed that takes something away, and what that is. `waiting` deliveries are yet to be made.
+/// The question before an action that takes something away, and what that is. `waiting` deliveries are pending.
 fn question(action: &str, endpoint: &Endpoint, waiting: u64) -> Option<(&'static str, Markup)> {
-    let told = |what: &Markup| {
+    let facts = |what: &Markup| {
         html! { dl {
             div { dt { "Endpoint" } dd { code.wrap { (endpoint.url) } } }
             div { dt { "What happens" } dd { (what) } }
@@ -106,22 +101,22 @@ fn question(action: &str, endpoint: &Endpoint, waiting: u64) -> Option<(&'static
     };
     match action {
         "off" => Some((
-            "Switch this endpoint off?",
-            told(
-                &html! { "It gets no events until it is switched on again; then it goes on where it stopped, as far as events are kept: 30 days." },
+            "Disable this endpoint?",
+            facts(
+                &html! { "It gets no events until it is enabled again; then it continues where it stopped. Events are kept for 30 days." },
             ),
         )),
         "rotate" => Some((
             "Rotate the secret?",
-            told(
+            facts(
                 &html! { "A new secret is shown once. The present one stops working in 24 hours: your server has to know the new one by then." },
             ),
         )),
         "delete" => Some((
             "Delete this endpoint?",
-            told(&html! {
+            facts(&html! {
                 "It gets no more events, and the record of its deliveries is deleted. "
-                @if waiting > 0 { b { (waiting) " deliveries wait and are lost." } } @else { "None waits." }
+                @if waiting > 0 { b { (waiting) " pending deliveries are lost." } } @else { "None is pending." }
                 " This cannot be undone."
             }),
         )),
@@ -129,7 +124,7 @@ fn question(action: &str, endpoint: &Endpoint, waiting: u64) -> Option<(&'static
     }
 }
 
-/// `POST …/webhooks/{webhook}`: changes an endpoint, switches it on or off, rotates its secret, or deletes it.
+/// `POST …/webhooks/{webhook}`: changes an endpoint, enables or disables it, rotates its secret, or deletes it.
 pub(super) async fn change(
     State(app): State<App>,
     posted: FormPost<Manage>,
@@ -172,7 +167,7 @@ async fn carry_out(app: &App, request: &PageRequest, fields: &Fields) -> Result<
         let paths = (&*page_path, &*page_path);
         return Ok(confirm(request, at, fields, paths, title, &facts));
     }
-    let switched = |active| EndpointChange {
+    let enabled = |active| EndpointChange {
         active: Some(active),
         ..EndpointChange::default()
     };
@@ -194,21 +189,21 @@ async fn carry_out(app: &App, request: &PageRequest, fields: &Fields) -> Result<
             return Ok(request.done_if(is_done, &page_path, "saved", what));
         }
         "on" => {
-            let change = switched(true);
+            let change = enabled(true);
             app.catalog.update_endpoint(id, endpoint.id, change).await?;
-            ("saved", "Switched on", page_path)
+            ("saved", "Enabled", page_path)
         }
         "off" => {
-            let change = switched(false);
+            let change = enabled(false);
             app.catalog.update_endpoint(id, endpoint.id, change).await?;
-            ("saved", "Switched off", page_path)
+            ("saved", "Disabled", page_path)
         }
         "rotate" => {
             let minted = app.catalog.rotate_endpoint(id, endpoint.id).await?;
             let secret = webhooks::secret(id, minted.plain);
             let sessions = &app.edge.people.sessions;
             sessions.keep_keys(&request.signed, vec![secret]);
-            ("made", "Rotated the secret of", page_path)
+            ("created", "Rotated the secret of", page_path)
         }
         "delete" => {
             app.catalog.delete_endpoint(id, endpoint.id).await?;

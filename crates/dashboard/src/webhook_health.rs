@@ -16,9 +16,9 @@ pub(super) fn badge(status: EndpointStatus, health: &EndpointHealth) -> Markup {
             EndpointStatus::Active if health.failing_since.is_some() => span.badge.bad { "Failing" },
             EndpointStatus::Active if health.succeeded < health.attempts => span.badge.wait { "Active, with failures" },
             EndpointStatus::Active => span.badge.good { "Active" },
-            EndpointStatus::Off | EndpointStatus::Deleted => span.badge { "Off" },
-            EndpointStatus::Gone => span.badge.bad { "Off: answered 410" },
-            EndpointStatus::Failing => span.badge.bad { "Off: failed for days" },
+            EndpointStatus::Off | EndpointStatus::Deleted => span.badge { "Disabled" },
+            EndpointStatus::Gone => span.badge.bad { "Disabled (410 Gone)" },
+            EndpointStatus::Failing => span.badge.bad { "Disabled (failed for days)" },
         }
     }
 }

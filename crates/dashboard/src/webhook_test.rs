@@ -33,7 +33,7 @@ pub(super) fn card(request: &PageRequest, page_path: &str) -> Markup {
                 }
                 button type="submit" { "Send a test event" }
             }
-            p.hint { "Signed as others are, sent once, and not kept. It says " code { "\"test\": true" } " instead of what happened." }
+            p.hint { "Signed like any delivery, sent once, not stored. Its body has " code { "\"test\": true" } "." }
         }
     } }
 }

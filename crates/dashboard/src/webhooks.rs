@@ -29,13 +29,12 @@ use super::{
 };
 use crate::state::App;
 
-/// Deliveries per page.
-const SHOWN: usize = 25;
+const PAGE_SIZE: usize = 25;
 const SECRET: &str = "Signing secret";
-/// What deliveries may be looked at by, as it stands in an address and on the page.
+/// The filters of deliveries: the query's value, the label, the status.
 const FILTERS: [(&str, &str, Option<Status>); 4] = [
     ("", "All", None),
-    ("failed", "Given up", Some(Status::Failed)),
+    ("failed", "Failed", Some(Status::Failed)),
     ("pending", "Pending", Some(Status::Pending)),
     ("succeeded", "Delivered", Some(Status::Succeeded)),
 ];
@@ -72,7 +71,7 @@ pub(super) async fn create(
         let minted = app.catalog.create_endpoint(id, new(&app, &fields)?).await?;
         let endpoint = &minted.endpoint;
         let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
-        let response = request.done(&page_path(&project, endpoint), "made", what);
+        let response = request.done(&page_path(&project, endpoint), "created", what);
         app.edge
             .people
             .sessions
@@ -125,7 +124,7 @@ fn page(
         .collect();
     let body = html! {
         h1 { "Webhooks" }
-        p.lead { "Your servers are notified of changes to orders, subscriptions and wallets. Signed as in Standard Webhooks." }
+        p.lead { "Your servers are notified of changes to orders, subscriptions and wallets. Signed as in Standard Webhooks. " (layout::docs("webhooks", "Verify and handle them")) }
         @if endpoints.is_empty() { p.empty { "There is no endpoint yet." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
                 thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Attempts" } th { "Created" } } }
@@ -178,10 +177,10 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let status = known.and_then(|(_, _, status)| *status);
     let mut deliveries =
         app.webhooks
-            .deliveries(endpoint.id, before, SHOWN.saturating_add(1), status);
+            .deliveries(endpoint.id, before, PAGE_SIZE.saturating_add(1), status);
     let health = app.webhooks.health(endpoint.id);
-    let more = deliveries.len() > SHOWN;
-    deliveries.truncate(SHOWN);
+    let more = deliveries.len() > PAGE_SIZE;
+    deliveries.truncate(PAGE_SIZE);
     let new = app
         .edge
         .people
@@ -228,7 +227,7 @@ pub(super) fn state(status: Status) -> Markup {
         @match status {
             Status::Pending => span.badge.wait { "Pending" },
             Status::Succeeded => span.badge.good { "Delivered" },
-            Status::Failed => span.badge.bad { "Given up" },
+            Status::Failed => span.badge.bad { "Failed" },
         }
     }
 }

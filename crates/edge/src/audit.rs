@@ -209,7 +209,7 @@ pub async fn begin_entry(
     let (project, kind) = subject(parts.uri.path());
     let entry = AuditEntry::done(edge.clock.now(), who.into(), &what, from)
         .about(project, kind)
-        .with_deed(deed(parts.uri.path(), key));
+        .with_retry_key(deed(parts.uri.path(), key));
     let intent = edge.audit.begin(entry).await.map_err(unwritten)?;
     *pending.entry.lock() = Some(intent);
     Ok(())

@@ -1,5 +1,5 @@
-//! How much somebody granted and refunded today: counted before the deed, so that a crash cannot give more, and once for
-//! each key: under the same key another gift, or one to somebody else, is counted by itself.
+//! Daily limits: what a user granted and refunded today, counted before it is done, so that a crash cannot exceed them,
+//! and once for each key and value.
 
 use actors::notes;
 use actors::notes::NoteKind;
@@ -7,20 +7,20 @@ use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::UserId};
 use serde::{Deserialize, Serialize};
 
-use crate::{Authority, Error, Gift, Holder, People};
+use crate::{Authority, Error, Holder, OutgoingValue, People};
 
 const DAY_MILLIS: i64 = 24 * 3600 * 1000;
-/// The keys of a day that are remembered; those before them are counted again.
-const KEYS: usize = 200;
+/// The keys of a day that are kept; earlier ones count again.
+const MAX_KEYS: usize = 200;
 
-/// What a user gave on a day.
+/// What a user granted and refunded on a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DayCount {
     /// Days since the epoch, UTC.
     day: i64,
     granted: i64,
     refunded: i64,
-    /// Hashes of the gifts and keys that were counted.
+    /// Hashes of the values and keys that were counted.
     keys: Vec<String>,
 }
 
@@ -30,16 +30,16 @@ pub struct DayCountNote;
 
 impl NoteKind for DayCountNote {
     const NUMBER: u8 = 34;
-    const NAME: &'static str = "what a user gave today";
+    const NAME: &'static str = "daily total of a user";
     type Key = UserId;
     type Body = DayCount;
 }
 
 impl DayCount {
-    /// The count with a gift; `None`: it was counted before under this key.
+    /// The count with a value; `None`: this key counted it before.
     fn with(
         &self,
-        gift: &Gift,
+        value: &OutgoingValue,
         key: &str,
         limits: (Option<i64>, Option<i64>),
         now: Timestamp,
@@ -52,14 +52,14 @@ impl DayCount {
                 ..Self::default()
             },
         };
-        let what = serde_json::to_string(gift).map_err(|_| Error::Secret)?;
+        let what = serde_json::to_string(value).map_err(|_| Error::Secret)?;
         let hash = catalog::sha256(format!("{what} {key}").as_bytes());
         let hash = HEXLOWER.encode(hash.first_chunk::<8>().unwrap_or(&[0; 8]));
         if count.keys.contains(&hash) {
             return Ok(None);
         }
-        let credits = (&mut count.granted, gift.credits(), limits.0);
-        let cents = (&mut count.refunded, gift.cents(), limits.1);
+        let credits = (&mut count.granted, value.credits(), limits.0);
+        let cents = (&mut count.refunded, value.cents(), limits.1);
         for (sum, much, limit) in [credits, cents] {
             let much = much.unwrap_or(0);
             let left = limit.map(|limit| limit.saturating_sub(*sum));
@@ -69,7 +69,7 @@ impl DayCount {
             *sum = sum.saturating_add(much);
         }
         count.keys.push(hash);
-        if count.keys.len() > KEYS {
+        if count.keys.len() > MAX_KEYS {
             count.keys.remove(0);
         }
         Ok(Some(count))
@@ -77,15 +77,15 @@ impl DayCount {
 }
 
 impl People {
-    /// Counts what somebody is about to give under an idempotency key, if they may give it today; once that is durable.
+    /// Counts a value towards its giver's daily limit, once for an idempotency key; returns once that is durable.
     ///
     /// # Errors
     ///
-    /// [`Error::DailyLimitExceeded`] where it is more than is left today; it could not be logged.
-    pub async fn count_gift(
+    /// [`Error::DailyLimitExceeded`]; it could not be logged.
+    pub async fn count_outgoing(
         &self,
         giver: &Authority,
-        gift: &Gift,
+        value: &OutgoingValue,
         key: &str,
         now: Timestamp,
     ) -> Result<(), Error> {
@@ -98,7 +98,7 @@ impl People {
         }
         let _changing = self.changing.lock().await;
         let known = self.counts.lock().get(id).cloned().unwrap_or_default();
-        let Some(count) = known.with(gift, key, limits, now)? else {
+        let Some(count) = known.with(value, key, limits, now)? else {
             return Ok(());
         };
         let note = notes::put::<DayCountNote>(id, &count);
@@ -119,8 +119,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
 
-    fn grant(credits: i64) -> Gift {
-        Gift::Grant {
+    fn grant(credits: i64) -> OutgoingValue {
+        OutgoingValue::Grant {
             wallet: WalletKey([1; 16]),
             product: ProductId(1),
             credits,
@@ -128,20 +128,21 @@ mod tests {
         }
     }
 
-    fn refund(cents: i64) -> Gift {
+    fn refund(cents: i64) -> OutgoingValue {
         let payment = PaymentId::new("pi_1").unwrap();
-        Gift::Payment { payment, cents }
+        OutgoingValue::Payment { payment, cents }
     }
 
     #[test]
-    fn a_day_has_a_limit_and_a_gift_counts_once_under_its_key() {
+    fn a_day_has_a_limit_and_a_key_counts_once() {
         let limits = (Some(100), Some(5));
-        let with = |count: &DayCount, gift: Gift, key, now| count.with(&gift, key, limits, now);
+        let with =
+            |count: &DayCount, value: OutgoingValue, key, now| count.with(&value, key, limits, now);
         let none = DayCount::default();
         let first = with(&none, grant(60), "a", NOW).unwrap().unwrap();
         assert_eq!(with(&first, grant(60), "a", NOW), Ok(None));
         // Neither more under the same key nor the same to somebody else is free.
-        let elsewhere = Gift::Grant {
+        let elsewhere = OutgoingValue::Grant {
             wallet: WalletKey([2; 16]),
             product: ProductId(1),
             credits: 60,

@@ -1,5 +1,5 @@
-//! What somebody asked for that needs another person's yes: kept until somebody answers, or a week is over. Who may
-//! answer is [`Privilege::Manage`](crate::Privilege) and another than who asked.
+//! Requests for approval by a second person, kept for a week until somebody with
+//! [`Privilege::Manage`](crate::Privilege), other than the requester, answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,31 +15,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Action, Authority, Error, People};
 
-/// How long a request waits.
-const WAIT_SECONDS: i64 = 7 * 24 * 3600;
-/// The most requests of a project that wait.
-const PER_PROJECT: usize = 100;
+const EXPIRY_SECONDS: i64 = 7 * 24 * 3600;
+const MAX_PER_PROJECT: usize = 100;
 
-/// Something that needs another person's yes.
+/// A request for approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
     /// The identifier of the request.
     pub id: ApprovalId,
     /// The project that it is about.
     pub project: ProjectId,
-    /// Who asked, and what they might do then.
+    /// The requester, with their permissions at that time.
     pub asker: Authority,
     /// When, in milliseconds.
     pub at: i64,
-    /// What they asked for.
+    /// What is requested.
     pub action: Action,
     /// The same in words, for the audit log.
     pub what: String,
-    /// What another person who approved it is called, where whoever asked has to finish it.
+    /// The name of the approver, if the requester has to complete it.
     pub approved_by: Option<String>,
     /// Why, in a line; may be empty.
     pub reason: String,
-    /// The idempotency key under which it is done, so that it is done once.
+    /// The idempotency key under which it is carried out.
     pub key: String,
 }
 
@@ -49,7 +47,7 @@ pub struct ApprovalNote;
 
 impl NoteKind for ApprovalNote {
     const NUMBER: u8 = 35;
-    const NAME: &'static str = "request for another person's yes";
+    const NAME: &'static str = "request for approval";
     type Key = (ProjectId, ApprovalId);
     type Body = Approval;
 
@@ -61,9 +59,9 @@ impl NoteKind for ApprovalNote {
     }
 }
 
-/// All requests that wait.
+/// All pending requests.
 pub(crate) type Approvals = Mutex<BTreeMap<(ProjectId, ApprovalId), Approval>>;
-/// Those that somebody is answering.
+/// Requests that somebody is answering.
 pub(crate) type Answering = Mutex<BTreeSet<(ProjectId, ApprovalId)>>;
 
 /// Somebody is answering a request: nobody else may until this is dropped.
@@ -80,19 +78,19 @@ impl Drop for AnswerInProgress<'_> {
 }
 
 impl Approval {
-    /// Until when it waits.
+    /// When it expires.
     #[must_use]
     pub const fn until(&self) -> Timestamp {
-        Timestamp(self.at).plus_seconds(WAIT_SECONDS)
+        Timestamp(self.at).plus_seconds(EXPIRY_SECONDS)
     }
 
-    /// The note that forgets it, to be logged with what it asked for.
+    /// The note that forgets it, to be logged with the change.
     #[must_use]
     pub fn forgotten(&self) -> Note {
         notes::forget::<ApprovalNote>(&(self.project, self.id))
     }
 
-    /// Whether somebody is who asked.
+    /// Whether somebody is the requester.
     #[must_use]
     pub fn is_of(&self, somebody: &Authority) -> bool {
         somebody.user().is_some() && somebody.user() == self.asker.user()
@@ -100,7 +98,7 @@ impl Approval {
 }
 
 impl People {
-    /// The requests of a project that wait for a yes, oldest first.
+    /// The pending requests of a project, oldest first.
     #[must_use]
     pub fn approvals(&self, project: ProjectId, now: Timestamp) -> Vec<Approval> {
         let all = self.approvals.lock();
@@ -108,11 +106,11 @@ impl People {
         of_project.filter(|it| it.until() > now).cloned().collect()
     }
 
-    /// A request that waits for a yes.
+    /// A pending request.
     ///
     /// # Errors
     ///
-    /// [`Error::ApprovalNotFound`]: it was answered, or has lapsed.
+    /// [`Error::ApprovalNotFound`]: it was answered, or has expired.
     pub fn approval(
         &self,
         project: ProjectId,
@@ -124,7 +122,7 @@ impl People {
         known.cloned().ok_or(Error::ApprovalNotFound)
     }
 
-    /// A request that waits for a yes, to be answered by nobody else meanwhile.
+    /// A pending request, locked against other answers.
     ///
     /// # Errors
     ///
@@ -143,8 +141,8 @@ impl People {
         Ok((self.approval(project, id, now)?, in_progress))
     }
 
-    /// Keeps what somebody asks for until another person answers; once that is durable. What they ask for again under the
-    /// same key is kept once.
+    /// Keeps a request until another person answers; returns once that is durable. The same request under the same key is
+    /// kept once.
     ///
     /// # Errors
     ///
@@ -164,7 +162,7 @@ impl People {
         if let Some(known) = waiting.iter().find(is_same) {
             return Ok(known.clone());
         }
-        if waiting.len() >= PER_PROJECT {
+        if waiting.len() >= MAX_PER_PROJECT {
             return Err(Error::TooManyApprovals);
         }
         let approval = Approval {

@@ -1,4 +1,4 @@
-//! Changes of a project by which one person could give what needs another person's yes.
+//! Changes of a project by which one person could evade approvals.
 
 use domain::{
     Timestamp,
@@ -7,24 +7,25 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::Gift;
+use crate::OutgoingValue;
 
-/// What somebody asks for that another person decides.
+/// What a second person approves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// To give something to a customer.
-    Gift(Gift),
-    /// To change the project.
+    /// Credits or money for a customer.
+    #[serde(alias = "gift")]
+    Outgoing(OutgoingValue),
+    /// A change of the project.
     Change(Box<CatalogChange>),
 }
 
-/// A name of a secret key, and until when it works.
+/// The name and the end of a secret key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyTerms {
-    /// What its owners call it.
+    /// The name of the key.
     pub name: Option<String>,
-    /// From when on it does not work any more.
+    /// When it stops working.
     pub expires_at: Option<Timestamp>,
 }
 
@@ -32,7 +33,7 @@ pub struct KeyTerms {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CatalogChange {
-    /// A secret key. It is made once whoever asked comes for it, as nobody else may see it.
+    /// A secret key. The requester creates it once it is approved, and nobody else sees it.
     NewKey(NewKey),
     /// A later end of a secret key.
     Key {

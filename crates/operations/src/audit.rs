@@ -184,13 +184,13 @@ impl AuditLog {
         intent: &PendingEntry,
         what: &str,
         proof: Option<Proof>,
-        deed: Option<String>,
+        retry_key: Option<String>,
     ) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
         let said = |entry: AuditEntry| AuditEntry {
             what: short(what),
             proof,
-            deed: deed.or(entry.deed),
+            retry_key: retry_key.or(entry.retry_key),
             ..entry
         };
         self.change(&mut pages, intent, true, |entry| Some(said(entry)))
@@ -238,8 +238,8 @@ impl AuditLog {
                 },
             ),
             ChangeOutcome::Done(_) | ChangeOutcome::DoneBefore => {
-                if let Some(deed) = &ended.deed {
-                    self.found_done(&mut pages, deed).await?;
+                if let Some(retry_key) = &ended.retry_key {
+                    self.found_done(&mut pages, retry_key).await?;
                 }
             }
             ChangeOutcome::Nothing => {}
@@ -247,11 +247,11 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Whether an earlier try of a deed has an unknown outcome.
-    pub async fn is_unknown(&self, deed: &str) -> bool {
+    /// Whether an attempt with this key has an unknown outcome.
+    pub async fn is_unknown(&self, retry_key: &str) -> bool {
         let pages = self.pages.lock().await;
         let mut unknown = pages.unknown.iter();
-        unknown.any(|(_, entry)| entry.deed.as_deref() == Some(deed))
+        unknown.any(|(_, entry)| entry.retry_key.as_deref() == Some(retry_key))
     }
 
     /// The changes of unknown outcome that can be proved to have been done.
@@ -269,14 +269,14 @@ impl AuditLog {
     /// # Errors
     ///
     /// [`actors::Error`] when it was not written, or may not have been.
-    pub(crate) async fn proved(&self, deed: &str) -> Result<(), actors::Error> {
+    pub(crate) async fn proved(&self, retry_key: &str) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
-        self.found_done(&mut pages, deed).await
+        self.found_done(&mut pages, retry_key).await
     }
 
-    async fn found_done(&self, pages: &mut Pages, deed: &str) -> Result<(), actors::Error> {
+    async fn found_done(&self, pages: &mut Pages, retry_key: &str) -> Result<(), actors::Error> {
         let is_same = |entry: &AuditEntry| {
-            entry.open && entry.under_way.is_none() && entry.deed.as_deref() == Some(deed)
+            entry.open && entry.under_way.is_none() && entry.retry_key.as_deref() == Some(retry_key)
         };
         let same = pages.unknown.iter().filter(|(_, entry)| is_same(entry));
         let numbers: BTreeSet<u64> = same.map(|(number, _)| *number).collect();

@@ -24,15 +24,15 @@ pub struct AuditEntry {
     /// The project that it was about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// The kind of deed, such as `keys` or `people`.
+    /// The kind of change, such as `keys` or `people`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// Whether the result is not known, or not known yet.
     #[serde(default, skip_serializing_if = "is_done")]
     pub open: bool,
-    /// What is the same if it is tried again, so that the result of a later try tells that of this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deed: Option<String>,
+    /// Equal for all attempts at one change, so that the outcome of a later one resolves this one.
+    #[serde(default, alias = "deed", skip_serializing_if = "Option::is_none")]
+    pub retry_key: Option<String>,
     /// What shows that it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
@@ -58,7 +58,7 @@ impl AuditEntry {
             project: None,
             kind: String::new(),
             open: false,
-            deed: None,
+            retry_key: None,
             proof: None,
             under_way: None,
         }
@@ -70,13 +70,13 @@ impl AuditEntry {
         id.unwrap_or(&self.who)
     }
 
-    /// The entry with what is the same if the change is tried again.
+    /// The entry with the key that all attempts share.
     #[must_use]
-    pub fn with_deed(self, deed: Option<String>) -> Self {
-        Self { deed, ..self }
+    pub fn with_retry_key(self, retry_key: Option<String>) -> Self {
+        Self { retry_key, ..self }
     }
 
-    /// The entry with the project and the kind of deed that it is about.
+    /// The entry with its project and its kind of change.
     #[must_use]
     pub fn about(self, project: Option<ProjectId>, kind: &str) -> Self {
         Self {

@@ -143,7 +143,7 @@ impl Pages {
     }
 
     pub(crate) fn remember(&mut self, number: u64, entry: &AuditEntry) {
-        if !entry.open || entry.deed.is_none() {
+        if !entry.open || entry.retry_key.is_none() {
             return;
         }
         if self.unknown.len() >= UNKNOWN {

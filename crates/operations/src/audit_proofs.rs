@@ -14,19 +14,19 @@ impl AuditLog {
         for AuditEntry {
             project,
             at,
-            deed,
+            retry_key,
             proof,
             ..
         } in self.unproved().await
         {
             let project = project.and_then(|project| catalog.project(project).ok());
-            let (Some(project), Some(deed), Some(proof)) = (project, deed, proof) else {
+            let (Some(project), Some(retry_key), Some(proof)) = (project, retry_key, proof) else {
                 continue;
             };
             if !is_proved(self.handle(), &project, payments, (Timestamp(at), &proof)).await {
                 continue;
             }
-            if let Err(error) = self.proved(&deed).await {
+            if let Err(error) = self.proved(&retry_key).await {
                 tracing::warn!(%error, "What became of a change could not be written into the audit log");
             }
         }

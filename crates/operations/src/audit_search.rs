@@ -18,7 +18,7 @@ pub struct AuditFilter {
     pub who: Option<String>,
     /// The project that it was about.
     pub project: Option<ProjectId>,
-    /// The kind of deed.
+    /// The kind of change.
     pub kind: Option<String>,
     /// The first instant.
     pub from: Option<Timestamp>,

@@ -10,6 +10,7 @@ mod audit_proofs;
 pub mod audit_search;
 pub mod backups;
 pub mod data_dir;
+pub mod duration;
 pub mod metrics;
 pub mod outstanding;
 pub mod provider_change;

@@ -1,5 +1,5 @@
-//! What operators write down about a wallet, for each other: its owner never sees it. Each remark is a note in the journal;
-//! those of a wallet are read when its page is shown.
+//! Operators' comments on a wallet, for each other: its owner never sees them. Each is a note in the journal; a wallet's
+//! are read when its page is shown.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use persistence::Note;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
-/// Most remarks about a wallet.
-pub const REMARKS: usize = 100;
-/// Most characters of a remark.
-pub const REMARK_CHARS: usize = 1000;
-/// Wallets whose remarks are kept in memory because the books may not have them yet.
+/// Most comments about a wallet.
+pub const MAX_COMMENTS: usize = 100;
+/// Most characters of a comment.
+pub const MAX_COMMENT_CHARS: usize = 1000;
+/// Wallets whose comments are kept in memory because the books may not have them yet.
 const UNFOLDED: usize = 1000;
 
-/// A remark about a wallet.
+/// A comment about a wallet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remark {
+pub struct Comment {
     /// When it was written, in milliseconds since the epoch: unique among those of its wallet.
     pub at: u64,
     /// Who wrote it.
@@ -28,24 +28,24 @@ pub struct Remark {
     pub text: String,
 }
 
-/// A remark, by its wallet's key and its instant.
+/// A comment, by its wallet's key and its instant.
 #[derive(Debug)]
-pub struct RemarkNote;
+pub struct CommentNote;
 
-impl NoteKind for RemarkNote {
+impl NoteKind for CommentNote {
     const NUMBER: u8 = 17;
-    const NAME: &'static str = "remark about a wallet";
+    const NAME: &'static str = "comment about a wallet";
     type Key = ([u8; 16], u64);
-    type Body = Remark;
+    type Body = Comment;
 }
 
-/// Why a remark was not written.
+/// Why a comment was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The wallet has as many as it may have.
     #[error("This wallet has 100 notes: delete some first.")]
     TooMany,
-    /// The remarks cannot be read.
+    /// The comments cannot be read.
     #[error(transparent)]
     Unreadable(#[from] notes::Error),
     /// The log did not take it, or may not have taken it.
@@ -53,11 +53,11 @@ pub enum Error {
     Log(#[from] actors::Error),
 }
 
-/// The remarks about all wallets.
+/// The comments about all wallets.
 pub struct WalletNotes {
     handle: Handle,
-    /// Remarks that were written since the books were last known to have all.
-    unfolded: Mutex<HashMap<WalletKey, Vec<Remark>>>,
+    /// Comments that were written since the books were last known to have all.
+    unfolded: Mutex<HashMap<WalletKey, Vec<Comment>>>,
 }
 
 impl std::fmt::Debug for WalletNotes {
@@ -67,19 +67,19 @@ impl std::fmt::Debug for WalletNotes {
 }
 
 impl WalletNotes {
-    /// The remarks that the journal has.
+    /// The comments that the journal has.
     #[must_use]
     pub fn new(handle: Handle) -> Self {
         let unfolded = Mutex::default();
         Self { handle, unfolded }
     }
 
-    /// A wallet's remarks, oldest first.
+    /// A wallet's comments, oldest first.
     ///
     /// # Errors
     ///
     /// [`Error::Unreadable`].
-    pub async fn of(&self, wallet: WalletKey) -> Result<Vec<Remark>, Error> {
+    pub async fn of(&self, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
         let unfolded = self.unfolded.lock().await;
         match unfolded.get(&wallet) {
             Some(known) => Ok(known.clone()),
@@ -87,7 +87,7 @@ impl WalletNotes {
         }
     }
 
-    /// Adds a remark; returns once it is durable.
+    /// Adds a comment; returns once it is durable.
     ///
     /// # Errors
     ///
@@ -99,50 +99,50 @@ impl WalletNotes {
         now: Timestamp,
         text: String,
     ) -> Result<(), Error> {
-        self.change(wallet, |remarks| {
-            if remarks.len() >= REMARKS {
+        self.change(wallet, |comments| {
+            if comments.len() >= MAX_COMMENTS {
                 return Err(Error::TooMany);
             }
-            let next = remarks.last().map_or(0, |last| last.at.saturating_add(1));
+            let next = comments.last().map_or(0, |last| last.at.saturating_add(1));
             let at = now.0.cast_unsigned().max(next);
-            let remark = Remark { at, who, text };
-            let note = notes::put::<RemarkNote>(&(wallet.0, at), &remark);
-            remarks.push(remark);
+            let comment = Comment { at, who, text };
+            let note = notes::put::<CommentNote>(&(wallet.0, at), &comment);
+            comments.push(comment);
             Ok(vec![note])
         })
         .await
     }
 
-    /// Removes the remark of an instant; returns whether there was one.
+    /// Removes the comment of an instant; returns whether there was one.
     ///
     /// # Errors
     ///
     /// [`Error::Unreadable`], [`Error::Log`].
     pub async fn remove(&self, wallet: WalletKey, at: u64) -> Result<bool, Error> {
         let mut is_removed = false;
-        self.change(wallet, |remarks| {
-            let before = remarks.len();
-            remarks.retain(|remark| remark.at != at);
-            is_removed = remarks.len() < before;
+        self.change(wallet, |comments| {
+            let before = comments.len();
+            comments.retain(|comment| comment.at != at);
+            is_removed = comments.len() < before;
             let gone = is_removed.then_some(at);
-            let gone = gone.map(|at| notes::forget::<RemarkNote>(&(wallet.0, at)));
+            let gone = gone.map(|at| notes::forget::<CommentNote>(&(wallet.0, at)));
             Ok(gone.into_iter().collect())
         })
         .await?;
         Ok(is_removed)
     }
 
-    /// Removes all remarks about a wallet; returns how many there were.
+    /// Removes all comments about a wallet; returns how many there were.
     ///
     /// # Errors
     ///
     /// [`Error::Unreadable`], [`Error::Log`].
     pub async fn remove_all(&self, wallet: WalletKey) -> Result<usize, Error> {
         let mut removed = 0;
-        self.change(wallet, |remarks| {
-            removed = remarks.len();
-            let gone = remarks.drain(..);
-            let notes = gone.map(|remark| notes::forget::<RemarkNote>(&(wallet.0, remark.at)));
+        self.change(wallet, |comments| {
+            removed = comments.len();
+            let gone = comments.drain(..);
+            let notes = gone.map(|comment| notes::forget::<CommentNote>(&(wallet.0, comment.at)));
             Ok(notes.collect())
         })
         .await?;
@@ -152,14 +152,14 @@ impl WalletNotes {
     async fn change(
         &self,
         wallet: WalletKey,
-        change: impl FnOnce(&mut Vec<Remark>) -> Result<Vec<Note>, Error>,
+        change: impl FnOnce(&mut Vec<Comment>) -> Result<Vec<Note>, Error>,
     ) -> Result<(), Error> {
         let mut unfolded = self.unfolded.lock().await;
-        let mut remarks = match unfolded.get(&wallet) {
+        let mut comments = match unfolded.get(&wallet) {
             Some(known) => known.clone(),
             None => self.stored(wallet).await?,
         };
-        let notes = change(&mut remarks)?;
+        let notes = change(&mut comments)?;
         if notes.is_empty() {
             return Ok(());
         }
@@ -168,16 +168,16 @@ impl WalletNotes {
             self.handle.fold_all().await?;
             unfolded.clear();
         }
-        unfolded.insert(wallet, remarks);
+        unfolded.insert(wallet, comments);
         Ok(())
     }
 
-    async fn stored(&self, wallet: WalletKey) -> Result<Vec<Remark>, Error> {
+    async fn stored(&self, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
         let handle = self.handle.clone();
-        let read = move || notes::of::<RemarkNote, _, _>(&handle, &wallet.0);
+        let read = move || notes::of::<CommentNote, _, _>(&handle, &wallet.0);
         let read = tokio::task::spawn_blocking(read).await;
         let read =
             read.map_err(|error| notes::Error::Store(persistence::Error::Io(error.to_string())))?;
-        Ok(read?.into_iter().map(|(_, remark)| remark).collect())
+        Ok(read?.into_iter().map(|(_, comment)| comment).collect())
     }
 }

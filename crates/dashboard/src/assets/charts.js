@@ -1,5 +1,4 @@
-// Draws what a page's charts say in their data attributes. The same figures stand in a table below, for
-// whoever runs no script.
+// Draws a page's charts from their data attributes. A table below has the same figures.
 'use strict';
 (() => {
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -24,9 +23,10 @@
       ],
       series: [
         { label: kind, value: (_, i) => labels[i] ?? '' },
-        ...series.map(({ name }, i) => ({
+        ...series.map(({ name, before }, i) => ({
           label: name,
-          stroke: colours[i],
+          stroke: before ? style('--soft') : colours[i],
+          dash: before ? [6, 5] : undefined,
           width: 2,
           fill: isBars ? `${colours[i]}33` : undefined,
           paths: isBars ? bars : undefined,
@@ -37,12 +37,11 @@
     };
     place.replaceChildren();
     const plot = new uPlot(options, [labels.map((_, i) => i), ...series.map(({ values }) => values)], place);
-    // Until somebody points at another one, the last is told.
-    const tellLast = () => plot.setLegend({ idx: labels.length - 1 });
-    plot.over.addEventListener('mouseleave', () => requestAnimationFrame(tellLast));
+    const showLast = () => plot.setLegend({ idx: labels.length - 1 });
+    plot.over.addEventListener('mouseleave', () => requestAnimationFrame(showLast));
     new ResizeObserver(() => {
       plot.setSize({ width: place.clientWidth, height: 220 });
-      requestAnimationFrame(tellLast);
+      requestAnimationFrame(showLast);
     }).observe(place);
   };
   document.querySelectorAll('[data-chart]').forEach(draw);

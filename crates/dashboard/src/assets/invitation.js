@@ -1,4 +1,4 @@
-// An invitation's secret stands in the address' fragment, which is sent to no server.
+// An invitation's secret is in the address' fragment, which is sent to no server.
 const secret = document.querySelector("#secret");
 if (secret && location.hash.length > 1) {
   secret.value = location.hash.slice(1);

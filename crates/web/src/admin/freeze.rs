@@ -67,7 +67,7 @@ pub(super) async fn freeze(
     let what = match reason {
         Some(Some(reason)) => format!("Froze {}: {}", view.id, reason.as_str()),
         Some(None) => format!("Froze {}", view.id),
-        None => format!("Thawed {}", view.id),
+        None => format!("Unfroze {}", view.id),
     };
     caller.did_if(before.frozen != view.frozen, what);
     Ok(Json(FrozenWallet::of(&view)))

@@ -54,7 +54,7 @@ pub(super) async fn reverse_deduction(
         .await?;
     let done = request.carry_out(&app.handle, &project, deduction, &header);
     let (answer, response) = done.await?;
-    let what = format!("Gave back {} of deduction {of}: {note}", answer.amount);
+    let what = format!("Reversed {} of deduction {of}: {note}", answer.amount);
     caller.did_once(answer.replayed, what);
     Ok(response)
 }

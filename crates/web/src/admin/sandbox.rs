@@ -180,7 +180,8 @@ pub(super) async fn advance(
         Err(_) => return Err(Error::new(ErrorCode::InternalError)),
     };
     caller.did(format!(
-        "Moved the clock of the sandbox of {project} on by {seconds} s"
+        "Moved the clock of the sandbox of {project} on by {}",
+        operations::duration::duration(seconds)
     ));
     Ok(Json(Advanced { now: Instant(now) }))
 }

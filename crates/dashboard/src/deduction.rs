@@ -1,11 +1,11 @@
-//! One deduction: how much of it was given back, and the form that gives back more.
+//! One deduction: how much of it was reversed, and the form that reverses more.
 
 use actors::{Address, ReversibleDeduction};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{Amount, id::LedgerId, wallet::reverse_deduction::ReverseDeduction};
 use edge::Support;
-use identity::{Gift, Privilege};
+use identity::{OutgoingValue, Privilege};
 use maud::html;
 use uuid::Uuid;
 use wire::{Error, ErrorCode, note::with_note};
@@ -41,7 +41,7 @@ fn named(request: &PageRequest) -> Result<LedgerId, Error> {
     }
 }
 
-/// `GET …/wallets/{wallet}/deductions/{deduction}`: the deduction, and what of it can be given back.
+/// `GET …/wallets/{wallet}/deductions/{deduction}`: the deduction, and how much of it can be reversed.
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = request.project(&app)?;
     let id = named(&request)?;
@@ -63,7 +63,7 @@ fn page(
 ) -> Response {
     let form = Form::new(fields, error);
     let back = path(project, id.wallet);
-    let given = known.credits.saturating_sub(known.left);
+    let reversed = known.credits.saturating_sub(known.left);
     let can = known.left > 0 && request.may(Privilege::Support);
     let body = html! {
         h1 { "Deduction of " (grouped(known.credits)) }
@@ -73,14 +73,14 @@ fn page(
                 div { dt { "Of" } dd { (product_name(project, known.product)) } }
                 div { dt { "When" } dd { (layout::when(known.at)) } }
                 @if let Some(meta) = &known.meta { div { dt { "Note" } dd { (verbatim(meta.as_str())) } } }
-                div { dt { "Cannot be given back (any more)" } dd { (grouped(given)) } }
-                div { dt { "Can be given back" } dd { b { (grouped(known.left)) } } }
+                div { dt { "Cannot be reversed" } dd { (grouped(reversed)) } }
+                div { dt { "Can be reversed" } dd { b { (grouped(known.left)) } } }
             }
         }
         @if can || error.is_some() {
             section.card {
-                h2 { "Give back" }
-                p { "The credits go back to the lots that they came from, and expire when those do. A debt is paid first." }
+                h2 { "Reverse deduction" }
+                p { "The credits return to the lots that they came from, and expire when those do. A debt is paid first." }
                 (form.alert(&["amount", "note"]))
                 form method="post" action=(deduction_path(project, id)) {
                     (form::token(request))
@@ -88,7 +88,7 @@ fn page(
                     (form.number(&FieldLabel("amount", "Credits", "")))
                     (form.text(&FieldLabel("note", "Note", "Shown in the wallet's ledger, which its owner can see.")))
                     div.row {
-                        button.primary type="submit" { "Give back" }
+                        button.primary type="submit" { "Reverse" }
                         a.button href=(back) { "Back to the wallet" }
                     }
                 }
@@ -100,8 +100,8 @@ fn page(
     form.response(Tab::Wallets.page(request, project, "Deduction", &body))
 }
 
-/// `POST …/wallets/{wallet}/deductions/{deduction}`: gives credits of it back.
-pub(super) async fn give(
+/// `POST …/wallets/{wallet}/deductions/{deduction}`: reverses credits of it.
+pub(super) async fn reverse(
     State(app): State<App>,
     posted: FormPost<Support>,
 ) -> Result<Response, Error> {
@@ -118,25 +118,25 @@ pub(super) async fn give(
         let message = "Enter a note of one line, at most 300 characters.";
         let note = fields.line("note", MAX_NOTE, message)?;
         let key = fields.key()?;
-        let gift = Gift::Reversal {
+        let value = OutgoingValue::Reversal {
             deduction: id,
             credits,
         };
         let why = (note.as_str(), key.as_str());
-        if let Some(waits) = admission::admit(&app, &request, &project, &gift, why).await? {
-            return Ok(waits);
+        if let Some(pending) = admission::admit(&app, &request, &project, &value, why).await? {
+            return Ok(pending);
         }
-        let given = app.handle.reverse_deduction(&project.scope, id, |meta| {
+        let reversed = app.handle.reverse_deduction(&project.scope, id, |meta| {
             let (amount, meta) = (Some(amount), with_note(meta, Some(note.clone())));
             ReverseDeduction { amount, key, meta }
         });
-        if given.await.map_err(wallet_error)?.replayed {
+        if reversed.await.map_err(wallet_error)?.replayed {
             return Ok(request.done_before(&page_path));
         }
         let of = called(&app, &project, &Address::Stored(id.wallet)).await;
         let credits = grouped(credits);
-        let what = format!("Gave back {credits} of deduction {id} in {of}: {note}");
-        Ok(request.done(&page_path, "given_back", what))
+        let what = format!("Reversed {credits} of deduction {id} in {of}: {note}");
+        Ok(request.done(&page_path, "reversed", what))
     }
     .await;
     match done {

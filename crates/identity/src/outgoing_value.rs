@@ -1,4 +1,4 @@
-//! What people give customers, of which one person may do so much in a day, or alone.
+//! Credits and money that people give customers: daily limits and approvals apply to them.
 
 use actors::Address;
 use domain::{
@@ -8,15 +8,15 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Whose wallet a payment is assigned to.
+/// The wallet that a payment is assigned to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Recipient {
-    /// Nobody's: a new anonymous wallet.
+    /// A new anonymous wallet.
     New,
-    /// A user's, which may not exist yet.
+    /// A user's wallet, created if there is none.
     User(ExternalUserId),
-    /// One that exists.
+    /// An existing wallet.
     Wallet(WalletKey),
 }
 
@@ -32,15 +32,15 @@ impl Recipient {
     }
 }
 
-/// What somebody gives a customer.
+/// Credits or money for a customer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
-pub enum Gift {
+pub enum OutgoingValue {
     /// Credits that cost nothing.
     Grant {
-        /// Who gets them.
+        /// The wallet that gets them.
         wallet: WalletKey,
-        /// What they are of.
+        /// The product that the credits are for.
         product: ProductId,
         /// How many credits are granted.
         credits: i64,
@@ -49,7 +49,7 @@ pub enum Gift {
     },
     /// Money for an order.
     Refund {
-        /// What was bought.
+        /// The refunded order.
         order: OrderId,
         /// How much, in the currency's minor unit.
         cents: i64,
@@ -65,26 +65,26 @@ pub enum Gift {
     Reversal {
         /// The deduction's entry in the ledger.
         deduction: LedgerId,
-        /// How many of its credits are given back.
+        /// How many of its credits are reversed.
         credits: i64,
     },
     /// What a price brings beyond a payment that is assigned to it.
     Assignment {
         /// The payment at the provider.
         payment: PaymentId,
-        /// What it is said to have bought.
+        /// The price that it paid for.
         price: PriceId,
-        /// Who gets it.
+        /// The wallet that gets it.
         to: Recipient,
-        /// Credits that it did not pay for.
+        /// Credits beyond the payment.
         credits: i64,
-        /// What it lacks of the price, in the currency's minor unit.
+        /// The rest of the price, in the currency's minor unit.
         cents: i64,
     },
 }
 
-impl Gift {
-    /// Credits that are given; `None`: it is money.
+impl OutgoingValue {
+    /// Its credits; `None`: it is money.
     #[must_use]
     pub const fn credits(&self) -> Option<i64> {
         match self {
@@ -95,7 +95,7 @@ impl Gift {
         }
     }
 
-    /// Money that is given, in the currency's minor unit; `None`: it is credits.
+    /// Its money, in the currency's minor unit; `None`: it is credits.
     #[must_use]
     pub const fn cents(&self) -> Option<i64> {
         match self {
@@ -106,7 +106,7 @@ impl Gift {
         }
     }
 
-    /// Whether one person may not give it alone under these rules.
+    /// Whether it requires approval under these rules.
     #[must_use]
     pub fn needs_approval(&self, rules: ApprovalRules) -> bool {
         let is_above = |much: Option<i64>, above: Option<i64>| {

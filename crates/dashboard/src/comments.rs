@@ -1,4 +1,4 @@
-//! What operators write down about a wallet for each other.
+//! Operators' notes about a wallet, for each other.
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
@@ -6,7 +6,7 @@ use domain::id::WalletKey;
 use edge::Support;
 use identity::Privilege;
 use maud::{Markup, html};
-use operations::wallet_notes::{self, REMARK_CHARS, Remark};
+use operations::wallet_notes::{self, Comment, MAX_COMMENT_CHARS};
 use wire::{Error, ErrorCode};
 
 use super::{
@@ -16,16 +16,16 @@ use super::{
     layout::{self, At, Tab},
     page_request::{FormPost, PageRequest},
     verbatim::verbatim,
-    wallets::{path, wallet},
+    wallets::{head, path, wallet},
 };
 use crate::state::App;
 
-/// A wallet's remarks, oldest first.
-pub(super) async fn of(app: &App, wallet: WalletKey) -> Result<Vec<Remark>, Error> {
+/// A wallet's comments, oldest first.
+pub(super) async fn of(app: &App, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
     app.wallet_notes.of(wallet).await.map_err(refused)
 }
 
-/// Removes all remarks about a wallet; returns how many there were.
+/// Removes all comments about a wallet; returns how many there were.
 pub(super) async fn remove_all(app: &App, wallet: WalletKey) -> Result<usize, Error> {
     app.wallet_notes.remove_all(wallet).await.map_err(refused)
 }
@@ -43,12 +43,12 @@ fn refused(error: wallet_notes::Error) -> Error {
     }
 }
 
-/// The card with a wallet's remarks, and the form for another.
+/// The card with a wallet's comments, and the form for another.
 pub(super) fn card(
     request: &PageRequest,
     project: &ProjectCatalog,
     key: WalletKey,
-    remarks: &[Remark],
+    comments: &[Comment],
     form: Form<'_>,
 ) -> Markup {
     let action = format!("{}/notes", path(project, key));
@@ -56,12 +56,12 @@ pub(super) fn card(
     html! {
         section.card #notes {
             h2 { "Notes" }
-            @for remark in remarks.iter().rev() {
-                div.remark {
-                    (text(remark))
+            @for comment in comments.iter().rev() {
+                div.comment {
+                    (text(comment))
                     @if may { form method="post" action={ (action) "/delete" } {
                         (form::token(request))
-                        input type="hidden" name="at" value=(remark.at);
+                        input type="hidden" name="at" value=(comment.at);
                         button.link type="submit" { "Delete this note…" }
                     } }
                 }
@@ -73,20 +73,20 @@ pub(super) fn card(
                     (form.area(&FieldLabel("text", "Add a note", "For operators only: the wallet's owner does not see it.")))
                     button type="submit" { "Add" }
                 }
-            } @else if remarks.is_empty() { p.empty { "None." } }
+            } @else if comments.is_empty() { p.empty { "None." } }
         }
     }
 }
 
-fn text(remark: &Remark) -> Markup {
-    let lines = remark.text.lines().enumerate();
+fn text(comment: &Comment) -> Markup {
+    let lines = comment.text.lines().enumerate();
     html! {
         p { @for (at, line) in lines { @if at > 0 { br; } (verbatim(line)) } }
-        p.hint { (verbatim(&remark.who)) ", " (layout::when(domain::Timestamp(remark.at.cast_signed()))) }
+        p.hint { (verbatim(&comment.who)) ", " (layout::when(domain::Timestamp(comment.at.cast_signed()))) }
     }
 }
 
-/// `POST …/wallets/{wallet}/notes`: adds a remark.
+/// `POST …/wallets/{wallet}/notes`: adds a comment.
 pub(super) async fn add(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -101,7 +101,7 @@ pub(super) async fn add(
     let page_path = path(&project, key);
     let added = async {
         let text = fields.owned("text");
-        let text = text.filter(|text| text.chars().count() <= REMARK_CHARS);
+        let text = text.filter(|text| text.chars().count() <= MAX_COMMENT_CHARS);
         let text = text.ok_or_else(|| Error::invalid("text", "Enter 1 to 1,000 characters."))?;
         let now = app.handle.now_in(&project.scope);
         let who = request.authority.name();
@@ -116,13 +116,13 @@ pub(super) async fn add(
         )),
         Err(error) => {
             let form = Form::new(&fields, Some(&error));
-            let body = html! { h1 { "Notes" } (card(&request, &project, key, &[], form)) };
+            let body = html! { (head(&project, &view, "Notes")) (card(&request, &project, key, &[], form)) };
             Ok(form.response(Tab::Wallets.page(&request, &project, "Notes", &body)))
         }
     }
 }
 
-/// `POST …/wallets/{wallet}/notes/delete`: removes a remark.
+/// `POST …/wallets/{wallet}/notes/delete`: removes a comment.
 pub(super) async fn delete(
     State(app): State<App>,
     posted: FormPost<Support>,
@@ -141,7 +141,7 @@ pub(super) async fn delete(
         let Some(known) = known.iter().find(|known| known.at == at) else {
             return Ok(request.done_before(&page_path));
         };
-        let facts = html! { div.remark { (text(known)) } p { "Nobody can bring it back." } };
+        let facts = html! { div.comment { (text(known)) } p { "This cannot be undone." } };
         let paths = (&*format!("{page_path}/notes/delete"), &*page_path);
         let at = At::Project(&project, Tab::Wallets);
         return Ok(confirm(

@@ -1,4 +1,4 @@
-//! What support does to a wallet: freezes it, replaces its recovery code, gives back what a deduction took.
+//! Support's actions on a wallet: freezing, replacing its recovery code, reversing a deduction.
 
 use kit::service::Service;
 use serde_json::json;
@@ -32,16 +32,16 @@ async fn deduct(service: &Service, amount: i64) -> kit::client::Reply {
 }
 
 #[tokio::test]
-async fn a_wallet_is_frozen_after_a_second_look_says_so_with_its_reason_and_thaws() {
+async fn a_wallet_is_frozen_after_a_second_look_says_so_with_its_reason_and_is_unfrozen() {
     let service = Service::start().await;
     service.grant("ann", 100).await;
     let (browser, here, page) = wallet_of(&service, "ann").await;
     page.shows("Freeze…").lacks("Frozen");
     let freeze = format!("{here}/freeze");
-    let form = [("deed", "freeze"), ("reason", "A stolen \u{202e}card")];
+    let form = [("action", "freeze"), ("reason", "A stolen \u{202e}card")];
     let page = browser.post(&freeze, &form).await;
     assert_eq!(page.status, 200);
-    page.shows("Freeze this wallet?")
+    page.shows("Freeze ann?")
         .shows("checkouts are refused")
         .shows("<bdi>&quot;A stolen \\u{202e}card&quot;</bdi>");
     browser.get(&here).await.lacks("Frozen");
@@ -55,20 +55,20 @@ async fn a_wallet_is_frozen_after_a_second_look_says_so_with_its_reason_and_thaw
     browser.submit(&freeze, &sure).await.shows("done before");
     let base = here.rsplit_once('/').unwrap().0;
     browser.get(base).await.shows("Frozen");
-    let thaw = [("deed", "thaw")];
+    let unfreeze = [("action", "unfreeze")];
     browser
-        .post(&freeze, &thaw)
+        .post(&freeze, &unfreeze)
         .await
-        .shows("Thaw this wallet?")
+        .shows("Unfreeze ann?")
         .shows("A stolen");
-    let sure = [thaw[0], ("confirmed", "on")];
+    let sure = [unfreeze[0], ("confirmed", "on")];
     browser.submit(&freeze, &sure).await.lacks("<b>Frozen</b>");
     deduct(&service, 1).await.expect(200);
     browser
         .get("/dashboard/audit")
         .await
         .shows("Froze wal_")
-        .shows("Thawed wal_");
+        .shows("Unfroze wal_");
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_recovery_code_is_replaced_after_a_second_look_and_shown_once() {
         .post(&replace, &form)
         .await
         .shows("Replace the recovery code?")
-        .shows("open nothing any more")
+        .shows("stop working")
         .lacks("code class=\"key\"");
     let sure = [form[0], form[1], ("confirmed", "on")];
     let page = browser.post(&replace, &sure).await;
@@ -113,7 +113,7 @@ async fn a_recovery_code_is_replaced_after_a_second_look_and_shown_once() {
 }
 
 #[tokio::test]
-async fn a_deduction_is_given_back_in_part_and_in_full_and_its_lines_say_so() {
+async fn a_deduction_is_reversed_in_part_and_in_full_and_its_lines_say_so() {
     let service = Service::start().await;
     service.grant("ann", 100).await;
     deduct(&service, 60).await.expect(200);
@@ -122,7 +122,7 @@ async fn a_deduction_is_given_back_in_part_and_in_full_and_its_lines_say_so() {
     let deduction = format!("{here}/deductions/{deduction}");
     let page = browser.get(&deduction).await;
     page.shows("Deduction of 60")
-        .shows("<dt>Can be given back</dt><dd><b>60</b></dd>");
+        .shows("<dt>Can be reversed</dt><dd><b>60</b></dd>");
     assert_eq!(page.value("amount"), Some("60"));
     let key = page.value("idempotencyKey").unwrap().to_owned();
     let form = |amount: &'static str, key| {
@@ -145,11 +145,11 @@ async fn a_deduction_is_given_back_in_part_and_in_full_and_its_lines_say_so() {
     assert_eq!(service.balance("ann").await, 40);
     let part = form("20", &key);
     let page = browser.submit(&deduction, &part).await;
-    page.shows("were given back")
-        .shows("20 given back")
+    page.shows("was reversed")
+        .shows("20 reversed")
         .shows("Of a deduction")
         .shows("It crashed")
-        .shows("Give back…");
+        .shows("Reverse…");
     browser.submit(&deduction, &part).await.shows("done before");
     assert_eq!(service.balance("ann").await, 60);
     let page = browser.get(&deduction).await;
@@ -157,12 +157,12 @@ async fn a_deduction_is_given_back_in_part_and_in_full_and_its_lines_say_so() {
     browser
         .submit(&deduction, &form("40", "rest"))
         .await
-        .shows(">Given back<")
-        .lacks("Give back…");
+        .shows(">Reversed<")
+        .lacks("Reverse…");
     assert_eq!(service.balance("ann").await, 100);
     browser.get(&deduction).await.lacks("name=\"amount\"");
     let page = browser.get("/dashboard/audit").await;
-    page.shows("Gave back 20 of deduction led_")
+    page.shows("Reversed 20 of deduction led_")
         .shows("It crashed");
     // Not under another wallet's address, and nothing but a deduction.
     service.grant("bob", 1).await;
@@ -198,13 +198,13 @@ async fn what_is_given_back_counts_against_what_somebody_may_grant_in_a_day() {
     // A viewer sees the deduction, and no form.
     let vera = person(&service, new("Vera", Role::Viewer)).await;
     let browser = signed_in(&service, &vera).await;
-    browser.get(&here).await.lacks("Give back…").lacks("Freeze");
+    browser.get(&here).await.lacks("Reverse…").lacks("Freeze");
     browser.get(&deduction).await.lacks("name=\"amount\"");
     for (path, form) in [
         (deduction.clone(), form("1", "c")),
         (
             format!("{here}/freeze"),
-            [("deed", "freeze"), ("reason", ""), ("confirmed", "on")],
+            [("action", "freeze"), ("reason", ""), ("confirmed", "on")],
         ),
         (
             format!("{here}/replace-code"),
