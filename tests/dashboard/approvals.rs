@@ -266,7 +266,7 @@ async fn what_changed_since_the_request_is_the_actions_own_refusal() {
     change(limited).await;
     let page = olga.post(&format!("{request}/approve"), &[]).await;
     assert_ne!(page.status, 303);
-    page.shows("more than you may give today");
+    page.shows("Daily limit exceeded");
     assert_eq!(stage.stands().await, 5);
     change(UserChange {
         grant_limit_per_day: Some(None),

@@ -115,7 +115,9 @@ async fn what_evades_approvals_requires_one_and_owners_need_none() {
     }
     service.set(without).await;
     for (path, form) in [(&keys, &KEY[..]), (&prices, &PRICE), (&settings, &tick)] {
-        let page = otis.post(path, form).await;
+        let page = otis
+            .post(path, &[form, &[("confirmed", "on")]].concat())
+            .await;
         assert_ne!(page.location(), waits, "{path}: an owner needs nobody");
     }
     let public = [("kind", "publishable")];
@@ -198,7 +200,7 @@ async fn a_secret_key_is_shown_to_its_requester_alone_and_once() {
     let owner = Browser::signed_in(&again).await;
     let log = owner.get("/dashboard/audit").await;
     log.shows("Approved to create a secret key “Worker”")
-        .shows("which Olga approved")
+        .shows("approved by Olga")
         .lacks(&secret);
 }
 
@@ -248,7 +250,7 @@ async fn a_key_works_for_longer_once_another_person_approves() {
     let request = stage.request().await;
     let page = otto.post(&format!("{request}/approve"), &[]).await;
     assert_eq!(page.status, 412);
-    page.shows("changed since it was asked for");
+    page.shows("changed since it was requested");
 }
 
 #[tokio::test]
@@ -290,7 +292,7 @@ async fn an_approved_price_is_made_once_though_two_approve_and_the_server_restar
         .get("/dashboard/audit")
         .await
         .shows("Approved to create a price of")
-        .shows("which Olga (usr_");
+        .shows("requested by Olga (usr_");
 }
 
 #[tokio::test]
@@ -326,7 +328,7 @@ async fn what_changed_since_somebody_asked_for_a_change_is_refused() {
     let between = product();
     let page = otto.post(&approve, &[]).await;
     assert_eq!(page.status, 412, "{}", page.html);
-    page.shows("changed since it was asked for");
+    page.shows("changed since it was requested");
     assert_eq!(product(), between);
     otto.submit(&format!("{request}/decline"), &[])
         .await

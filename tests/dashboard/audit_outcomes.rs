@@ -172,10 +172,10 @@ async fn a_refusal_after_a_lost_approval_says_that_it_may_have_been_done() {
         let log = browser.get("/dashboard/audit").await;
         match is_shown {
             false => log
-                .shows("an earlier try may have done it: its outcome is unknown")
+                .shows("an earlier attempt may have carried it out: its outcome is unknown")
                 .shows("Outcome unknown"),
             true => log
-                .shows("an earlier try had done it")
+                .shows("an earlier attempt had carried it out")
                 .lacks("Outcome unknown"),
         };
     }

@@ -190,7 +190,7 @@ async fn a_subscription_is_ended_and_goes_on() {
     browser.get(&here).await.shows("The subscription ends");
     act("resume", "b")
         .await
-        .shows("goes on")
+        .shows("was resumed")
         .shows("Pro, paid until ");
     // Canceling at once cannot be undone: a page first shows what is lost.
     let now = [

@@ -393,7 +393,7 @@ async fn instants_are_shown_and_days_read_in_the_time_zone_that_the_browser_chos
     browser.cookie = browser.cookie.map(|session| format!("{session}; {cookie}"));
     let page = browser.get(&wallet).await;
     page.shows("2026-11-18 12:06:40</time>")
-        .shows("Times are in Europe/Berlin");
+        .shows("Times are in <span id=\"zone\">Europe/Berlin<");
     for (back, leads) in [
         ("https://evil.example", "/dashboard"),
         ("/dashboard/../x\\", "/dashboard"),

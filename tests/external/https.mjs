@@ -9,7 +9,7 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
 });
 try {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, timezoneId: 'UTC' });
   const page = await context.newPage();
   const headers = [];
   page.on('response', async (response) => headers.push(...(await response.headersArray()).filter(({ name }) => name.toLowerCase() === 'set-cookie')));

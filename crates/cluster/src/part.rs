@@ -109,7 +109,7 @@ impl ClusterPart {
         })
     }
 
-    /// Says that this process leads.
+    /// Marks this process as the leader.
     pub fn leads(&self) {
         self.leads.store(true, Ordering::Release);
     }
@@ -221,7 +221,7 @@ impl ClusterPart {
         &*self.others
     }
 
-    /// What each other cell has to say, with its number; `None`: it did not answer.
+    /// The answer of each other cell, with its number; `None`: it did not answer.
     pub async fn ask_others<T: DeserializeOwned>(
         &self,
         path: &str,

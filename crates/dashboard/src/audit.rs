@@ -24,6 +24,7 @@ use super::{
     form::{FieldLabel, Form},
     layout::{self, At},
     page_request::PageFor,
+    projects,
     verbatim::verbatim,
 };
 use crate::{DashboardState, state::App};
@@ -164,11 +165,17 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
         read.entries.dedup();
     }
     let several = !numbers(&app).is_empty();
+    let (projects, _) = projects::all_lines(&app, request.client()).await;
+    let projects = projects.into_iter().map(|it| (it.id.to_string(), it.name));
+    let choices: Vec<_> = [(String::new(), "All".to_owned())]
+        .into_iter()
+        .chain(projects)
+        .collect();
     let body = html! {
         h1 { "Audit log" }
         p.lead { "Every change made here or through the admin API, and failed sign-ins. Kept for a year, at most 50,000 entries of one person." }
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its changes are missing here." } }
-        (filter_form(query, request.may(Privilege::Own)))
+        (filter_form(query, &choices, request.may(Privilege::Own)))
         (table(&app, &read.entries).await)
         @for (cell, older) in pages { p {
             @let number = cell.to_string();
@@ -181,7 +188,7 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
     Ok(layout::page(&request, At::Audit, "Audit log", &body))
 }
 
-fn filter_form(query: &Fields, may_export: bool) -> Markup {
+fn filter_form(query: &Fields, projects: &[(String, String)], may_export: bool) -> Markup {
     let form = Form::new(query, None);
     let export = |kind| {
         format!(
@@ -194,7 +201,7 @@ fn filter_form(query: &Fields, may_export: bool) -> Markup {
             (form.text(&FieldLabel("who", "Who", "")))
             (form.text(&FieldLabel("text", "What", "")))
             (form.choice(&FieldLabel("kind", "Kind", ""), &KINDS))
-            (form.text(&FieldLabel("projectId", "Project", "")))
+            (form.choice(&FieldLabel("projectId", "Project", ""), projects))
             (form.day(&FieldLabel("from", "From", "")))
             (form.day(&FieldLabel("to", "To", "")))
         }))

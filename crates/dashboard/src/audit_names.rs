@@ -4,7 +4,7 @@ use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
     catalog::Price,
-    id::{LedgerId, OrderId, PriceId, ProductId, ProjectId},
+    id::{EndpointId, LedgerId, OrderId, PriceId, ProductId, ProjectId},
 };
 use maud::{Markup, html};
 use operations::audit::AuditEntry;
@@ -74,6 +74,10 @@ async fn of_project(app: &App, project: &ProjectCatalog, word: &str) -> Option<(
             .clone()
             .unwrap_or_else(|| money(*amount_cents, currency));
         return Some((path(project, project.product(product)?), label));
+    }
+    if let Ok(endpoint) = word.parse::<EndpointId>() {
+        let path = format!("{}/webhooks/{endpoint}", base(project));
+        return Some((path, word.to_owned()));
     }
     if let Ok(order) = word.parse::<OrderId>() {
         return Some((orders::path(project, order), word.to_owned()));

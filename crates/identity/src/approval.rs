@@ -191,11 +191,11 @@ impl People {
         Ok(approval)
     }
 
-    /// Keeps that somebody approved a request, which whoever asked has to finish; once that is durable.
+    /// Marks a request as approved, for its requester to complete; returns once that is durable.
     ///
     /// # Errors
     ///
-    /// [`Error::ApprovalNotFound`]: it was answered meanwhile; it could not be logged.
+    /// [`Error::ApprovalNotFound`]: it was answered since; it could not be logged.
     pub async fn approve(&self, approval: &Approval, by: &Authority) -> Result<(), Error> {
         let key = (approval.project, approval.id);
         let _changing = self.changing.lock().await;

@@ -83,7 +83,7 @@ impl ProjectScope {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holder {
-    /// Whoever has the administrator's token.
+    /// The holder of the administrator's token.
     Administrator,
     /// One of the users.
     User {

@@ -19,7 +19,7 @@ pub struct BoundIdentity {
 }
 
 impl BoundIdentity {
-    /// Refuses what no provider says.
+    /// Refuses what no provider sends.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let is_line = |text: &str, most| {
             !text.trim().is_empty()

@@ -1,4 +1,4 @@
-//! Why something about people was not done.
+//! Errors of users, sessions and approvals.
 
 /// Why a change was refused or failed. Nothing was changed, except perhaps under [`Error::Log`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum Error {
     /// The user was changed since it was read.
     #[error("changed meanwhile")]
     ChangedMeanwhile,
-    /// The invitation was used, has expired or never was.
+    /// The invitation was used, has expired or never existed.
     #[error("the invitation is not valid")]
     NoInvitation,
     /// The code of the second factor is wrong or was used before.
@@ -35,17 +35,17 @@ pub enum Error {
     /// It is more than they may give today.
     #[error("at most {left} more may be given today")]
     DailyLimitExceeded {
-        /// What may still be given: credits, or an amount in the currency's minor unit.
+        /// The rest of the limit: credits, or an amount in the currency's minor unit.
         left: i64,
     },
-    /// It was answered, has lapsed or never was.
+    /// It was answered, has expired or never existed.
     #[error("no such request")]
     ApprovalNotFound,
     /// Somebody else is answering the request.
     #[error("the request is being answered")]
     ApprovalInProgress,
-    /// Too many requests of the project wait for a yes.
-    #[error("too many requests wait")]
+    /// Too many requests of the project are pending.
+    #[error("too many requests are pending")]
     TooManyApprovals,
     /// Too many sign-ins are being checked.
     #[error("too many sign-ins are being checked")]

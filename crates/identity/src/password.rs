@@ -1,10 +1,10 @@
 //! Passwords, as Argon2id hashes under a key that is derived from the server key: data without that key cannot be tried
 //! out. Nothing else is stored of a password by which a guess could be dismissed sooner than by its hash: who steals the
-//! data with the key that lies beside it must pay for each guess.
+//! data with the key that is stored beside it must pay for each guess.
 //!
 //! A hash costs 19 MiB and tens of milliseconds, so that strangers must not have them made at will: few are made at once,
 //! and a bounded number waits, of one caller only a few. Browsers in which somebody signed in before, or that have an
-//! invitation, wait apart from all others, so that whatever strangers try, their password is checked. For an account that does not exist the same is done.
+//! invitation, wait apart from all others, so that strangers cannot keep their password from being checked. For an account that does not exist the same is done.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 /// Hashes that are computed at once in each of the two queues, each in its own memory.
 const AT_ONCE: usize = 2;
-/// The most that wait for their turn in each.
+/// The most in each queue.
 const MAX_WAITING: usize = 256;
 /// The same of one caller.
 const MAX_WAITING_OF_ONE: u32 = 4;
@@ -40,13 +40,13 @@ pub(crate) struct PasswordHash {
     passes: u32,
 }
 
-/// Who waits for a password to be checked.
+/// The owner of a place in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Queued {
     /// A browser in which this user signed in before (see [`People::knows_browser`](crate::People::knows_browser)), or
     /// that has their invitation.
     Known(u64),
-    /// Anybody else; a number stands for where they are.
+    /// Anybody else, by a number for their address.
     Stranger(u64),
 }
 
@@ -136,7 +136,7 @@ impl Passwords {
         Ok(PasswordHash { hash, ..new })
     }
 
-    /// Whether a password is the one that was hashed; `None` stands for an account without one, which takes as long.
+    /// Whether a password is the one that was hashed; `None` is an account without one, which takes as long.
     ///
     /// # Errors
     ///

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use crate::{BoundIdentity, Error, People, User};
 
-/// What came of a sign-in by an identity provider.
+/// The outcome of a sign-in by an identity provider.
 #[derive(Debug, Clone)]
 pub enum ProviderSignIn {
     /// It is this user.
     Done(Arc<User>),
     /// It is this user, who was bound to the identity just now.
     Bound(Arc<User>),
-    /// Nobody with this identity or this verified e-mail address was invited, or they are kept out.
+    /// Nobody with this identity or this verified e-mail address was invited, or their access was removed.
     Stranger,
     /// The user with this e-mail address is bound to another identity.
     AnotherIdentity,
@@ -29,8 +29,8 @@ impl People {
         bound.next().cloned()
     }
 
-    /// Recognises somebody whom an identity provider vouches for, with the e-mail address that it has verified, if any.
-    /// Who is recognised for the first time is bound, once that is durable; an open invitation of theirs is used up.
+    /// Finds the user of an identity, with the e-mail address that the provider has verified, if any. The first sign-in
+    /// binds the user and uses up their invitation; returns once that is durable.
     ///
     /// # Errors
     ///

@@ -94,7 +94,7 @@ impl ValidSession {
         self.user
     }
 
-    /// What its holder may do, where another cell said so.
+    /// What its holder may do, if another cell answered that.
     #[must_use]
     pub const fn borrowed(&self) -> Option<&Authority> {
         self.borrowed.as_ref()

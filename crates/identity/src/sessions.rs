@@ -24,7 +24,7 @@ use crate::{
 pub const SESSION_SECONDS: i64 = 12 * 3600;
 /// How long a session lives without a request.
 const IDLE_SECONDS: i64 = 2 * 3600;
-/// How long another cell's word for a session counts.
+/// How long another cell's answer about a session is cached.
 const BORROWED_SECONDS: i64 = 10;
 /// Lifetime of a sign-in link.
 const LINK_SECONDS: i64 = 15 * 60;
@@ -36,7 +36,7 @@ const BORROWED: usize = 1024;
 const LINKS: usize = 8;
 /// Base62 characters that carry 256 bits.
 const NAME_LENGTH: usize = 43;
-/// The most characters that are kept of what a browser calls itself.
+/// The most characters of a browser's name that are kept.
 const MAX_BROWSER: usize = 200;
 /// Expired sessions that are removed with a new one.
 const REMOVED_AT_ONCE: usize = 200;
@@ -53,7 +53,7 @@ pub struct Sessions {
 /// A session, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSession {
-    /// Whose it is; `None`: of the administrator's token.
+    /// Its user; `None`: the administrator's token.
     user: Option<UserId>,
     origin: Origin,
     since: i64,
@@ -74,7 +74,7 @@ impl NoteKind for SessionNote {
 struct OpenSession {
     stored: StoredSession,
     seen: Timestamp,
-    /// What its holder may do, where another cell said so.
+    /// What its holder may do, if another cell answered that.
     borrowed: Option<Authority>,
     /// Keys that were just created, until a page shows them.
     keys: Vec<NewKey>,
@@ -211,8 +211,7 @@ impl Sessions {
         Some(ValidSession::new(id, name, user, borrowed))
     }
 
-    /// The session of this name, begun in another cell, which has just said that it is valid here, and what its holder
-    /// may do: that is believed for some seconds.
+    /// A session that another cell has just confirmed, with what its holder may do: cached for some seconds.
     pub fn borrow(
         &self,
         name: &str,
@@ -306,7 +305,7 @@ impl Sessions {
         }
     }
 
-    /// Takes the keys of a project that wait to be shown.
+    /// Takes the new keys of a project, to show them once.
     pub fn take_keys(&self, session: &ValidSession, project: ProjectId) -> Vec<NewKey> {
         let mut open = self.open.lock();
         let Some(session) = open.get_mut(&session.id()) else {
@@ -319,7 +318,7 @@ impl Sessions {
     }
 }
 
-/// What is known of a session's name, which is random: half of its hash.
+/// Half of the hash of a session's name, which is random.
 fn id_of(name: &str) -> SessionId {
     let hash = sha256(name.as_bytes());
     let half = hash.first_chunk().copied().unwrap_or_default();

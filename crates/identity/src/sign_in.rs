@@ -26,14 +26,14 @@ pub const KNOWN_BROWSER_SECONDS: i64 = 90 * 24 * 3600;
 const WRONG_CODES: u32 = 10;
 const WRONG_CODES_WINDOW_SECONDS: i64 = 15 * 60;
 
-/// What came of a second factor's code.
+/// The outcome of a second factor's code.
 #[derive(Debug, Clone)]
 pub enum SignIn {
-    /// It was good: the user is signed in.
+    /// It was correct: the user is signed in.
     Done(Arc<User>),
     /// It was wrong, or used before, or too many wrong ones came.
     Wrong,
-    /// The step took too long, or the user changed meanwhile: it begins again with the password.
+    /// The step took too long, or the user changed since: it begins again with the password.
     Over,
 }
 
@@ -122,7 +122,7 @@ impl People {
     ///
     /// # Errors
     ///
-    /// The invitation was used meanwhile, or the step took too long; the code is wrong; it could not be logged.
+    /// The invitation was used since, or the step took too long; the code is wrong; it could not be logged.
     pub async fn accept(
         &self,
         ticket: &str,
@@ -157,8 +157,8 @@ impl People {
         Ok((self.keep(accepted), recovery))
     }
 
-    /// The first step of signing in. Returns what the second step needs if the password is right; whether there is such
-    /// a user cannot be told from how long it takes.
+    /// The first step of signing in. Returns what the second step needs if the password is right; its duration does not
+    /// reveal whether there is such a user.
     ///
     /// # Errors
     ///
@@ -265,7 +265,7 @@ impl People {
         *count = count.saturating_add(1);
     }
 
-    /// What a browser keeps in which somebody signed in: with it, their password is checked whatever strangers try.
+    /// The token of a browser in which somebody signed in: strangers cannot keep its password from being checked.
     #[must_use]
     pub fn browser_token(&self, user: &User, now: Timestamp) -> String {
         let browser = KnownBrowser { browser: () };

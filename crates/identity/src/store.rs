@@ -36,13 +36,13 @@ pub struct People {
     pub(crate) passwords: Passwords,
     pub(crate) secrets: Cipher,
     pub(crate) tickets: Cipher,
-    /// What users gave today.
+    /// Daily totals of users.
     pub(crate) counts: Mutex<HashMap<UserId, DayCount>>,
-    /// What waits for another person's yes.
+    /// Pending requests for approval.
     pub(crate) approvals: Approvals,
-    /// Which of these somebody is answering.
+    /// Those that somebody is answering.
     pub(crate) answering: Answering,
-    /// How many wrong codes of a second factor were sent since when.
+    /// Wrong codes of a second factor, with the start of their window.
     pub(crate) wrong_codes: Mutex<HashMap<UserId, (Timestamp, u32)>>,
 }
 
@@ -133,7 +133,7 @@ impl People {
         }
     }
 
-    /// Invites a user; once that is durable.
+    /// Invites a user; returns once that is durable.
     ///
     /// # Errors
     ///
@@ -170,7 +170,7 @@ impl People {
         Ok(Invited { user, secret })
     }
 
-    /// Changes a user; once that is durable. Who is kept out is signed out, too.
+    /// Changes a user; returns once that is durable. Removing access ends their sessions.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl People {
         Ok(self.keep(changed))
     }
 
-    /// Removes a user and ends their sessions; once that is durable.
+    /// Removes a user and ends their sessions; returns once that is durable.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl People {
         Ok(user)
     }
 
-    /// Ends all sessions of a user, or of the administrator's token; once that is durable.
+    /// Ends all sessions of a user, or of the administrator's token; returns once that is durable.
     ///
     /// # Errors
     ///
@@ -253,7 +253,7 @@ impl People {
     }
 }
 
-/// What is stored of an invitation's secret, which is random.
+/// The hash of an invitation's secret, which is random.
 pub(crate) fn invitation_hash(secret: &str) -> String {
     HEXLOWER.encode(&catalog::sha256(secret.trim().as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! A user, as stored; what can be said and changed of one.
+//! A user, as stored, and changes of one.
 
 use actors::notes::NoteKind;
 use domain::{
@@ -31,7 +31,7 @@ pub struct User {
     pub grant_limit_per_day: Option<i64>,
     /// The most that they may refund in a day, in the currencies' minor units; `None`: no limit.
     pub refund_limit_cents_per_day: Option<i64>,
-    /// Whether they are kept out.
+    /// Whether their access was removed.
     pub disabled: bool,
     /// When they were invited, in milliseconds.
     pub created_at: i64,
@@ -55,7 +55,7 @@ pub(crate) struct SecondFactor {
     pub(crate) recovery: Vec<String>,
 }
 
-/// A link that was sent to a user: whoever has it sets a password.
+/// A link that was sent to a user, by which a password is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Invitation {
     /// SHA-256 of its secret, in hexadecimal digits.
@@ -64,15 +64,15 @@ pub(crate) struct Invitation {
     pub(crate) until: i64,
 }
 
-/// Where a user stands.
+/// The state of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UserState {
-    /// They have neither set a password nor come in by an identity provider yet.
+    /// They have neither set a password nor signed in by an identity provider yet.
     Invited,
     /// They can sign in.
     Active,
-    /// They are kept out.
+    /// Their access was removed.
     Disabled,
 }
 
@@ -120,14 +120,14 @@ pub struct UserChange {
     pub grant_limit_per_day: Option<Option<i64>>,
     /// The most that they may refund in a day.
     pub refund_limit_cents_per_day: Option<Option<i64>>,
-    /// Whether they are kept out.
+    /// Whether their access was removed.
     pub disabled: Option<bool>,
     /// Who they are at an identity provider; `Some(None)`: nobody.
     pub identity: Option<Option<BoundIdentity>>,
 }
 
 impl User {
-    /// Where they stand.
+    /// Their state now.
     #[must_use]
     pub const fn state(&self) -> UserState {
         match (self.disabled, &self.password, &self.identity) {
@@ -137,7 +137,7 @@ impl User {
         }
     }
 
-    /// What they may do; `None`: nothing, since they are kept out.
+    /// What they may do; `None`: their access was removed.
     #[must_use]
     pub fn authority(&self) -> Option<Authority> {
         (!self.disabled).then(|| Authority {
@@ -209,7 +209,7 @@ impl User {
         user.checked()
     }
 
-    /// An owner works with all projects, whatever was said.
+    /// An owner works with all projects.
     fn checked(mut self) -> Result<Self, Error> {
         if self.role == Role::Owner {
             self.projects = ProjectScope::All;

@@ -1,6 +1,6 @@
 //! The audit log: who changed what, when and from where, by the admin API and the dashboard. Notes in the journal hold
 //! a page of entries each. A change is written before it is made, and its result afterwards; if the second step is
-//! missing, the result is unknown, until a later try of the same or a proof tells it. The log must never hold a secret,
+//! missing, the result is unknown until a later attempt or a proof resolves it. The log must never hold a secret,
 //! nor grow without end; what one person writes takes no place of another's.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ pub struct PendingEntry {
     id: u64,
 }
 
-/// The log, with what is known of its pages.
+/// The log, with an index of its pages.
 pub struct AuditLog {
     handle: Handle,
     pages: Mutex<Pages>,
@@ -173,8 +173,8 @@ impl AuditLog {
         Ok(PendingEntry { page, id })
     }
 
-    /// Writes in words what is about to be done, what shows later that it was, and what is the same if it is tried
-    /// again, where that was not known at first; returns once that is durable.
+    /// Writes in words what is about to be done, how that can be proved, and the key that all attempts share; returns
+    /// once that is durable.
     ///
     /// # Errors
     ///
@@ -198,8 +198,7 @@ impl AuditLog {
             .map(drop)
     }
 
-    /// Writes what became of a change. If it was done, by now or before, so were the earlier tries of the same whose
-    /// outcome was unknown.
+    /// Writes the outcome of a change. If it was done, so were the earlier attempts at it whose outcome was unknown.
     ///
     /// # Errors
     ///
@@ -226,7 +225,7 @@ impl AuditLog {
                 ..entry
             }),
         };
-        // Of one whose outcome is unknown the stored entry says so already.
+        // An unknown outcome is already in the stored entry.
         let ended = self.change(&mut pages, &intent, !is_unknown, ended).await?;
         let Some(ended) = ended else { return Ok(()) };
         match outcome {
@@ -264,7 +263,7 @@ impl AuditLog {
             .collect()
     }
 
-    /// Writes that a change whose outcome was unknown was done, as turned out.
+    /// Writes that a change whose outcome was unknown was done.
     ///
     /// # Errors
     ///
@@ -312,7 +311,7 @@ impl AuditLog {
     ) -> Result<Option<AuditEntry>, actors::Error> {
         let mut entries = pages.known(*number).cloned().unwrap_or_default();
         let known = entries.iter().position(|it| it.under_way == Some(*id));
-        // The page was removed meanwhile.
+        // The page was removed since.
         let Some(place) = known else { return Ok(None) };
         let before = entries.remove(place);
         let changed = change(before.clone());

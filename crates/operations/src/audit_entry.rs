@@ -1,4 +1,4 @@
-//! An entry of the audit log: what it says of a change, and what shows later that it was done.
+//! An entry of the audit log, and the proof that its change was done.
 
 use domain::{
     Timestamp,
@@ -33,7 +33,7 @@ pub struct AuditEntry {
     /// Equal for all attempts at one change, so that the outcome of a later one resolves this one.
     #[serde(default, alias = "deed", skip_serializing_if = "Option::is_none")]
     pub retry_key: Option<String>,
-    /// What shows that it was done.
+    /// What proves that it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
     /// The number of the change while it is being done.
@@ -64,7 +64,7 @@ impl AuditEntry {
         }
     }
 
-    /// Whose entry it is, by what does not change with their name.
+    /// The person's identifier, which outlives a change of name.
     pub(crate) fn person(&self) -> &str {
         let id = self.who.rsplit_once('(').map(|(_, id)| id);
         id.unwrap_or(&self.who)
@@ -91,7 +91,7 @@ pub(crate) fn short(what: &str) -> String {
     what.chars().take(MAX_CHARS).collect()
 }
 
-/// What shows later that a change was done whose outcome is unknown.
+/// What proves later that a change of unknown outcome was done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Proof {
@@ -132,12 +132,12 @@ pub enum Proof {
     },
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeOutcome<'a> {
     /// It was done, in these words.
     Done(&'a str),
-    /// It had been done before, by an earlier try of the same.
+    /// It had been done before, by an earlier attempt.
     DoneBefore,
     /// Nothing was done.
     Nothing,

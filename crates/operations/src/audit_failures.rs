@@ -10,11 +10,11 @@ use crate::audit::{AuditEntry, AuditLog};
 
 const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
-/// Addresses that are told apart within a minute.
+/// Addresses that are counted apart within a minute.
 const ADDRESSES: usize = 5;
 /// Entries of a day.
 const PER_DAY: u32 = 100;
-/// What stands for the addresses beyond those that are told apart.
+/// The name of all further addresses.
 const OTHERS: &str = "several addresses";
 
 /// What failed and is not in the log yet.
@@ -58,7 +58,7 @@ impl Failures {
         if now_in.day != day {
             (now_in.day, now_in.entries) = (day, 0);
         }
-        // Of a day that is full, all is told together on the next.
+        // The failures of a full day are written together on the next.
         if now_in.minute != minute && now_in.entries < PER_DAY {
             now_in.minute = minute;
             for (from, more) in std::mem::take(&mut now_in.counts) {

@@ -1,5 +1,5 @@
-//! What is known of the pages of the audit log: which there are, those that are written to, whose entries they hold, and
-//! which changes have an unknown outcome.
+//! The index of the audit log's pages: which exist, which are written to, whose entries they hold, and which changes have
+//! an unknown outcome.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -36,7 +36,7 @@ pub(crate) struct Pages {
     pub(crate) last_id: u64,
     /// By person, how many entries they have on which page.
     pub(crate) shares: HashMap<String, BTreeMap<u64, usize>>,
-    /// Changes of unknown outcome that a later try or a proof may tell, oldest first, with their pages.
+    /// Changes of unknown outcome that a later attempt or a proof may resolve, oldest first, with their pages.
     pub(crate) unknown: VecDeque<(u64, AuditEntry)>,
 }
 

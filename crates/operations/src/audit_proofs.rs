@@ -1,5 +1,5 @@
-//! Finds out what became of changes whose outcome was unknown, when the audit log is read: orders, payments and
-//! subscriptions tell it once the provider has reported it.
+//! Resolves changes of unknown outcome when the audit log is read: orders, payments and subscriptions prove them once the
+//! provider has reported.
 
 use actors::{Address, Handle};
 use catalog::{CatalogStore, ProjectCatalog};
@@ -9,7 +9,7 @@ use payments::{Payments, UnfulfilledState};
 use crate::audit::{AuditEntry, AuditLog, Proof};
 
 impl AuditLog {
-    /// Writes of each change of unknown outcome that it was done, where that shows by now.
+    /// Writes which changes of unknown outcome are proved by now.
     pub async fn look_for_proofs(&self, catalog: &CatalogStore, payments: &Payments) {
         for AuditEntry {
             project,

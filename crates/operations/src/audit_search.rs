@@ -77,7 +77,7 @@ impl AuditLog {
     ) -> Result<(Vec<AuditEntry>, Option<AuditCursor>), notes::Error> {
         let (pages, known) = self.known_pages().await;
         let mut numbers = Vec::new();
-        // The entries of a page lie between the last one of the page before it and its own last one.
+        // A page's entries are between the last entry of the page before it and its own last one.
         let mut last_before = None;
         for (number, last) in pages {
             let is_early = filter

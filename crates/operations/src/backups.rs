@@ -1,5 +1,5 @@
 //! Backups of the running service: one at a time, asked for by the administrator or due by the schedule.
-//! Nobody waits for one: its state can be read meanwhile.
+//! It runs in the background, and its state can be read.
 
 mod settings;
 
@@ -231,7 +231,7 @@ impl Backups {
         Ok(running)
     }
 
-    /// Makes the backup that was begun; says whether it is good.
+    /// Makes the backup that was begun; returns whether it is good.
     async fn make(&self, order: Order) -> bool {
         let begun = Instant::now();
         let temporary = order.temporary;

@@ -1,5 +1,5 @@
 //! Credits that were sold or given and not used yet, and what was paid for them: an accountant's deferred revenue. All
-//! wallets are gone through in the background, slowly; each result says when that was.
+//! wallets are read in the background, slowly; each result has its instant.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ const AT_ONCE: usize = 500;
 const REST: u32 = 4;
 /// The least time between two counts.
 const PAUSE: Duration = Duration::from_mins(10);
-/// How long somebody waits who asked for a count: with many wallets it takes minutes.
+/// How long a request waits for a count: with many wallets it takes minutes.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The sums of a project.
@@ -59,7 +59,7 @@ pub struct OutstandingCredits {
     handle: Handle,
     catalog: Arc<CatalogStore>,
     last: watch::Sender<LastCount>,
-    /// Somebody does not want to wait for the next count.
+    /// A count is requested now.
     wanted: Notify,
 }
 

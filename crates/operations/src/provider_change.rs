@@ -30,7 +30,7 @@ pub async fn change(
     let work = async move {
         accounts.change(id, change, provider, force).await?;
         let ending = detached(async move { payments.end_former_provider(id).await });
-        // After the wait it goes on by itself; where it fails, the next round tries again.
+        // After the timeout it continues in the background; if it fails, the next round tries again.
         drop(tokio::time::timeout(WAIT, ending).await);
         Ok::<_, ChangeError>(())
     };

@@ -11,7 +11,7 @@ document.addEventListener("keydown", (event) => {
 // The first page of a session is in UTC: the cookie makes the server write the next ones in the browser's zone.
 const zone = document.getElementById("zone");
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-if (zone && "default" in zone.dataset && own) {
+if (zone && "default" in zone.dataset && own && own !== "UTC") {
   const secure = location.protocol === "https:" ? "; Secure" : "";
   document.cookie = `scrip_time_zone=${own}; Path=/dashboard; SameSite=Lax${secure}`;
   zone.textContent = own;

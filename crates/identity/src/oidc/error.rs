@@ -1,4 +1,4 @@
-//! Why nobody was recognised.
+//! Errors of a sign-in by a provider.
 
 /// Why a sign-in did not succeed. No text of the provider's is part of it, which may hold secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -6,7 +6,7 @@ pub enum Error {
     /// The provider cannot be asked.
     #[error("the identity provider cannot be asked: {0}")]
     Unavailable(String),
-    /// What the provider says of itself is not fit for a sign-in.
+    /// The provider's discovery document does not allow a sign-in.
     #[error("the identity provider's discovery document is not fit: {0}")]
     Unfit(String),
     /// The browser does not have what the first step gave it, or had it for too long, or it was used before.

@@ -1,5 +1,5 @@
-//! Who somebody is, by the word of an OpenID Connect provider: the authorization code flow with PKCE, with what the
-//! provider's discovery document says about it. Whether that person may come in is not decided here.
+//! OpenID Connect sign-in: the authorization code flow with PKCE, by the provider's discovery document. It identifies a
+//! person, and does not decide whether they may sign in.
 //!
 //! Between the two steps nothing is kept for each sign-in: the browser carries what the second step needs, encrypted.
 

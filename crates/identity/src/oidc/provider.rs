@@ -1,4 +1,4 @@
-//! What the provider says of itself: its endpoints and its keys.
+//! The provider's discovery document: its endpoints and its keys.
 
 use openidconnect::{
     AuthType, ClientId, DiscoveryError, EndpointMaybeSet, EndpointNotSet, EndpointSet, IssuerUrl,
@@ -46,7 +46,7 @@ impl Provider {
             return Err(unfit("it names no token endpoint"));
         }
         let methods = metadata.token_endpoint_auth_methods_supported();
-        // Where nothing is said, it is Basic.
+        // The default is Basic.
         let in_body = methods.is_some_and(|methods| {
             !methods.contains(&CoreClientAuthMethod::ClientSecretBasic)
                 && methods.contains(&CoreClientAuthMethod::ClientSecretPost)
@@ -87,11 +87,11 @@ fn refused(error: DiscoveryError<ExchangeError>) -> Error {
     }
 }
 
-/// Whether the provider can be asked, and is fit: for whoever set it up.
+/// Whether the provider can be reached and used, for the operator who set it up.
 ///
 /// # Errors
 ///
-/// [`Error::Unavailable`] and [`Error::Unfit`], which say why not.
+/// [`Error::Unavailable`] and [`Error::Unfit`], with the reason.
 pub async fn discover(settings: &OidcSettings) -> Result<(), Error> {
     let here = Url::parse("http://localhost/");
     let here = here.map_err(|_| Error::Unavailable("no address".into()))?;

@@ -30,7 +30,7 @@ use crate::oidc::{
 const KEEP_SECONDS: i64 = 3600;
 /// How long a provider that failed is not asked again, and how often its keys are read for a token with another one.
 const PAUSE_SECONDS: i64 = 10;
-/// The most sign-ins that are begun at once: each waits only while nothing is known of the provider.
+/// The most sign-ins that are begun at once: they wait only for the discovery document.
 const BEGUN_AT_ONCE: usize = 16;
 /// The most answers that are checked at once, of which each client has its share.
 const CHECKED_AT_ONCE: usize = 64;
@@ -54,12 +54,12 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
 /// A provider, or why there is none.
 type KnownProvider = Result<Arc<Provider>, Error>;
 
-/// Asks one provider who somebody is.
+/// Signs in by one provider.
 pub struct Oidc {
     settings: OidcSettings,
     redirect: Url,
     attempts: Attempts,
-    /// What was found out about the provider, and when.
+    /// The discovery document, and when it was read.
     known: Mutex<Option<(KnownProvider, Timestamp)>>,
     begun: Semaphore,
     checked: Shares<()>,
@@ -84,25 +84,25 @@ pub struct BegunSignIn {
     pub seconds: i64,
 }
 
-/// With what the provider sent a browser back.
+/// The parameters of the callback.
 #[derive(Debug, Clone, Copy)]
 pub struct ProviderAnswer<'a> {
     /// Which sign-in it is about.
     pub state: &'a str,
     /// What tokens are given for; none, where it refused.
     pub code: Option<&'a str>,
-    /// Who says so, where it does (RFC 9207).
+    /// The issuer, if it is sent (RFC 9207).
     pub issuer: Option<&'a str>,
     /// The client that brings it.
     pub client: IpAddr,
 }
 
-/// Somebody whom the provider vouches for.
+/// A person whom the provider identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The address of the provider.
     pub issuer: String,
-    /// Who it is there, for good.
+    /// Their permanent identifier there.
     pub subject: String,
     /// Their e-mail address, if the provider has verified it.
     pub email: Option<String>,
@@ -180,7 +180,7 @@ impl Oidc {
     }
 
     /// The second step: who it is, and the `next` of the first step. The e-mail address is only asked for where the
-    /// subject is not `is_known`. An attempt is used up, whatever comes of it.
+    /// subject is not `is_known`. An attempt is used up, also by a failure.
     ///
     /// # Errors
     ///
@@ -261,7 +261,7 @@ impl Oidc {
     }
 }
 
-/// What the ID token says, if it is valid; else why not, and whether other keys of the provider may help.
+/// The claims of a valid ID token; else why it is not, and whether other keys of the provider may help.
 fn verified<'t>(
     provider: &Provider,
     tokens: &'t CoreTokenResponse,

@@ -29,7 +29,7 @@ impl BackupSettings {
     }
 }
 
-/// An empty text stands for no directory.
+/// An empty text means no directory.
 fn empty_path_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
     let path = PathBuf::deserialize(from)?;
     Ok((!path.as_os_str().is_empty()).then_some(path))

@@ -28,7 +28,7 @@ pub fn last(data_dir: &Path) -> Option<Timestamp> {
     text.trim().parse().ok().map(Timestamp)
 }
 
-/// Since when a server uses the directory, as its files say; `None`: none did.
+/// When a server first used the directory, by its files; `None`: none did.
 #[must_use]
 pub fn used_since(data_dir: &Path) -> Option<Timestamp> {
     let made = fs::metadata(data_dir.join(KEY_CHECK_FILE)).ok()?;

@@ -33,7 +33,7 @@ pub const KEY_FILE: &str = "server.key";
 const MIN_TOKEN_LENGTH: usize = 16;
 const TOKEN_LENGTH: usize = 40;
 
-/// A secret is missing or does not fit; says what to do.
+/// A secret is missing or does not fit; the message has the remedy.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(String);
@@ -86,7 +86,7 @@ impl ProvidedSecrets {
     ///
     /// # Errors
     ///
-    /// [`Error`] says which is missing.
+    /// [`Error`], with the one that is missing.
     pub fn check_shared(&self, data_dir: &Path) -> Result<(), Error> {
         let missing = |name: &str, file: &str| {
             Error(format!(
@@ -207,7 +207,7 @@ fn admin_token(
 fn make_admin_token(data_dir: &Path) -> Result<([u8; 32], Option<String>), Error> {
     let token = catalog::random_text(TOKEN_LENGTH).map_err(|e| Error(e.to_string()))?;
     let hash = sha256(token.as_bytes());
-    // The hash last: where that fails, a token is made anew.
+    // The hash last: if that fails, the next start makes another token.
     write(&data_dir.join(NEW_TOKEN_FILE), &token)?;
     write(&data_dir.join(ADMIN_FILE), &HEXLOWER.encode(&hash))?;
     Ok((hash, Some(token)))
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(again.server_keys, keys);
         let backup = BackupSecrets::read(dir.path(), Some(&keys)).unwrap();
         assert_eq!(backup.owner.len(), 64);
-        // Where the environment has them, the new one goes where it is told.
+        // If the environment has them, the new one is written to `to`.
         let elsewhere = dir.path().join("elsewhere");
         assert!(server_key::replace(dir.path(), Some(both.clone()), None).is_err());
         server_key::replace(dir.path(), Some(both), Some(&elsewhere)).unwrap();

@@ -1,7 +1,7 @@
 //! The server keys: where they come from, that they are those of the data, and how one takes another's place.
 //!
 //! A file or variable has them in hexadecimal digits, the oldest first, one a line or with commas between them. Beside
-//! the data lie hashes of them, so that a foreign key, or the lack of a newer one, is refused rather than silently
+//! the data are hashes of them, so that a foreign key, or the lack of a newer one, is refused rather than silently
 //! opening nothing.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
