@@ -31,7 +31,7 @@ async fn while_one_approves_nobody_else_answers() {
     stripe.from_now_on(REFUNDS, Override::Silence);
     let (token, origin) = (olga.token().await, olga.base.clone());
     let approve = format!("{request}/approve");
-    let yes = tokio::spawn(async move {
+    let approval = tokio::spawn(async move {
         let form = [("formToken", &*token)];
         let origin = [("origin", &*origin)];
         olga.post_as_it_is(&approve, &form, &origin).await.status
@@ -45,10 +45,10 @@ async fn while_one_approves_nobody_else_answers() {
         assert_eq!(page.status, 409, "{answer}: {}", page.html);
         page.shows("Someone else is deciding this request");
     }
-    assert!(!yes.is_finished(), "she is still about it");
+    assert!(!approval.is_finished(), "it is not done yet");
     let log = owner.get(&format!("/dashboard/audit?text={id}")).await;
     log.shows("Approve to refund 200 cents")
         .lacks("Declined")
         .lacks("Withdrew");
-    yes.abort();
+    approval.abort();
 }

@@ -343,7 +343,7 @@ async fn what_the_admin_api_did_is_said_in_words_with_amounts_and_reasons() {
     admin.post(&path, &price).await.expect(201);
     let browser = Browser::signed_in(&service).await;
     let page = browser.get("/dashboard/audit").await;
-    for said in [
+    for sentence in [
         "Froze wal_",
         ": A stolen card",
         "Unfroze wal_",
@@ -357,7 +357,7 @@ async fn what_the_admin_api_did_is_said_in_words_with_amounts_and_reasons() {
         "“Images”",
         &format!("of {product}: 950 EUR"),
     ] {
-        page.shows(said);
+        page.shows(sentence);
     }
     page.lacks("POST /api/admin")
         .lacks("DELETE /api")

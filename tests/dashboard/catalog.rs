@@ -97,7 +97,7 @@ async fn what_is_typed_wrong_stays_and_is_explained() {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
     let catalog = format!("/dashboard/projects/{}/catalog", service.project.id);
-    for (name, value, said) in [
+    for (name, value, message) in [
         ("name", "", "id=\"name-wrong\""),
         ("creditUnit", "", "id=\"creditUnit-wrong\""),
         (
@@ -116,7 +116,7 @@ async fn what_is_typed_wrong_stays_and_is_explained() {
         ];
         let page = browser.post(&catalog, &form).await;
         assert_eq!(page.status, 400, "{name}");
-        page.shows(said);
+        page.shows(message);
         if name != "name" {
             page.shows("value=\"Kept &lt;b&gt;\"");
         }

@@ -334,8 +334,8 @@ async fn who_may_not_decide_about_a_payment_sees_it_and_no_form() {
     pay(&service, &stripe, "pi_1").await;
     let here = format!("{base}/unfulfilled-payments/pi_1");
     let asked = press_all(&owner).await;
-    for deed in ["assign", "refund", "dismiss"] {
-        let shape = format!("/dashboard/projects/{{}}/unfulfilled-payments/{{}}/{deed}");
+    for action in ["assign", "refund", "dismiss"] {
+        let shape = format!("/dashboard/projects/{{}}/unfulfilled-payments/{{}}/{action}");
         assert!(asked.iter().any(|(asked, _)| *asked == shape), "{asked:?}");
     }
     let vera = person(&service, new("Vera", Role::Viewer)).await;
@@ -344,9 +344,9 @@ async fn who_may_not_decide_about_a_payment_sees_it_and_no_form() {
     page.shows("9.00 EUR").lacks(&format!("action=\"{here}"));
     let page = browser.get(&format!("{base}/unfulfilled-payments")).await;
     page.shows("pi_1").lacks("/reconcile\"");
-    for deed in ["assign", "refund", "dismiss"] {
+    for action in ["assign", "refund", "dismiss"] {
         let page = browser
-            .post(&format!("{here}/{deed}"), &[("confirmed", "on")])
+            .post(&format!("{here}/{action}"), &[("confirmed", "on")])
             .await;
         assert_eq!(page.status, 403);
     }

@@ -157,7 +157,7 @@ async fn credits_are_granted_and_deducted_after_a_second_look_and_once() {
         .shows("Deducted 50")
         .shows("Wrong wallet");
 
-    for (amount, reason, said) in [
+    for (amount, reason, shown) in [
         ("0", "x", "id=\"amount-wrong\""),
         ("-5", "x", "id=\"amount-wrong\""),
         ("", "x", "id=\"amount-wrong\""),
@@ -165,7 +165,7 @@ async fn credits_are_granted_and_deducted_after_a_second_look_and_once() {
     ] {
         let page = browser.post(&grant, &form(amount, reason)).await;
         assert_eq!(page.status, 400, "{amount} {reason}");
-        page.shows(said);
+        page.shows(shown);
     }
     let mut greedy = form("5000", "x");
     greedy.retain(|(name, _)| *name != "idempotencyKey");

@@ -78,7 +78,6 @@ pub(super) fn session_table(
     }
 }
 
-/// The question before sessions end: one, or all.
 pub(super) fn ending(fields: &Fields) -> &'static str {
     match fields.some("session") {
         Some(_) => "End this session?",

@@ -34,7 +34,6 @@ use crate::state::App;
 
 const MAX_REASON: usize = 300;
 
-/// Whether credits are granted or deducted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Grant,
@@ -51,7 +50,6 @@ impl Way {
     }
 }
 
-/// The fields of a grant or deduction, checked.
 struct CreditForm {
     product: ProductId,
     amount: Amount,
@@ -60,7 +58,6 @@ struct CreditForm {
     expires_at: Option<Timestamp>,
 }
 
-/// The forms on a wallet's page.
 pub(super) fn forms(request: &PageRequest, project: &ProjectCatalog, key: WalletKey) -> Markup {
     let page_path = path(project, key);
     let fields = Fields::default()
@@ -363,7 +360,6 @@ pub(super) async fn called(app: &App, project: &ProjectCatalog, address: &Addres
     view.map_or_else(|_| "a wallet".into(), |view| view.id.to_string())
 }
 
-/// The facts of a confirmation page.
 fn about(fields: &Fields, wallet: &WalletView) -> Markup {
     html! { dl {
         div { dt { "Wallet" } dd { (name(wallet)) } }

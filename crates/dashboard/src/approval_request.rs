@@ -15,7 +15,6 @@ use crate::state::App;
 /// The most characters of a request in the audit log, whose entries also name the requester and the approver.
 const MAX_WORDS: usize = 350;
 
-/// The path of a project's requests.
 pub(super) fn path(project: &ProjectCatalog) -> String {
     format!("{}/approvals", base(project))
 }
@@ -76,7 +75,6 @@ pub(super) fn words(approval: &Approval) -> String {
     }
 }
 
-/// What a key's form changes.
 pub(super) fn key_terms(key: &ApiKey) -> KeyTerms {
     KeyTerms {
         name: key.name.clone(),

@@ -45,7 +45,6 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     HEXLOWER.encode(hash.first_chunk::<6>().unwrap_or(&[0; 6]))
 });
 
-/// The path of an asset.
 pub(super) fn path(name: &str) -> String {
     format!("/dashboard/assets/{}/{name}", *VERSION)
 }

@@ -96,7 +96,6 @@ pub(super) async fn assign(
     Ok(done.unwrap_or_else(again))
 }
 
-/// The price that was bought.
 fn price<'a>(project: &'a ProjectCatalog, fields: &Fields) -> Result<&'a Price, Error> {
     let price: Option<PriceId> = fields.parsed("priceId", "a price of this project")?;
     let price = price.ok_or_else(|| Error::missing("priceId"))?;
@@ -136,7 +135,6 @@ fn assignment_facts(
     } }
 }
 
-/// The wallet that gets the credits.
 async fn recipient(
     app: &App,
     project: &ProjectCatalog,

@@ -136,7 +136,7 @@ pub(super) fn first_steps(project: &ProjectCatalog, has_sold: bool) -> Markup {
         (
             is_used,
             "Call the API with a key",
-            "The secret key is for your server; make another if you lost it.",
+            "The secret key is for your server; create another if you lost it.",
             format!("{base}/keys"),
         ),
         (

@@ -128,7 +128,6 @@ fn own(app: &DashboardState) -> i16 {
     app.cluster.as_ref().map_or(0, |part| part.cell())
 }
 
-/// The numbers of the other cells.
 fn numbers(app: &DashboardState) -> Vec<i16> {
     let part = app.cluster.as_ref();
     part.map(|part| part.others().numbers()).unwrap_or_default()

@@ -198,7 +198,6 @@ fn withdrawal(fields: &Fields, before: &Fields) -> Markup {
     }
 }
 
-/// The path of a product's page.
 pub(super) fn path(project: &ProjectCatalog, product: &Product) -> String {
     format!("{}/catalog/{}", base(project), product.id)
 }
@@ -209,7 +208,6 @@ pub(super) fn product_name(project: &ProjectCatalog, id: ProductId) -> String {
     product.map_or_else(|| id.to_string(), |product| product.name.clone())
 }
 
-/// The product that the path names.
 pub(super) fn product<'a>(
     request: &PageRequest,
     project: &'a ProjectCatalog,
@@ -250,7 +248,6 @@ fn current(product: &Product) -> Fields {
     written(&product.clone().into())
 }
 
-/// A product's settings as the form has them.
 pub(super) fn written(product: &NewProduct) -> Fields {
     let grant = product.free_grant;
     let period = grant.map_or(Period::Monthly, |grant| grant.period);
@@ -287,7 +284,6 @@ const fn kind_name(kind: ProductType) -> &'static str {
     }
 }
 
-/// A badge that says whether a product or price is offered.
 pub(super) fn state(active: bool) -> Markup {
     html! {
         @if active { span.badge.good { "Offered" } } @else { span.badge { "Not offered" } }

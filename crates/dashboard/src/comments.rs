@@ -20,12 +20,10 @@ use super::{
 };
 use crate::state::App;
 
-/// A wallet's comments, oldest first.
 pub(super) async fn of(app: &App, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
     app.wallet_notes.of(wallet).await.map_err(refused)
 }
 
-/// Removes all comments about a wallet; returns how many there were.
 pub(super) async fn remove_all(app: &App, wallet: WalletKey) -> Result<usize, Error> {
     app.wallet_notes.remove_all(wallet).await.map_err(refused)
 }
@@ -43,7 +41,6 @@ fn refused(error: wallet_notes::Error) -> Error {
     }
 }
 
-/// The card with a wallet's comments, and the form for another.
 pub(super) fn card(
     request: &PageRequest,
     project: &ProjectCatalog,

@@ -25,13 +25,11 @@ impl Fields {
         Self(url::form_urlencoded::parse(body).into_owned().collect())
     }
 
-    /// Adds a field.
     pub(super) fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.0.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// Adds a field if there is a value.
     pub(super) fn with_some(self, name: &str, value: Option<impl ToString>) -> Self {
         match value {
             Some(value) => self.with(name, value),
@@ -45,7 +43,6 @@ impl Fields {
         self.with_some(name, value.as_ref().and_then(|value| value.as_str()))
     }
 
-    /// Adds a checkbox if it is ticked.
     pub(super) fn ticked(self, name: &str, on: bool) -> Self {
         match on {
             true => self.with(name, "on"),
@@ -80,7 +77,6 @@ impl Fields {
         self.some(name).map(ToOwned::to_owned)
     }
 
-    /// Whether a checkbox is ticked.
     pub(super) fn is_on(&self, name: &str) -> bool {
         self.some(name).is_some()
     }

@@ -177,7 +177,6 @@ impl<'a> Form<'a> {
         self.field(label, &input)
     }
 
-    /// An input for one line of text.
     pub(super) fn text(&self, label: &FieldLabel<'_>) -> Markup {
         self.input(label, "text", None, self.fields.text(label.0))
     }
@@ -187,7 +186,6 @@ impl<'a> Form<'a> {
         self.input(label, "text", Some("decimal"), self.fields.text(label.0))
     }
 
-    /// An input for a day.
     pub(super) fn day(&self, label: &FieldLabel<'_>) -> Markup {
         self.input(label, "date", None, self.fields.text(label.0))
     }
@@ -197,7 +195,6 @@ impl<'a> Form<'a> {
         self.input(label, "password", None, "")
     }
 
-    /// An input for several lines.
     pub(super) fn area(&self, label: &FieldLabel<'_>) -> Markup {
         let name = label.0;
         let invalid = self.error(label).map(|_| "true");
@@ -208,7 +205,6 @@ impl<'a> Form<'a> {
         self.field(label, &area)
     }
 
-    /// A choice among options, given as value and text.
     pub(super) fn choice<V: AsRef<str>, T: AsRef<str>>(
         &self,
         label: &FieldLabel<'_>,
@@ -244,7 +240,6 @@ impl<'a> Form<'a> {
         } }
     }
 
-    /// A checkbox with its label.
     pub(super) fn tick(&self, field: &FieldLabel<'_>) -> Markup {
         let FieldLabel(name, label, hint) = field;
         html! {

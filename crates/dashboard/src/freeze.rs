@@ -24,7 +24,6 @@ use super::{
 };
 use crate::state::App;
 
-/// The banner on the page of a wallet that is frozen.
 pub(super) fn banner(frozen: Option<&Freeze>) -> Markup {
     html! { @if let Some(freeze) = frozen {
         p.alert role="note" {
@@ -37,7 +36,6 @@ pub(super) fn banner(frozen: Option<&Freeze>) -> Markup {
     } }
 }
 
-/// The card with the form that freezes or unfreezes a wallet.
 pub(super) fn card(
     request: &PageRequest,
     project: &ProjectCatalog,

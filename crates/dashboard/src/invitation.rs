@@ -52,7 +52,6 @@ fn password_form(secret: &str, wrong: Option<&str>) -> Markup {
     }
 }
 
-/// A text as a QR code.
 fn qr_code(text: &str) -> Markup {
     let code = QrCode::encode_text(text, QrCodeEcc::Medium).ok();
     html! { @if let Some(code) = code {

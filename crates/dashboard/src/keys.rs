@@ -100,7 +100,6 @@ fn state(key: &ApiKey, now: Timestamp) -> Markup {
     }
 }
 
-/// The card with new keys, if there are any.
 pub(super) fn copy_now(new: &[ShownKey], hint: &str) -> Markup {
     html! {
         @if !new.is_empty() {
@@ -263,12 +262,10 @@ fn change(stored: &Fields, sent: &Fields) -> Result<KeyChange, Error> {
     })
 }
 
-/// A key's settings as the form has them.
 fn stored(key: &ApiKey) -> Fields {
     written(key.name.as_deref(), key.expires_at)
 }
 
-/// A key's name and end as the form has them.
 pub(super) fn written(name: Option<&str>, expires_at: Option<Timestamp>) -> Fields {
     let last = |end: Timestamp| time_zone::day(Timestamp(end.0.saturating_sub(1)));
     Fields::default()
@@ -281,7 +278,6 @@ fn named<'p>(request: &PageRequest, project: &'p ProjectCatalog) -> Result<&'p A
     key.ok_or_else(|| Error::new(ErrorCode::KeyNotFound))
 }
 
-/// Which key is revoked, and what that does.
 fn revocation(project: &ProjectCatalog, key: &ApiKey) -> Markup {
     html! { dl {
         @if let Some(name) = &key.name { div { dt { "Name" } dd { (verbatim(name)) } } }

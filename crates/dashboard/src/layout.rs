@@ -135,7 +135,6 @@ const TABS: [(Tab, &str, &str); 7] = [
     (Tab::Settings, "Settings", "/settings"),
 ];
 
-/// A page's place in the navigation.
 #[derive(Clone, Copy)]
 pub(super) enum At<'a> {
     Projects,
@@ -146,12 +145,10 @@ pub(super) enum At<'a> {
     Project(&'a ProjectCatalog, Tab),
 }
 
-/// The path of a project's pages.
 pub(super) fn base(project: &ProjectCatalog) -> String {
     format!("/dashboard/projects/{}", project.project.id)
 }
 
-/// A page for somebody who is signed in.
 pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup) -> Response {
     let main = |name: &str, path: &str, current: bool| {
         html! { a href=(path) aria-current=[current.then_some("page")] { (name) } }
@@ -209,14 +206,12 @@ fn project_head(request: &PageRequest, project: &ProjectCatalog, current: Tab) -
     }
 }
 
-/// The banner on all pages of a project that is archived.
 fn archived(project: &ProjectCatalog) -> Markup {
     html! { @if project.project.archived {
         p.alert role="note" { b { "Archived" } ": its keys sell and spend nothing new. Reports of the provider are still processed." }
     } }
 }
 
-/// The search box at the head of a project's pages.
 fn search_box(request: &PageRequest, project: &ProjectCatalog) -> Markup {
     let typed = request.query().raw("query");
     html! {
@@ -282,7 +277,6 @@ pub(super) fn copyable(text: &str) -> Markup {
     html! { span.copyable { code.key { (text) } button.small type="button" hidden data-copy { "Copy" } } }
 }
 
-/// Links to a page of the documentation.
 pub(super) fn docs(page: &str, text: &str) -> Markup {
     html! { a href={ "/docs/" (page) } { (text) } }
 }

@@ -29,7 +29,6 @@ use super::{
 };
 use crate::state::App;
 
-/// Ledger entries per page.
 const ENTRIES: usize = 25;
 
 const REASONS: [(Reason, &str, &str); 8] = [
@@ -43,10 +42,8 @@ const REASONS: [(Reason, &str, &str); 8] = [
     (Reason::Forgiveness, "forgiveness", "Forgiveness"),
 ];
 
-/// The fields by which a ledger is filtered.
 pub(super) const FILTERS: [&str; 4] = ["from", "to", "reason", "productId"];
 
-/// A reason's name for people.
 pub(super) fn reason_name(reason: Reason) -> &'static str {
     let known = REASONS.iter().find(|(known, _, _)| *known == reason);
     known.map_or("", |(_, _, name)| name)
@@ -108,7 +105,6 @@ pub(super) struct Shown {
     pub(super) reversed: BTreeMap<u64, i64>,
 }
 
-/// The card with a page of the ledger.
 pub(super) fn card(
     request: &PageRequest,
     project: &ProjectCatalog,

@@ -1,6 +1,5 @@
 //! The page that signing in leads to.
 
-/// The field with the page to go to.
 pub(super) const NEXT: &str = "next";
 
 /// A path with its query, if it is of a page of this dashboard. Strict: it is written into a redirect.

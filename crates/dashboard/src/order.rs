@@ -36,7 +36,6 @@ use crate::state::App;
 /// An order, and the subscription that it belongs to, if any.
 type OrderWithSubscription = (OrderAnswer, Option<SubscriptionDetail>);
 
-/// The order that the path names.
 async fn order(
     app: &App,
     request: &PageRequest,

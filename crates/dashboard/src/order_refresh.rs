@@ -16,7 +16,6 @@ use super::{
 };
 use crate::state::App;
 
-/// The card on an order's page with the button for it.
 pub(super) fn part(request: &PageRequest, project: &ProjectCatalog, order: OrderId) -> Markup {
     let name = provider(project);
     html! {

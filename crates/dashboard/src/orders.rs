@@ -35,7 +35,6 @@ const STATES: [(OrderStatus, &str, &str, &str); 5] = [
     (OrderStatus::Expired, "expired", "Expired", "badge"),
 ];
 
-/// A coloured badge with an order's status.
 pub(super) fn badge(status: OrderStatus) -> Markup {
     let known = STATES.iter().find(|(known, ..)| *known == status);
     html! { @if let Some((.., name, class)) = known { span class=(class) { (name) } } }
@@ -49,7 +48,6 @@ pub(super) fn order_badge(order: &Order) -> Markup {
     }
 }
 
-/// The name of an order's kind.
 pub(super) const fn kind(kind: OrderKind) -> &'static str {
     match kind {
         OrderKind::Checkout => "Checkout",
@@ -58,7 +56,6 @@ pub(super) const fn kind(kind: OrderKind) -> &'static str {
     }
 }
 
-/// The fields of the filter.
 const FILTERS: [&str; 7] = ["status", "productId", "email", "from", "to", "min", "max"];
 
 /// Which orders the address asks for.
@@ -186,7 +183,6 @@ pub(super) async fn export(
     Ok(csv::orders(app.handle.clone(), project, filter))
 }
 
-/// A table of a project's orders.
 pub(super) fn table(project: &ProjectCatalog, orders: &[OrderAnswer]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Orders" { table {
@@ -219,14 +215,12 @@ fn link(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     }
 }
 
-/// The name of what was bought.
 pub(super) fn what(project: &ProjectCatalog, answer: &OrderAnswer) -> String {
     let terms = &answer.order.terms;
     let label = terms.label.as_ref().map(ToString::to_string);
     label.unwrap_or_else(|| product_name(project, terms.product))
 }
 
-/// A link to the wallet that an order fills.
 pub(super) fn owner(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     let name = match (&answer.external_user, answer.wallet) {
         (Some(user), _) => verbatim(user.as_str()),
@@ -260,7 +254,6 @@ pub(super) async fn list_of_wallet(
     Ok(Tab::Wallets.page(&request, &project, "Orders of a wallet", &body))
 }
 
-/// The card with a wallet's newest orders.
 pub(super) fn of_wallet(project: &ProjectCatalog, wallet: WalletKey, page: &OrderPage) -> Markup {
     html! {
         section.card #orders {
@@ -304,7 +297,6 @@ fn amounts(order: &Order) -> Markup {
     }
 }
 
-/// The path of an order's page.
 pub(super) fn path(project: &ProjectCatalog, order: OrderId) -> String {
     format!("{}/orders/{order}", base(project))
 }

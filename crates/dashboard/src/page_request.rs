@@ -67,7 +67,6 @@ pub(super) struct FormPost<P> {
 }
 
 impl<P> FormPost<P> {
-    /// The request, and the form's fields.
     pub(super) fn split(self) -> (PageRequest, Fields) {
         (self.request, self.fields)
     }
@@ -82,7 +81,6 @@ impl PageRequest {
             .ok_or_else(|| Error::new(unknown))
     }
 
-    /// The project in the path.
     pub(super) fn project(&self, app: &App) -> Result<Arc<ProjectCatalog>, Error> {
         let id: ProjectId = self.named("project", ErrorCode::ProjectNotFound)?;
         Ok(app.catalog.project(id)?)
@@ -165,12 +163,10 @@ impl PageRequest {
         self.authority.may(permission, project)
     }
 
-    /// Where the browser is.
     pub(super) const fn client(&self) -> Client {
         self.client
     }
 
-    /// The fields of the query string.
     pub(super) const fn query(&self) -> &Fields {
         &self.query
     }

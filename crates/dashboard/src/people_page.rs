@@ -173,7 +173,6 @@ pub(super) async fn invite(
     })
 }
 
-/// The page with an invitation's link, which is shown once.
 fn link(request: &PageRequest, app: &App, invited: &identity::Invited) -> Response {
     let (user, link) = (&invited.user, app.invitations.announce(invited));
     let body = html! {

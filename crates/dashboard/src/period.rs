@@ -134,12 +134,10 @@ impl Period {
         first.copied().unwrap_or(self.end)
     }
 
-    /// The first instant.
     pub(super) fn start(&self) -> Timestamp {
         self.starts.first().copied().unwrap_or(self.end)
     }
 
-    /// What an interval is called.
     pub(super) const fn unit(&self) -> &'static str {
         match self.interval {
             Interval::Hour => "Hour",
@@ -148,7 +146,6 @@ impl Period {
         }
     }
 
-    /// The names of its intervals, for a chart.
     pub(super) fn labels(&self) -> Vec<String> {
         let form = match self.interval {
             Interval::Hour => "%-d %b %H:%M",
@@ -184,7 +181,6 @@ impl Period {
         }
     }
 
-    /// The period as fields, for links.
     pub(super) fn query(&self, query: &Fields) -> String {
         query.query(&["range", "from", "to"])
     }

@@ -37,7 +37,6 @@ const FIELDS: [&str; 11] = [
     "repeatable",
 ];
 
-/// The table of a product's prices.
 pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &Product) -> Markup {
     let page_path = format!("{}/prices", path(project, product));
     html! {
@@ -216,7 +215,6 @@ pub(super) fn price_words(project: &ProjectCatalog, price: PriceId) -> String {
     }
 }
 
-/// Whether a price can be bought.
 pub(super) fn is_on_sale(project: &ProjectCatalog, price: &Price) -> bool {
     let product = project.product(&price.product);
     price.active && product.is_some_and(|product| product.active)
@@ -234,7 +232,6 @@ fn withdrawal(product: &Product, price: &Price) -> Markup {
     } }
 }
 
-/// A new price as the form has it.
 pub(super) fn written(new: &NewPrice) -> Fields {
     let some = |number: i64| Some(number).filter(|number| *number != 0);
     Fields::default()

@@ -24,7 +24,6 @@ pub(super) const MODES: [(&str, &str); 2] = [
     ("external_users", "Your own user ids only"),
 ];
 
-/// The name of a project's payment provider.
 pub(super) fn provider(project: &ProjectCatalog) -> &'static str {
     match project.provider().map(|provider| &provider.account) {
         Some(Account::Stripe(_)) => "Stripe",

@@ -23,7 +23,6 @@ use super::{
 };
 use crate::state::App;
 
-/// The card with the form, of a wallet that has a code.
 pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, view: &WalletView) -> Markup {
     let action = format!("{}/replace-code", path(project, view.key));
     html! { @if view.external_user.is_none() && request.may(Privilege::Support) {

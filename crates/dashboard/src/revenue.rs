@@ -24,10 +24,8 @@ use super::{
     wallets,
 };
 
-/// Sales of all products, by interval.
 pub(super) type SalesByInterval = BTreeMap<Timestamp, Sales>;
 
-/// What was sold in some intervals.
 pub(super) fn total(sales: &SalesByInterval, starts: &[Timestamp]) -> Sales {
     let mut total = Sales::default();
     let parts = starts.iter().filter_map(|start| sales.get(start));
@@ -46,7 +44,6 @@ fn change(before: i64, now: i64) -> Option<i64> {
     (before > 0).then(|| i64::try_from(percent).ok()).flatten()
 }
 
-/// The tiles and the chart.
 pub(super) fn part(sales: &SalesByInterval, period: &Period) -> Markup {
     let (now, before) = (total(sales, &period.starts), total(sales, &period.before));
     let paid = now.money();

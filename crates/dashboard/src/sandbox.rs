@@ -172,7 +172,6 @@ pub(super) async fn save(
     }
 }
 
-/// The switches and their values, by name.
 fn settings(unkindness: &Unkindness) -> Map<String, Value> {
     match serde_json::to_value(unkindness) {
         Ok(Value::Object(settings)) => settings,
@@ -180,7 +179,6 @@ fn settings(unkindness: &Unkindness) -> Map<String, Value> {
     }
 }
 
-/// The switches as form fields.
 fn shown(settings: &Map<String, Value>) -> Fields {
     let line = |value: &Value| {
         value

@@ -90,7 +90,6 @@ fn by_link(link: &str) -> Markup {
     }
 }
 
-/// The form for the second factor.
 fn by_code(ticket: &str, fields: &Fields, wrong: Option<&str>) -> Markup {
     html! {
         h1 { "Sign in" }
@@ -104,7 +103,6 @@ fn by_code(ticket: &str, fields: &Fields, wrong: Option<&str>) -> Markup {
     }
 }
 
-/// The input for a code of the second factor.
 pub(super) fn code_field(hint: &str) -> Markup {
     html! {
         div.field {
@@ -242,7 +240,6 @@ pub(super) async fn noted(app: &App, client: Client, now: Timestamp) {
     }
 }
 
-/// What a session is begun with.
 pub(super) struct Begin<'a> {
     pub(super) app: &'a App,
     pub(super) parts: &'a Parts,
@@ -299,7 +296,6 @@ impl Begin<'_> {
     }
 }
 
-/// Where a session is begun.
 fn origin(parts: &Parts, context: &Context) -> Origin {
     let browser = parts.headers.get(header::USER_AGENT);
     let browser = browser.and_then(|value| value.to_str().ok());

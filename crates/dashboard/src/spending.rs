@@ -79,7 +79,6 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     Ok(Tab::Wallets.page(&request, &project, "What was spent", &body))
 }
 
-/// The last days up to today, as fields.
 fn days_until(today: Date, days: i64) -> Fields {
     let first = today.saturating_sub(days.saturating_sub(1).days());
     Fields::default().with("from", first).with("to", today)

@@ -28,13 +28,11 @@ use super::{
 };
 use crate::state::App;
 
-/// The tier's name, else the product's.
 fn tier(project: &ProjectCatalog, known: &SubscriptionDetail) -> String {
     let label = known.subscription.label.as_deref().map(str::to_owned);
     label.unwrap_or_else(|| product_name(project, known.subscription.product))
 }
 
-/// A subscription's state, in a paragraph.
 pub(super) fn standing(project: &ProjectCatalog, known: &SubscriptionDetail) -> Markup {
     let subscription = &known.subscription;
     if let Some(at) = known.ended_at {
@@ -62,7 +60,6 @@ pub(super) fn standing(project: &ProjectCatalog, known: &SubscriptionDetail) -> 
     }
 }
 
-/// The buttons that cancel or resume a subscription that is not over.
 pub(super) fn buttons(
     request: &PageRequest,
     project: &ProjectCatalog,

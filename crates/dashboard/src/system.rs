@@ -109,7 +109,6 @@ pub(super) async fn back_up(
     Ok(posted.request.done("/dashboard/system", "backing_up", what))
 }
 
-/// The button that begins a backup.
 fn backup_button(request: &PageRequest, app: &App) -> Markup {
     html! {
         @match &app.backups.settings().to {
@@ -192,7 +191,6 @@ fn in_millis(micros: u64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').into()
 }
 
-/// Total size in bytes of all files below a folder.
 fn size(folder: &Path) -> io::Result<u64> {
     let mut left = vec![folder.to_owned()];
     let mut sum = 0_u64;

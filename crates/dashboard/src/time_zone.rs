@@ -8,9 +8,7 @@ use maud::{Markup, html};
 
 use super::cookies;
 
-/// The page that sets it.
 pub(super) const PATH: &str = "/dashboard/time-zone";
-/// The cookie that has its name.
 pub(super) const COOKIE: &str = "scrip_time_zone";
 
 tokio::task_local! {
@@ -53,20 +51,17 @@ pub(super) fn name() -> String {
     zone.iana_name().unwrap_or("UTC").to_owned()
 }
 
-/// An instant to the second.
 pub(super) fn written(at: Timestamp) -> Option<String> {
     let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
     let text = at.to_zoned(chosen()).strftime("%Y-%m-%d %H:%M:%S");
     Some(text.to_string())
 }
 
-/// The first instant of a day.
 pub(super) fn midnight(day: Date) -> Option<Timestamp> {
     let at = day.to_zoned(chosen()).ok()?;
     Some(Timestamp(at.timestamp().as_millisecond()))
 }
 
-/// The day that an instant falls on.
 pub(super) fn day(at: Timestamp) -> Option<Date> {
     let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
     Some(at.to_zoned(chosen()).date())

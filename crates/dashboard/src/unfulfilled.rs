@@ -26,9 +26,7 @@ use super::{
 };
 use crate::state::App;
 
-/// Payments per page.
 const PAGE_SIZE: usize = 25;
-/// Most characters of a note.
 const MAX_NOTE: usize = 2000;
 
 const fn why(reason: NoOrderReason) -> &'static str {
@@ -86,7 +84,6 @@ fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
     } }
 }
 
-/// The card with the last reconciliation.
 fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
     let status = app.payments.reconciliations().status(project.project.id);
     html! {

@@ -23,12 +23,10 @@ const PAGE_SIZE: usize = 25;
 /// Balances that a row of the table shows.
 const BALANCES: usize = 3;
 
-/// The path of a wallet's page.
 pub(super) fn path(project: &ProjectCatalog, wallet: WalletKey) -> String {
     format!("{}/wallets/{wallet}", base(project))
 }
 
-/// The wallet in the path.
 pub(super) fn wallet(request: &PageRequest) -> Result<WalletKey, Error> {
     request.named("wallet", ErrorCode::WalletNotFound)
 }
@@ -81,7 +79,6 @@ pub(super) async fn export(
     Ok(csv::wallets(app.handle.clone(), project, order))
 }
 
-/// A table of wallets.
 pub(super) fn table(project: &ProjectCatalog, wallets: &[ListedWallet]) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label="Wallets" { table {

@@ -18,7 +18,6 @@ use super::{
 };
 use crate::state::App;
 
-/// An endpoint as the fields of its form.
 fn current(endpoint: &Endpoint) -> Fields {
     let events = endpoint.events.iter().flatten();
     let fields = Fields::default()
@@ -27,7 +26,6 @@ fn current(endpoint: &Endpoint) -> Fields {
     events.fold(fields, |fields, event| fields.with("event", event))
 }
 
-/// The address and the events of an endpoint, as inputs.
 pub(super) fn inputs(form: &Form<'_>) -> Markup {
     let events = EVENT_TYPES.map(|kind| (kind, kind));
     let hint = "Leave empty to receive all event types, including future ones.";
@@ -37,7 +35,6 @@ pub(super) fn inputs(form: &Form<'_>) -> Markup {
     }
 }
 
-/// The cards with the forms.
 pub(super) fn cards(
     request: &PageRequest,
     project: &ProjectCatalog,

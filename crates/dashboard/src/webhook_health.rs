@@ -35,7 +35,6 @@ pub(super) fn health_line(health: &EndpointHealth) -> Markup {
     }
 }
 
-/// How an endpoint does, on its page.
 pub(super) fn health_card(request: &PageRequest, health: &EndpointHealth) -> Markup {
     html! {
         section.card {

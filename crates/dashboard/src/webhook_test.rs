@@ -18,7 +18,6 @@ use super::{
 };
 use crate::state::App;
 
-/// The form that asks for one.
 pub(super) fn card(request: &PageRequest, page_path: &str) -> Markup {
     html! { @if request.may(Privilege::Manage) {
         section.card {

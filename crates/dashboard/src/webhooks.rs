@@ -43,7 +43,6 @@ pub(super) fn page_path(project: &ProjectCatalog, endpoint: &Endpoint) -> String
     format!("{}/webhooks/{}", base(project), endpoint.id)
 }
 
-/// The endpoint in the path.
 pub(super) fn named<'a>(
     request: &PageRequest,
     project: &'a ProjectCatalog,

@@ -12,7 +12,6 @@ use crate::Error;
 /// How many digits a code has.
 pub const CODE_DIGITS: usize = 6;
 const STEP_MILLIS: i64 = 30_000;
-/// How many steps a device's clock may be off.
 const SLACK: i64 = 1;
 const SECRET_BYTES: usize = 20;
 /// Recovery codes of a user.
@@ -65,7 +64,6 @@ impl TotpSecret {
         )
     }
 
-    /// The code at a step of thirty seconds.
     fn code(&self, step: i64) -> String {
         let mut block = [0_u8; 64];
         block.split_at_mut(SECRET_BYTES).0.copy_from_slice(&self.0);

@@ -22,11 +22,9 @@ use crate::{
 
 /// The longest lifetime of a session.
 pub const SESSION_SECONDS: i64 = 12 * 3600;
-/// How long a session lives without a request.
 const IDLE_SECONDS: i64 = 2 * 3600;
 /// How long another cell's answer about a session is cached.
 const BORROWED_SECONDS: i64 = 10;
-/// Lifetime of a sign-in link.
 const LINK_SECONDS: i64 = 15 * 60;
 /// Most sessions of a user at once, and of the administrator's token; one more ends the oldest.
 const PER_USER: usize = 16;
@@ -38,7 +36,6 @@ const LINKS: usize = 8;
 const NAME_LENGTH: usize = 43;
 /// The most characters of a browser's name that are kept.
 const MAX_BROWSER: usize = 200;
-/// Expired sessions that are removed with a new one.
 const REMOVED_AT_ONCE: usize = 200;
 
 type Hash = [u8; 32];

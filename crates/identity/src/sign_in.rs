@@ -17,7 +17,6 @@ use crate::{
     user::SecondFactor,
 };
 
-/// How long each second step may take.
 const STEP_SECONDS: i64 = 15 * 60;
 /// How long a browser is known in which somebody signed in.
 pub const KNOWN_BROWSER_SECONDS: i64 = 90 * 24 * 3600;

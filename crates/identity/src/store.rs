@@ -18,9 +18,7 @@ use crate::{
     user::{Invitation, address},
 };
 
-/// The most users.
 const MAX_USERS: usize = 1000;
-/// How long an invitation is valid.
 const INVITATION_SECONDS: i64 = 7 * 24 * 3600;
 /// Base62 characters that carry 256 bits.
 const SECRET_LENGTH: usize = 43;

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Authority, BoundIdentity, Error, Holder, ProjectScope, Role, password::PasswordHash};
 
-/// The most characters of a name.
 const MAX_NAME: usize = 200;
-/// The most projects that a user may be limited to.
 const MAX_PROJECTS: usize = 100;
 
 /// Somebody who works with the dashboard.

@@ -7,7 +7,6 @@ use domain::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The longest text of an entry, in characters; a longer one is cut.
 const MAX_CHARS: usize = 600;
 
 /// A change that was done, or was about to be.

@@ -12,7 +12,6 @@ const MINUTE_MILLIS: i64 = 60_000;
 const DAY_MILLIS: i64 = 24 * 60 * MINUTE_MILLIS;
 /// Addresses that are counted apart within a minute.
 const ADDRESSES: usize = 5;
-/// Entries of a day.
 const PER_DAY: u32 = 100;
 /// The name of all further addresses.
 const OTHERS: &str = "several addresses";

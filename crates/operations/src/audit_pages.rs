@@ -107,7 +107,6 @@ impl Pages {
         self.unknown.retain(|it| !is_gone(it));
     }
 
-    /// Forgets a page.
     pub(crate) fn forget(&mut self, number: u64) {
         self.full.remove(&number);
         self.beside.remove(&number);

@@ -19,7 +19,6 @@ use tokio::task::JoinHandle;
 
 pub use settings::BackupSettings;
 
-/// How often the schedule looks at the clock.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Time until the next attempt after a failure, unless the next backup is due sooner.
 const AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);

@@ -8,7 +8,6 @@ use scrip_http::client::AddressKind;
 use url::Url;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long one answer may take, its body included.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// Most bytes of an answer: a key set has a few kilobytes.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
@@ -38,7 +37,6 @@ impl From<reqwest::Error> for ExchangeError {
     }
 }
 
-/// Asks a provider.
 #[derive(Debug, Clone)]
 pub(crate) struct ProviderClient {
     http: reqwest::Client,
@@ -46,7 +44,6 @@ pub(crate) struct ProviderClient {
 }
 
 impl ProviderClient {
-    /// For the provider at this address.
     pub(crate) fn new(issuer: &Url) -> Result<Self, ExchangeError> {
         let kind = AddressKind::of(issuer);
         let builder = kind
