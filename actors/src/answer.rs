@@ -1,4 +1,4 @@
-//! The answers of wallets, in the domain's terms; the HTTP layer turns them into statuses and codes.
+//! The answers of wallets in the domain's terms. The HTTP layer maps them to statuses and codes.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use domain::{
 
 use persistence::usage;
 
-/// Why a wallet did not do what was asked.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The rules rejected the command; nothing changed.
@@ -33,7 +33,7 @@ pub enum Error {
     /// The log cannot be written or the service is stopping: the operation may or may not have been applied.
     #[error("The outcome is unknown: try again with the same key.")]
     Unavailable,
-    /// An event does not fit a frame. The edge's limits keep this from happening.
+    /// An event does not fit a frame; the edge's limits prevent this.
     #[error("The request is too large to be logged.")]
     TooLarge,
 }
@@ -47,7 +47,7 @@ pub struct CommandResult {
     pub applied: bool,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
-    /// How a cost was met that was not charged in full; `None`: it was.
+    /// How the cost was met; `None` if it was charged in full.
     pub coverage: Option<Coverage>,
     /// Whether a hold was settled after it had expired.
     pub late: bool,
@@ -102,15 +102,15 @@ pub struct OrderAnswer {
     pub external_user: Option<ExternalUserId>,
     /// The recovery code that opens an anonymous wallet now.
     pub code: Option<RecoveryCode>,
-    /// Whether the code is still the one that the order's payment minted, or by which whoever opened its checkout named
-    /// the wallet. If not, only the project's own servers may see it: whoever knows the order need not know the code, or
-    /// knows one that was replaced to lock them out.
+    /// Whether the code is still the one that the order's payment minted or that opened its checkout. If not, only the
+    /// project's own servers may see it: a buyer who knows the order may know only a code that was replaced to lock
+    /// them out.
     pub is_original_code: bool,
     /// Credits of the order's product that can be spent now.
     pub balance: i64,
 }
 
-/// A wallet in a list or among what a search found.
+/// A wallet in a list or a search result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedWallet {
     /// The wallet as its owner would see it now.
@@ -119,23 +119,23 @@ pub struct ListedWallet {
     pub used_at: Timestamp,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchResult {
-    /// Wallets, those of the orders among them.
+    /// Wallets, including those of the orders.
     pub wallets: Vec<ListedWallet>,
-    /// The orders that it found.
+    /// Orders.
     pub orders: Vec<OrderAnswer>,
-    /// Entries of the ledger of the wallet that was searched.
+    /// Ledger entries, when one wallet was searched.
     pub entries: Vec<LedgerLine>,
 }
 
-/// A place in a list of wallets: that of a page's last one.
+/// A position in a list of wallets: that of a page's last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalletListPlace {
     /// Its day, or the rank of its balance.
     pub number: i32,
-    /// The instant or the balance, where wallets of that day or rank are sorted by it.
+    /// The instant or the balance, if wallets of that day or rank are sorted by it.
     pub exact: Option<i64>,
     /// The key of that wallet.
     pub wallet: WalletKey,
@@ -146,7 +146,7 @@ pub struct WalletListPlace {
 pub struct WalletListPage {
     /// The wallets of this page.
     pub wallets: Vec<ListedWallet>,
-    /// The place after which the next page begins; `None` on the last one.
+    /// The position after which the next page begins; `None` on the last page.
     pub next: Option<WalletListPlace>,
 }
 
@@ -159,16 +159,16 @@ pub struct OrderPage {
     pub next: Option<(Timestamp, OrderSerial)>,
 }
 
-/// Which part of a ledger to read.
+/// The part of a ledger to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerQuery {
-    /// Only entries with numbers below this; `None`: from the newest.
+    /// Only entries with numbers below this; `None` starts at the newest.
     pub before: Option<u64>,
     /// The most entries of the page, 1 to 100.
     pub limit: usize,
-    /// Only this product's entries; `None`: all products'.
+    /// Only this product's entries; `None` for all.
     pub product: Option<ProductId>,
-    /// Only entries with this reason; `None`: with any.
+    /// Only entries with this reason; `None` for any.
     pub reason: Option<Reason>,
     /// Only entries of these instants.
     pub within: Span,
@@ -177,13 +177,13 @@ pub struct LedgerQuery {
 /// A line of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerLine {
-    /// Its id, derived from wallet and number: the same on every reading.
+    /// Its id, derived from wallet and number and so stable.
     pub id: LedgerId,
     /// When it was written.
     pub at: Timestamp,
     /// The order that caused it, if one did.
     pub order: Option<OrderId>,
-    /// The deduction that it gives credits of back.
+    /// The deduction that it reverses.
     pub reverses: Option<LedgerId>,
     /// The change, with its reason and the balance after it.
     pub entry: Entry,
@@ -205,16 +205,16 @@ pub struct LedgerSums {
     pub reasons: BTreeMap<(ProductId, Reason), LedgerSum>,
     /// Credits that were spent, by product, day and `meta.feature`.
     pub spent: BTreeMap<(ProductId, Timestamp, Option<Box<str>>), LedgerSum>,
-    /// The oldest entry that was summed up.
+    /// The oldest entry in the sums.
     pub since: Option<Timestamp>,
-    /// Whether there is no older entry that was asked for.
+    /// Whether the sums include every matching entry.
     pub is_complete: bool,
 }
 
 /// The sum of some entries of a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LedgerSum {
-    /// The sum of their changes: negative where more was taken than given.
+    /// The sum of their changes.
     pub credits: i64,
     /// How many there are.
     pub entries: u64,
@@ -278,7 +278,7 @@ pub struct ForgiveAnswer {
     pub debt: DebtState,
     /// Credits that were forgiven, now or before.
     pub amount: i64,
-    /// Whether this call did it; false also where nothing was owed.
+    /// Whether this call did it; false also if nothing was owed.
     pub applied: bool,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
@@ -289,7 +289,7 @@ pub struct ForgiveAnswer {
 pub struct ReversalAnswer {
     /// Credits that can be spent now.
     pub balance: i64,
-    /// Credits that were given back, now or before.
+    /// Credits given back, now or before.
     pub amount: i64,
     /// Whether an earlier call did the same: nothing changed now.
     pub replayed: bool,
@@ -304,7 +304,7 @@ pub struct ReversibleDeduction {
     pub product: ProductId,
     /// Credits that it took and made owed.
     pub credits: i64,
-    /// Credits that can be given back yet.
+    /// Credits that can still be given back.
     pub left: i64,
     /// The caller's note of it.
     pub meta: Option<Meta>,

@@ -1,4 +1,4 @@
-//! The clock, passed in so that tests control the time.
+//! The clock, passed in so that tests control time.
 
 mod steady;
 
@@ -12,13 +12,12 @@ pub trait Clock: Send + Sync + 'static {
     /// The present instant.
     fn now(&self) -> Timestamp;
 
-    /// How far this clock is ahead of the machine's, in milliseconds, while it makes up for a jump of
-    /// the machine's clock; otherwise 0.
+    /// How far this clock is ahead of the machine's, in milliseconds, while it makes up for a jump; otherwise 0.
     fn offset_millis(&self) -> i64 {
         0
     }
 
-    /// The present instant by the machine's clock: to compare with other machines' instants, such as that of a
+    /// The present instant by the machine's clock, to compare with other machines' instants, such as that of a
     /// signature.
     fn wall(&self) -> Timestamp {
         Timestamp(self.now().0.saturating_sub(self.offset_millis()))
@@ -33,7 +32,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that stands at an instant.
+    /// A clock stopped at an instant.
     #[must_use]
     pub const fn new(start: Timestamp) -> Self {
         Self {
@@ -42,7 +41,7 @@ impl ManualClock {
         }
     }
 
-    /// Sets how far it is ahead of the machine's clock, as if that had been put back.
+    /// Sets how far it is ahead of the machine's clock, as if that had been set back.
     pub fn be_ahead(&self, millis: i64) {
         self.ahead.store(millis, Ordering::SeqCst);
     }

@@ -1,7 +1,7 @@
 //! Decides on which thread, and in which order, a wallet's tasks run.
 //!
-//! A wallet is an actor: its state belongs to it alone, and it does one task at a time. What is unusual is the thread
-//! that a task runs on:
+//! A wallet is an actor: it owns its state and does one task at a time. What is unusual is the thread that a task runs
+//! on:
 //!
 //! - **At rest**, a task runs at once on the thread of the caller that submits it. A detour through a mailbox and the
 //!   scheduler touches some sixty cache lines, which are cold when ten thousand wallets take turns; that was measured
@@ -9,8 +9,8 @@
 //! - **Busy**, a task goes to the wallet's mailbox, and its actor runs it when the task under way
 //!   is done. Only that actor waits for the lock.
 //!
-//! Either way the lock in here is held for one short turn and never across an await, so tasks run
-//! one at a time and each sees the effects of all before it. Callers cannot tell the two ways apart.
+//! Either way the lock is held for one short turn and never across an await, so tasks run one at a time and each sees
+//! the effects of all before it. Callers cannot tell the two ways apart.
 //!
 //! - **Turns are short**: a task with more to do than fits a turn goes to the mailbox's end;
 //!   others, and the runtime's thread, go on in between.
@@ -37,12 +37,11 @@ use crate::{
     wallet::{Diverged, WalletState},
 };
 
-/// How long [`WalletExecutor::show`] waits for the turn under way.
 const SHOW_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// A unit of work on a wallet, done in one turn.
 pub(crate) trait Task: Send + Sized + 'static {
-    /// Does the work; returns the task if this turn was used up before it could begin.
+    /// Does the work; returns the task if the turn is used up before it began.
     fn run(self, wallet: &mut WalletState) -> Option<Self>;
 }
 
@@ -58,13 +57,11 @@ impl<E: Task> QueuedTask for E {
     }
 }
 
-/// A wallet's state with the lock and the mailbox that lead to it.
+/// A wallet's state, with its lock and mailbox.
 pub(crate) struct WalletExecutor {
-    /// Locked for the length of a turn.
     wallet: Mutex<WalletState>,
-    /// The actor whose mailbox is the queue. Set once, before the wallet's slot says that it is awake.
+    /// The actor whose mailbox is the queue. Set once, before the wallet's slot is filled.
     actor: OnceLock<ActorRef<Box<dyn QueuedTask>>>,
-    /// Reloads the wallet when it is torn down.
     registry: Weak<Registry>,
 }
 
@@ -82,7 +79,7 @@ impl WalletExecutor {
         let mut task = Some(task);
         let turn = self.if_at_rest(|wallet| task.take().and_then(|task| task.run(wallet)));
         let left = match turn {
-            // The task is dropped, and with it its reply: the caller hears that the outcome is unknown.
+            // Dropping the task drops its reply: its caller gets an unknown outcome.
             Some(Err(_)) => return,
             Some(Ok(again)) => again,
             None => task,
@@ -92,7 +89,7 @@ impl WalletExecutor {
         }
     }
 
-    /// Puts a task into the mailbox. A dead actor's is dropped: the caller hears that the outcome is unknown.
+    /// Puts a task into the mailbox. A dead actor drops it: its caller gets an unknown outcome.
     pub(crate) fn queue(&self, task: impl Task) {
         if let Some(actor) = self.actor.get()
             && actor.cast(Box::new(task)).is_err()
@@ -101,8 +98,7 @@ impl WalletExecutor {
         }
     }
 
-    /// Takes a turn on the caller's own thread. `None`: the wallet is busy, and its mailbox is the
-    /// better place to wait.
+    /// Takes a turn on the caller's thread; `None` if the wallet is busy and the caller should use its mailbox.
     pub(crate) fn if_at_rest<T>(
         &self,
         run: impl FnOnce(&mut WalletState) -> T,
@@ -111,7 +107,7 @@ impl WalletExecutor {
         Some(turn.map_err(|Diverged| {
             if let Some(actor) = self.actor.get() {
                 self.reload(actor);
-                // The tasks in its mailbox are dropped: no answer may come from this memory.
+                // The tasks in its mailbox are dropped: this memory must answer nothing.
                 actor.kill();
             }
             Error::Unavailable
@@ -124,15 +120,15 @@ impl WalletExecutor {
         }
     }
 
-    /// Shows the wallet, unless it stays busy for [`SHOW_TIMEOUT`].
-    pub(crate) fn show(&self, look: &mut dyn FnMut(&Wallet, Ticket)) {
+    /// Passes the wallet to `visit`, unless it stays busy for [`SHOW_TIMEOUT`].
+    pub(crate) fn show(&self, visit: &mut dyn FnMut(&Wallet, Ticket)) {
         if let Some(wallet) = self.wallet.try_lock_for(SHOW_TIMEOUT) {
-            wallet.show(look);
+            wallet.show(visit);
         }
     }
 
     /// Whether the wallet is at rest and all of its events are folded.
-    pub(crate) fn settled(&self, folded: Ticket) -> bool {
+    pub(crate) fn is_idle(&self, folded: Ticket) -> bool {
         let wallet = self.wallet.try_lock();
         wallet.is_some_and(|wallet| wallet.is_folded(folded))
     }
@@ -155,17 +151,15 @@ impl WalletExecutor {
     }
 }
 
-/// The ractor side of a wallet: its mailbox, and a supervisor that hears when it fails.
+/// The ractor side of a wallet: its mailbox, and a supervisor that handles its failure.
 pub(crate) struct WalletActor;
 
 impl WalletActor {
-    /// Starts a wallet's actor, before the wallet's slot is filled.
     pub(crate) async fn start(
         awake: &Arc<Awake>,
         supervisor: ActorCell,
     ) -> Result<(), ractor::SpawnErr> {
         let (actor, _) = Actor::spawn_linked(None, Self, Arc::clone(awake), supervisor).await?;
-        // Nothing else sets it.
         drop(awake.executor.actor.set(actor));
         Ok(())
     }
@@ -184,8 +178,7 @@ impl Actor for WalletActor {
         Ok(awake)
     }
 
-    /// Runs a task. A rejection is an answer; an `Err` from here ends the actor, and is returned only for
-    /// a wallet whose memory must not be used again.
+    /// Runs a task. A rejection is an answer; `Err` ends the actor of a wallet whose memory must not be used again.
     async fn handle(
         &self,
         myself: ActorRef<Self::Msg>,
@@ -200,7 +193,6 @@ impl Actor for WalletActor {
             Ok(None) => {}
             Ok(Some(again)) => {
                 myself.cast(again)?;
-                // Besides other tasks, everything else on this thread goes first.
                 tokio::task::yield_now().await;
             }
             Err(distrusted) => {

@@ -1,5 +1,5 @@
-//! Bounds the commands in flight. Mailboxes are unbounded, so every command enters a gate first; when
-//! it is full, the caller gets an error at once and nothing is done.
+//! Bounds the commands in flight. Mailboxes are unbounded, so every command passes a gate first; when it is full, the
+//! caller gets an error at once and nothing is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -26,9 +26,8 @@ impl InFlightLimiter {
         }
     }
 
-    /// Lets `weight` commands in, all or none. Every success is matched by one [`InFlightLimiter::leave`].
+    /// Lets `weight` commands in, all or none. Every success needs one [`InFlightLimiter::leave`].
     pub(crate) fn enter(&self, weight: u64) -> Result<(), Error> {
-        // Counted before the check, so that closing misses no command.
         let before = self.in_flight.fetch_add(weight, Ordering::SeqCst);
         let refused = if self.closed.load(Ordering::SeqCst) {
             Error::Unavailable
@@ -58,7 +57,7 @@ impl InFlightLimiter {
         loop {
             let emptied = self.emptied.notified();
             tokio::pin!(emptied);
-            // Registered before the check, so that the last command's leaving is not missed.
+            // Registered before the check, so that no leave is missed.
             emptied.as_mut().enable();
             if self.in_flight.load(Ordering::SeqCst) == 0 {
                 return;

@@ -46,7 +46,7 @@ use crate::{
     wallet::{Caller, Command, CommandTask, Reply, Rules},
 };
 
-/// A request's project, and what the catalog says of it at the moment of the request.
+/// A request's project, and its catalog settings at the moment of the request.
 #[derive(Debug, Clone)]
 pub struct Scope {
     /// The authenticated project.
@@ -55,9 +55,9 @@ pub struct Scope {
     pub free_grants: Arc<[FreeGrantRule]>,
     /// Whether anonymous wallets get them.
     pub free_grants_for_code_wallets: bool,
-    /// The balances of its products at which its servers are notified.
+    /// The low-balance thresholds of its products.
     pub low_balances: Arc<[LowBalance]>,
-    /// The most that one of its external wallets may owe, by product.
+    /// The debt limits of its external wallets, by product.
     pub debt_limits: Arc<[DebtLimit]>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub ahead_millis: i64,
@@ -70,7 +70,7 @@ pub enum Address {
     External(ExternalUserId),
     /// By its recovery code.
     Code(RecoveryCode),
-    /// By the key that it is stored under, as an operator names it.
+    /// By the key that it is stored under, for operators.
     Stored(WalletKey),
     /// By a session, while it lasts.
     Session(Arc<WalletSession>),
@@ -97,7 +97,7 @@ impl Address {
         }
     }
 
-    /// The text that names the wallet: a secret, where it is a recovery code.
+    /// The text that names the wallet; a recovery code is secret.
     #[must_use]
     pub fn reveal(&self) -> Cow<'_, str> {
         match self {
@@ -121,7 +121,7 @@ pub enum HoldAccess {
     All,
 }
 
-/// The way to the wallets and the journal, for the rest of the program. Cheap to clone.
+/// The rest of the program's access to wallets and journal. Cheap to clone.
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) inner: Arc<Inner>,
@@ -152,7 +152,7 @@ impl Handle {
         let started = Actor::spawn(None, Supervisor, Arc::clone(&registry)).await;
         let (supervisor, _) = started.map_err(|_| Error::Unavailable)?;
         registry.supervised_by(supervisor.get_cell());
-        let sweeper = tokio::spawn(Arc::clone(&registry).keep_room()).abort_handle();
+        let sweeper = tokio::spawn(Arc::clone(&registry).run_sweeps()).abort_handle();
         let keyring = Arc::new(keyring);
         Ok(Self {
             inner: Arc::new(Inner {
@@ -174,7 +174,7 @@ impl Handle {
         }
     }
 
-    /// The key of a wallet, and what the wallet must check of the caller.
+    /// The key of the wallet, and the caller that it must check.
     pub(crate) fn target_of(
         &self,
         scope: &Scope,
@@ -191,7 +191,7 @@ impl Handle {
         }
     }
 
-    /// Asks the wallet with this key. One that does not exist is woken only for a command that creates it.
+    /// Asks the wallet with this key. A missing one is woken only for a command that creates it.
     async fn ask<V: Command>(
         &self,
         scope: &Scope,
@@ -215,7 +215,7 @@ impl Handle {
             reply,
         });
         drop(awake);
-        // A wallet that is torn down drops the reply: the outcome is unknown.
+        // A wallet that is torn down drops the reply.
         answer.await.unwrap_or(Err(Error::Unavailable))
     }
 
@@ -231,7 +231,7 @@ impl Handle {
     }
 }
 
-/// The creation of a user's wallet, should it not exist; `None` for another address.
+/// The creation of a user's wallet, in case it does not exist; `None` for another address.
 fn created(scope: &Scope, address: &Address) -> Option<Created> {
     let user = address.user()?.clone();
     Some(born(scope, Owner::External(user)))

@@ -1,5 +1,5 @@
-//! The server's secrets: they draw, look up and encrypt recovery codes. A code is found by a
-//! keyed hash and stored encrypted; neither it nor the key is ever written to the logs.
+//! The server's secrets, which generate, look up and encrypt recovery codes. A code is found by a keyed hash and stored
+//! encrypted; neither it nor the key is ever written to the logs.
 
 use std::fmt;
 
@@ -25,14 +25,14 @@ static WORDS: &str = include_str!("words.txt");
 
 const NONCE_BYTES: usize = 24;
 
-/// What the tokens of wallet sessions start with, so that scanners for secrets recognise them.
+/// The prefix of session tokens, so that secret scanners recognise them.
 pub const SESSION_PREFIX: &str = "pay_ws_";
 
 /// Encrypts small secrets for storage.
 #[derive(Clone)]
 pub struct Cipher {
     newest: XChaCha20Poly1305,
-    /// Those before it, the latest first.
+    /// Former ciphers, the latest first.
     earlier: Vec<XChaCha20Poly1305>,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Debug for Cipher {
 }
 
 impl Cipher {
-    /// Derives keys for one purpose, which `label` names, from the server keys.
+    /// Derives the keys for one purpose, `label`, from the server keys.
     #[must_use]
     pub fn new(server_keys: impl Into<ServerKeys>, label: &str) -> Self {
         let keys: ServerKeys = server_keys.into();
@@ -59,14 +59,13 @@ impl Cipher {
     pub fn cipher(&self, plain: &[u8]) -> Box<[u8]> {
         let nonce: [u8; NONCE_BYTES] = rand::random();
         let sealed = self.newest.encrypt(&XNonce::from(nonce), plain);
-        // Encrypting some bytes in memory cannot fail; an empty result would not decrypt.
+        // Encrypting bytes in memory cannot fail; an empty result would not decrypt.
         let mut bytes = nonce.to_vec();
         bytes.extend(sealed.unwrap_or_default());
         bytes.into()
     }
 
-    /// Decrypts what [`Cipher::cipher`] returned, under an earlier key, too; `None` if it was sealed under a foreign
-    /// one.
+    /// Decrypts what [`Cipher::cipher`] returned, also under a former key; `None` if it was sealed under a foreign one.
     #[must_use]
     pub fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, body) = sealed.split_at_checked(NONCE_BYTES)?;
@@ -96,8 +95,8 @@ impl fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// Derives all keys from the server keys. Sessions are sealed and opened under the newest alone: whoever has an
-    /// earlier one could make them.
+    /// Derives all keys from the server keys. Sessions are sealed under the newest alone, because a leaked former key
+    /// could forge them.
     #[must_use]
     pub fn new(server_keys: impl Into<ServerKeys>) -> Self {
         let keys: ServerKeys = server_keys.into();
@@ -113,9 +112,8 @@ impl Keyring {
         }
     }
 
-    /// The id of a project event: its number, so that ids sort in the log's order, and a half that cannot be guessed.
-    /// That half depends on the project event, so that after a backup was restored a different project event with the
-    /// same number gets another id.
+    /// The id of a project event: its number, so that ids sort in the log's order, and an unguessable half. That half
+    /// depends on the event, so that after a restored backup another event with the same number gets another id.
     #[must_use]
     pub fn event(&self, number: EventNumber, project_event: &ProjectEvent) -> EventId {
         let mut mac = self.event_mac.clone();
@@ -129,20 +127,20 @@ impl Keyring {
         EventId((u128::from(number) << 64) | u128::from(u64::from_be_bytes(half)))
     }
 
-    /// Draws a code: a word and 60 random bits.
+    /// A new code: a word and 60 random bits.
     #[must_use]
     pub fn draw_code(&self) -> RecoveryCode {
         loop {
-            // The code is always well-formed; the loop avoids an `unwrap`.
+            // The code is always well-formed; the loop replaces an `unwrap`.
             if let Some(code) = self.spell(rand::random(), rand::random()) {
                 return code;
             }
         }
     }
 
-    /// The code that a rotation of `old` under `key` draws within an hour: always the same, and impossible
-    /// to guess without the server key. So nothing has to be stored to repeat the answer. It differs by the kind of the
-    /// caller's key: whoever has only the old code guesses what a server named its rotation, and does not repeat it.
+    /// The code that a rotation of `old` under `key` makes within an hour: repeatable without being stored, and
+    /// unguessable without the server key. It differs by the kind of the caller's key, so that nobody with only the old
+    /// code can repeat a server's rotation.
     #[must_use]
     pub fn rotated_code(
         &self,
@@ -160,7 +158,7 @@ impl Keyring {
         self.derived_code(project, &of, key, hour)
     }
 
-    /// The same for a wallet that is not named by its code: its code after so many rotations.
+    /// The same for a wallet not named by its code: its code after this many rotations.
     pub(crate) fn replaced_code(
         &self,
         project: ProjectId,
@@ -168,7 +166,7 @@ impl Keyring {
         key: &IdempotencyKey,
         hour: i64,
     ) -> Option<RecoveryCode> {
-        // No code has this length or these letters.
+        // No code looks like this.
         let mut of = b"wallet ".to_vec();
         of.extend(wallet.0);
         of.extend(rotations.to_be_bytes());
@@ -193,7 +191,7 @@ impl Keyring {
         self.spell(u64::try_from(word).ok()?, u64::try_from(bits).ok()?)
     }
 
-    /// A code of a word, and of 60 bits of `bits`.
+    /// A code of a word and 60 bits of `bits`.
     fn spell(&self, word: u64, bits: u64) -> Option<RecoveryCode> {
         let words = u64::try_from(self.words.len()).ok()?;
         let word = usize::try_from(word.checked_rem(words)?).ok()?;
@@ -240,20 +238,20 @@ impl Keyring {
         token
     }
 
-    /// The session that a token stands for, and a number that no other token has; `None` if it was not sealed under
-    /// this server key. Whether it has ended is for its caller to find out.
+    /// The session in a token, and the token's unique number; `None` if this server did not issue it. It may have
+    /// ended.
     #[must_use]
     pub fn open_session(&self, token: &[u8]) -> Option<(WalletSession, u128)> {
         let sealed = token.strip_prefix(SESSION_PREFIX.as_bytes())?;
         let sealed = BASE64URL_NOPAD.decode(sealed).ok()?;
         let session = WalletSession::decode(&self.session_cipher.open(&sealed)?)?;
-        // The nonce was drawn for this token alone.
+        // The nonce is unique to this token.
         let nonce = sealed.first_chunk().copied().map(u128::from_be_bytes)?;
         Some((session, nonce))
     }
 
-    /// The order of a paid invoice, or of a payment that a person assigns. Keyed, so that knowing an invoice's id
-    /// does not give away its order; it contains the invoice's time, so that orders sort by time.
+    /// The order of a paid invoice, or of a payment that an operator assigns. Keyed, so that an invoice's id does not
+    /// reveal its order; it contains the invoice's time, so that orders sort by time.
     pub(crate) fn renewal_order(
         &self,
         project: ProjectId,
@@ -268,8 +266,8 @@ impl Keyring {
     }
 }
 
-/// The key under which a user's wallet is stored. Not keyed with a secret: it must be found without the server
-/// key, and 128 bits of SHA-256 do not collide by chance.
+/// The key under which a user's wallet is stored. Not keyed, because it must be found without the server key; 128 bits
+/// of SHA-256 do not collide by chance.
 #[must_use]
 pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletKey {
     let mut hash = Sha256::new();
@@ -279,8 +277,8 @@ pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletK
     WalletKey(first_half(&hash.finalize().into()))
 }
 
-/// A ledger entry's id, derived so that it need not be stored: it sorts by time, names the entry in its wallet's
-/// history, and cannot be guessed without the wallet's own unguessable id.
+/// A ledger entry's id, derived rather than stored: it sorts by time, names the entry in its wallet's history, and is
+/// unguessable without the wallet's id.
 #[must_use]
 pub fn ledger_id((wallet, key): (WalletId, WalletKey), seq: u64, at: Timestamp) -> LedgerId {
     let mut hash = Sha256::new();
@@ -296,7 +294,7 @@ pub fn ledger_id((wallet, key): (WalletId, WalletKey), seq: u64, at: Timestamp) 
     }
 }
 
-/// The key under which the wallet of an order is stored that names no other wallet.
+/// The key of the wallet of an order that names no other wallet.
 #[must_use]
 pub(crate) fn order_key(project: ProjectId, order: OrderSerial) -> WalletKey {
     let mut hash = Sha256::new();
@@ -306,7 +304,7 @@ pub(crate) fn order_key(project: ProjectId, order: OrderSerial) -> WalletKey {
     WalletKey(first_half(&hash.finalize().into()))
 }
 
-/// A UUID version 7 out of bits that look random, and an instant.
+/// A UUID version 7 of random-looking bits and an instant.
 fn timed(random: u128, at: Timestamp) -> u128 {
     let millis = u128::try_from(at.0.max(0)).unwrap_or(0) & 0xffff_ffff_ffff;
     let version_and_variant = (7 << 76) | (0b10 << 62);
@@ -322,7 +320,7 @@ fn derive(server_key: &[u8; 32], label: &[u8]) -> [u8; 32] {
 
 fn mac(key: &[u8; 32]) -> Hmac<Sha256> {
     let mut block = [0_u8; 64];
-    // HMAC itself pads a short key with zeroes to the hash's block.
+    // HMAC pads a short key with zeroes to the hash's block.
     block.split_at_mut(32).0.copy_from_slice(key);
     Hmac::new(&block.into())
 }
@@ -403,7 +401,7 @@ mod tests {
         assert_ne!(keyring.open_session(other.as_bytes()).unwrap().1, number);
         let foreign = Keyring::new(&[8; 32]);
         assert_eq!(foreign.open_session(token.as_bytes()), None);
-        // A code that is sealed for the disk is no session, whoever gets hold of it.
+        // A code sealed for the disk is no session.
         let code = keyring.cipher(&keyring.draw_code());
         let forged = format!("pay_ws_{}", BASE64URL_NOPAD.encode(&code));
         assert_eq!(keyring.open_session(forged.as_bytes()), None);

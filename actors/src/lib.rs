@@ -1,5 +1,5 @@
-//! One actor per awake wallet over the journal: loaded on demand and evicted when idle. The outside
-//! sees one cloneable [`Handle`], never a channel.
+//! One actor per awake wallet over the journal, loaded on demand and evicted when idle. The outside sees one cloneable
+//! [`Handle`], never a channel.
 //!
 //! No answer leaves before the state that it reveals is durable.
 
@@ -39,4 +39,4 @@ pub use wallet::{
     AccountDetail, DoubledWallet, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail,
     WatchedView,
 };
-pub use watches::{NotWatched, WATCHERS_PER_WALLET, WalletWatcher};
+pub use watches::{MAX_WATCHERS_PER_WALLET, NotWatched, WalletWatcher};

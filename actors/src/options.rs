@@ -5,8 +5,7 @@ use std::time::Duration;
 /// Bounds and intervals.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The most commands between their arrival and their answer, over all wallets; each item of a batch
-    /// counts. More are refused.
+    /// The most commands in flight over all wallets; each item of a batch counts. More are refused.
     pub max_in_flight: u64,
     /// The most commands in flight at one wallet, where a batch counts once.
     pub max_in_flight_per_wallet: u32,

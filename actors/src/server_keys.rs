@@ -1,10 +1,9 @@
-//! The server's keys, from the first one to the one that replaced all others.
+//! The server's keys, oldest first.
 
 use std::fmt;
 
-/// At least one key of 32 random bytes, the oldest first. Codes, orders and events keep the ids and hashes that the
-/// first one gave them, so it is needed for ever. What is encrypted is encrypted under the newest, and read under
-/// whichever it was written with.
+/// At least one key of 32 random bytes. Ids and hashes of codes, orders and events come from the first one, so it is
+/// needed for ever. Secrets are encrypted under the newest, and decrypted under the one that they were written with.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerKeys {
     first: [u8; 32],
@@ -30,7 +29,7 @@ impl ServerKeys {
         &self.first
     }
 
-    /// The key that is used for all that is new.
+    /// The key that encrypts.
     #[must_use]
     pub fn newest(&self) -> &[u8; 32] {
         self.later.last().unwrap_or(&self.first)

@@ -1,7 +1,7 @@
-//! A number of places that are shared: nobody can use up those of others, however long places are held. Whoever holds
-//! some may take more while at least as many as they then hold are left: alone they get half of all, and however many
-//! are busy at once, a new one finds as many free as each of them holds. Within what is one's, each client has a smaller
-//! part, so that a stranger with the addresses of a home connection leaves some to other clients.
+//! A number of places shared fairly between owners. An owner may take another place while at least as many as they then
+//! hold are free: alone one gets half of all, and however many are busy, a new one finds as many free as each of them
+//! holds. Each client of an owner gets a smaller part, so that a stranger with the addresses of a home connection
+//! leaves some to others.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -12,7 +12,7 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Places, each taken in the name of a `K`, such as a project, and of a client of it where there is one.
+/// Places, each taken for a `K`, such as a project, and perhaps a client of it.
 #[derive(Debug)]
 pub struct Shares<K> {
     taken: Arc<Mutex<Taken<K>>>,
@@ -27,7 +27,7 @@ struct Taken<K> {
     by_client: HashMap<(K, IpAddr), usize>,
 }
 
-/// Places that somebody holds; given back when it is dropped.
+/// Held places, released on drop.
 #[derive(Debug)]
 pub struct HeldPlaces<K: Copy + Eq + Hash> {
     taken: Arc<Mutex<Taken<K>>>,
@@ -49,7 +49,7 @@ impl<K> Clone for Shares<K> {
 }
 
 impl<K: Copy + Eq + Hash> Shares<K> {
-    /// So many places, all of them free.
+    /// This many free places.
     #[must_use]
     pub fn new(number: usize) -> Self {
         let taken = Taken {
@@ -64,14 +64,14 @@ impl<K: Copy + Eq + Hash> Shares<K> {
         }
     }
 
-    /// A client may take another place while so many times of what it holds are left to its owner; once, by default.
+    /// A client may take another place while this multiple of what it holds is left to its owner; 1 by default.
     #[must_use]
     pub const fn with_client_part(mut self, client_part: usize) -> Self {
         self.client_part = client_part;
         self
     }
 
-    /// No place yet, in the name of an owner and of a client of theirs.
+    /// An empty share for an owner and a client of theirs.
     #[must_use]
     pub fn share(&self, owner: K, client: Option<IpAddr>) -> HeldPlaces<K> {
         HeldPlaces {
@@ -84,7 +84,7 @@ impl<K: Copy + Eq + Hash> Shares<K> {
         }
     }
 
-    /// One place, in the name of an owner and of a client of theirs; `None`: one of them holds their share.
+    /// One place for an owner and a client of theirs; `None` if one of them has their share.
     #[must_use]
     pub fn take(&self, owner: K, client: Option<IpAddr>) -> Option<HeldPlaces<K>> {
         let mut share = self.share(owner, client);
@@ -99,7 +99,7 @@ impl<K: Copy + Eq + Hash> Shares<K> {
 }
 
 impl<K: Copy + Eq + Hash> HeldPlaces<K> {
-    /// Takes more places in the same name. `false`: there are none left for it, and nothing changed.
+    /// Takes more places. `false` if there are none left for it, and nothing changed.
     pub fn grow(&mut self, places: usize) -> bool {
         if places == 0 {
             return true;

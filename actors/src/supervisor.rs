@@ -9,7 +9,7 @@ use crate::registry::Registry;
 /// Parent of every wallet's actor.
 pub(crate) struct Supervisor;
 
-/// The supervisor's message type, which has no values: it only gets supervision events.
+/// The supervisor's message type without values: it gets only supervision events.
 pub(crate) enum Never {}
 
 impl Actor for Supervisor {

@@ -1,8 +1,8 @@
-//! The watchers of wallets, by wallet. Whenever an append of a watched wallet is durable, its watchers are notified
-//! that something changed, not what: they read the wallet, like any other caller. To a wallet without watchers this
-//! costs one check of an empty field for each append.
+//! The watchers of wallets, by wallet. When an append of a watched wallet is durable, its watchers are notified that
+//! something changed, and read the wallet like any other caller. A wallet without watchers pays one check of an empty
+//! field for each append.
 //!
-//! A watched wallet may sleep: it does not change then, and when it wakes it finds its watchers here.
+//! A watched wallet may sleep; when it wakes it finds its watchers here.
 
 use std::{
     net::IpAddr,
@@ -19,10 +19,10 @@ use tokio::sync::watch;
 use crate::shares::{HeldPlaces, Shares};
 
 /// The most watchers of one wallet.
-pub const WATCHERS_PER_WALLET: usize = 8;
+pub const MAX_WATCHERS_PER_WALLET: usize = 8;
 
-/// A client may have one watcher of so many that are left to its project: one that has 256 networks, as a home
-/// connection may, leaves some.
+/// A client may have one watcher of this many left to its project: a client with 256 networks, as a home connection may
+/// have, leaves some.
 const CLIENT_PART: usize = 100;
 
 /// The watchers of one wallet.
@@ -53,23 +53,22 @@ pub(crate) struct Watches {
 pub enum NotWatched {
     /// The wallet has [`WATCHERS_PER_WALLET`] watchers.
     Wallet,
-    /// The project, or the client, has its share of the service's watchers, or the service is stopping.
+    /// The project or the client has its share of the service's watchers, or the service is stopping.
     Service,
 }
 
-/// Is notified of a wallet's changes. Counted until it is dropped.
+/// A watcher of a wallet's changes. Counted until dropped.
 #[derive(Debug)]
 pub struct WalletWatcher {
     wallet: WalletKey,
     watch: Arc<WalletWatch>,
-    /// `None` only while it is dropped.
     changes: Option<watch::Receiver<()>>,
     watches: Arc<Watches>,
     _place: HeldPlaces<ProjectId>,
 }
 
 impl Watches {
-    /// `max` watchers over all projects, of which each client has its part.
+    /// `max` watchers over all projects, shared between clients.
     pub(crate) fn new(max: usize) -> Arc<Self> {
         Arc::new(Self {
             by_wallet: DashMap::new(),
@@ -96,10 +95,10 @@ impl Watches {
         let place = self.open.take(project, client);
         let place = place.ok_or(NotWatched::Service)?;
         let subscribed = {
-            // The entry stays locked until the watcher is counted at it.
+            // The entry stays locked until the watcher is counted.
             let entry = self.by_wallet.entry(wallet);
             let watch = entry.or_insert_with(|| Arc::new(WalletWatch(watch::Sender::new(()))));
-            let room = watch.0.receiver_count() < WATCHERS_PER_WALLET;
+            let room = watch.0.receiver_count() < MAX_WATCHERS_PER_WALLET;
             room.then(|| (Arc::clone(&watch), watch.0.subscribe()))
         };
         let (watch, changes) = subscribed.ok_or(NotWatched::Wallet)?;
@@ -110,14 +109,14 @@ impl Watches {
             watches: Arc::clone(self),
             _place: place,
         };
-        // It may have been added while `close` was notifying the others.
+        // It may have been added while `close` notified the others.
         match self.closed.load(Ordering::Acquire) {
             false => Ok(watcher),
             true => Err(NotWatched::Service),
         }
     }
 
-    /// Ends all watching: the service stops.
+    /// Ends all watching, because the service stops.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.by_wallet.iter().for_each(|watch| watch.changed());
@@ -125,9 +124,8 @@ impl Watches {
 }
 
 impl WalletWatcher {
-    /// Waits for a change after the last call of this or of [`Self::seen`]. `false`: the service is stopping.
+    /// Waits for a change after the last call of this or of [`Self::seen`]. `false` if the service is stopping.
     pub async fn changed(&mut self) -> bool {
-        // A watcher keeps its sender alive, so that waiting does not fail.
         if let Some(changes) = &mut self.changes
             && !self.watches.closed.load(Ordering::Acquire)
         {
@@ -136,7 +134,7 @@ impl WalletWatcher {
         !self.watches.closed.load(Ordering::Acquire)
     }
 
-    /// Forgets the changes so far: the next read of the wallet shows them.
+    /// Forgets the changes so far, because the next read shows them.
     pub fn seen(&mut self) {
         if let Some(changes) = &mut self.changes {
             changes.mark_unchanged();
@@ -150,7 +148,7 @@ impl WalletWatcher {
 
 impl Drop for WalletWatcher {
     fn drop(&mut self) {
-        // Before the check below: of several watchers that are dropped at once, the last one removes the entry.
+        // Before the check below, so that of several watchers dropped at once the last one removes the entry.
         self.changes = None;
         self.watches
             .by_wallet

@@ -1,5 +1,5 @@
-//! The machine's clock without its jumps. Credits and holds expire by it: a wall clock that is put forward by mistake
-//! must not end them all at once, and one that is put back must not make time go back.
+//! The machine's clock without its jumps. Credits and holds expire by it: a wall clock set forward by mistake must not
+//! expire them all at once, and one set back must not turn time back.
 //!
 //! Time advances with the monotonic clock, which is compared with the wall clock ten times a second:
 //!
@@ -22,12 +22,10 @@ use parking_lot::Mutex;
 use super::Clock;
 
 /// How often the wall clock is read.
-const LOOK_MILLIS: i64 = 100;
+const POLL_MILLIS: i64 = 100;
 /// How far the two clocks' whole milliseconds may differ without a step.
 const JITTER_MILLIS: i64 = 10;
-/// The largest step that is not a jump.
 const JUMP_MILLIS: i64 = 60_000;
-/// How long after the start jumps are followed at once.
 const START_MILLIS: i64 = 5 * 60_000;
 
 /// The two clocks that the time is computed from.
@@ -60,7 +58,7 @@ impl ClockSource for MachineClocks {
     }
 }
 
-/// How time advances from an instant on.
+/// The rate at which time advances from an instant on.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     /// The instant, by the monotonic clock.
@@ -76,13 +74,11 @@ impl Pace {
         monotonic.saturating_sub(self.since)
     }
 
-    /// The part of the gap that was made up for.
     fn made_up(&self, monotonic: i64) -> i64 {
         let elapsed = self.elapsed(monotonic).max(0);
         self.gap.clamp((elapsed / 2).saturating_neg(), elapsed)
     }
 
-    /// The part of the gap that is left.
     fn left(&self, monotonic: i64) -> i64 {
         self.gap.saturating_sub(self.made_up(monotonic))
     }
@@ -92,7 +88,7 @@ impl Pace {
         steady.saturating_add(self.made_up(monotonic))
     }
 
-    /// The reading of the wall clock that would mean no new step.
+    /// The wall clock's reading if it makes no step.
     const fn wall(&self, monotonic: i64) -> i64 {
         let steady = self.from.saturating_add(self.elapsed(monotonic));
         steady.saturating_add(self.gap)
@@ -107,9 +103,9 @@ pub struct SystemClock<R: ClockSource = MachineClocks> {
     started: i64,
     pace: ArcSwap<Pace>,
     /// When to read the wall clock again, by the monotonic one.
-    look_at: AtomicI64,
+    poll_at: AtomicI64,
     /// Held while the wall clock is read.
-    looking: Mutex<()>,
+    polling: Mutex<()>,
 }
 
 impl Default for SystemClock {
@@ -127,8 +123,8 @@ impl SystemClock {
 }
 
 impl SystemClock {
-    /// A clock that goes on from another machine's. How far the wall clock here differs is made up for as a step is,
-    /// also in the first minutes.
+    /// A clock that continues another machine's. The difference to this wall clock is made up for as after a step, even
+    /// in the first minutes.
     #[must_use]
     pub fn resuming(at: Timestamp) -> Self {
         Self::resuming_on(MachineClocks::default(), at)
@@ -170,15 +166,15 @@ impl<R: ClockSource> SystemClock<R> {
             readings,
             started: since,
             pace: ArcSwap::from_pointee(pace),
-            look_at: AtomicI64::new(since.saturating_add(LOOK_MILLIS)),
-            looking: Mutex::new(()),
+            poll_at: AtomicI64::new(since.saturating_add(POLL_MILLIS)),
+            polling: Mutex::new(()),
         }
     }
 
     /// Compares the wall clock with the monotonic one, and sets a new pace after a step.
-    fn look(&self, monotonic: i64) {
-        let next = monotonic.saturating_add(LOOK_MILLIS);
-        self.look_at.store(next, Ordering::Relaxed);
+    fn poll(&self, monotonic: i64) {
+        let next = monotonic.saturating_add(POLL_MILLIS);
+        self.poll_at.store(next, Ordering::Relaxed);
         let pace = **self.pace.load();
         let wall = self.readings.wall_millis();
         let step = wall.saturating_sub(pace.wall(monotonic));
@@ -212,10 +208,10 @@ impl<R: ClockSource> SystemClock<R> {
 impl<R: ClockSource> Clock for SystemClock<R> {
     fn now(&self) -> Timestamp {
         let monotonic = self.readings.monotonic_millis();
-        if monotonic >= self.look_at.load(Ordering::Relaxed)
-            && let Some(_looking) = self.looking.try_lock()
+        if monotonic >= self.poll_at.load(Ordering::Relaxed)
+            && let Some(_looking) = self.polling.try_lock()
         {
-            self.look(monotonic);
+            self.poll(monotonic);
         }
         Timestamp(self.pace.load().time(monotonic))
     }
@@ -313,7 +309,6 @@ mod tests {
         assert_eq!(pass(&clock, 100), 100, "seen with the first look");
         assert_eq!(pass(&clock, 4 * MINUTE), 8 * MINUTE);
         assert_eq!(clock.offset_millis(), -6 * MINUTE);
-        // Also the last minute of it.
         assert_eq!(pass(&clock, 5 * MINUTE + MINUTE / 2), 11 * MINUTE);
         assert_eq!(clock.offset_millis(), -MINUTE / 2);
         assert_eq!(pass(&clock, 10 * MINUTE), 10 * MINUTE + MINUTE / 2);
@@ -322,10 +317,10 @@ mod tests {
 
     #[test]
     fn what_is_put_right_soon_after_the_start_is_followed_at_once() {
-        for leap in [120 * MINUTE, -120 * MINUTE] {
+        for jump in [120 * MINUTE, -120 * MINUTE] {
             let clock = clock();
             pass(&clock, MINUTE);
-            step(&clock, leap);
+            step(&clock, jump);
             clock.readings.monotonic.fetch_add(100, Ordering::SeqCst);
             clock.now();
             assert_eq!((behind(&clock), clock.offset_millis()), (0, 0));

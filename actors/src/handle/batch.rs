@@ -1,4 +1,4 @@
-//! Batches of deductions: grouped by wallet, with one turn for each wallet and one wake-up of the caller.
+//! Batches of deductions, grouped by wallet: one turn for each wallet and one wake-up of the caller.
 
 use std::sync::Arc;
 
@@ -12,22 +12,21 @@ use crate::{
     wallet::{Batch, BatchItem, BatchResult, CatchUp, DeductMany, Rules, deduct_each},
 };
 
-/// The items' indices sorted by wallet and then by index; and the items in list order.
+/// The items' indices sorted by wallet and index, and the items in list order.
 type SortedItems = (Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>);
 
-/// The state of a batch under way.
 struct BatchProgress<'a> {
     rules: Rules,
     batch: Arc<Batch>,
     /// Results from wallets at rest, answered once they are durable.
     decided: Vec<BatchResult>,
-    /// The batch's places in flight, without those of items in wallets' mailboxes.
+    /// The batch's places in flight, without those of queued items.
     pass: InFlightPermit<'a>,
 }
 
 impl Handle {
-    /// Deducts credits from many wallets: each item is applied or refused on its own, those of one
-    /// wallet in list order. The results come in list order, once all are durable.
+    /// Deducts credits from many wallets: each item is applied or refused separately, those of one wallet in list
+    /// order. The results come in list order, once all are durable.
     ///
     /// # Errors
     ///
@@ -40,7 +39,7 @@ impl Handle {
         let count = items.len();
         let (order, mut items) = self.sorted(scope, items)?;
         let (batch, results) = Batch::new(count);
-        // All at once: a batch that took its places one by one could wait for itself.
+        // All at once: taking places one by one, a batch could deadlock with itself.
         let pass = self.inner.registry.pass(count as u64)?;
         let mut work = BatchProgress {
             rules: Self::rules(scope),
@@ -115,11 +114,10 @@ impl Handle {
             .executor
             .if_at_rest(|wallet| deduct_each(wallet, &work.rules, &mut items, &mut work.decided));
         match ran {
-            // The wallet is released now, and may sleep once its events are folded: batches that kept the
-            // wallets of their first items awake until the end could wait for ever for permits to wake the
-            // wallets of their last ones.
+            // The wallet is released now and may sleep once its events are folded. If batches kept their first wallets
+            // awake, they could wait for ever for permits to wake their last ones.
             Some(Ok(CatchUp::Up)) => permit.give_back(&mut work.pass),
-            // The wallet was torn down before its events were logged: these items' outcome is unknown.
+            // The wallet was torn down before its events were logged.
             Some(Err(_)) => work.decided.truncate(decided),
             Some(Ok(CatchUp::Behind)) | None => {
                 let awake = Arc::clone(&permit.awake);
@@ -142,7 +140,7 @@ impl Handle {
                 batch.fill(decided);
             }
         });
-        // When the log accepts no more appends, `on_outcome` is dropped, and these items' outcome is unknown.
+        // When the log refuses, `on_outcome` is dropped, and these items' outcome is unknown.
         let _refused = self
             .inner
             .registry
@@ -152,8 +150,8 @@ impl Handle {
     }
 }
 
-/// Refuses a batch as a whole when no item was tried, so that a client that only checks the HTTP
-/// status does not take it for done.
+/// Refuses a whole batch if no item was tried, so that a client that checks only the HTTP status does not take it for
+/// done.
 fn refuse_untouched_batch(
     results: Vec<Result<CommandResult, Error>>,
 ) -> Result<Vec<Result<CommandResult, Error>>, Error> {

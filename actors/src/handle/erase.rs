@@ -1,4 +1,4 @@
-//! Erases what a wallet's orders say about a person, and finds whose address it is.
+//! Erases personal data of a wallet's orders, and finds wallets by it.
 
 use domain::{Rejection, id::WalletKey, text::Email, wallet::purchase::Purchase};
 use persistence::OrderPosition;
@@ -6,12 +6,11 @@ use persistence::OrderPosition;
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::answer::Error;
 
-/// Orders that are read at once.
-const AT_ONCE: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 impl Handle {
-    /// Erases the buyer's address and the metadata of all orders of a wallet, one by one: a call that was cut off is
-    /// finished by the next. Returns of how many.
+    /// Erases the buyer's address and the metadata of all orders of a wallet, one by one, so that a repeat finishes an
+    /// interrupted call. Returns how many.
     ///
     /// # Errors
     ///
@@ -20,19 +19,19 @@ impl Handle {
         let wallet = self.read(scope, address).await?.key;
         let (mut erased, mut before) = (0_usize, None);
         loop {
-            let places = self.books().wallet_orders(wallet, before, AT_ONCE);
+            let places = self.books().wallet_orders(wallet, before, PAGE_SIZE);
             let places = places.map_err(|error| unreadable(&error))?;
             for place in &places {
                 let order = Purchase::Erase(place.order.serial);
                 match self.report(scope, wallet, order).await {
                     Ok(changed) => erased = erased.saturating_add(usize::from(changed)),
-                    // The look-up had it before its append, which then failed.
+                    // It was looked up before its append, which failed.
                     Err(Error::Rejected(Rejection::OrderNotFound)) => {}
                     Err(error) => return Err(error),
                 }
             }
             before = places.last().map(OrderPosition::place);
-            if places.len() < AT_ONCE {
+            if places.len() < PAGE_SIZE {
                 return Ok(erased);
             }
         }
@@ -48,7 +47,7 @@ impl Handle {
         wallet: WalletKey,
         email: &Email,
     ) -> Result<bool, Error> {
-        let wallets = self.books().buyers(scope.project, email, AT_ONCE);
+        let wallets = self.books().buyers(scope.project, email, PAGE_SIZE);
         let wallets = wallets.map_err(|error| unreadable(&error))?;
         Ok(wallets.contains(&wallet))
     }

@@ -25,8 +25,8 @@ pub struct EventRecord {
 pub type UsagePeriod = (Timestamp, usage::Usage);
 
 impl Handle {
-    /// At most `limit` of a project's events, oldest first: after this one, or from the oldest that is kept.
-    /// `None`: there never was an event with this id.
+    /// At most `limit` of a project's events, oldest first, after this one or from the oldest that is kept. `None` if
+    /// there never was an event with this id.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Handle {
         Ok(records.collect())
     }
 
-    /// A project's event with this id; `None`: there is none, or it is not kept any more.
+    /// A project's event with this id; `None` if there is none, or it is no longer kept.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl Handle {
         Ok(oldest.is_some_and(|oldest| event_number(id) < oldest))
     }
 
-    /// The number of the last project event: those that become durable from now on have larger ones.
+    /// The number of the last durable project event; later ones have larger numbers.
     #[must_use]
     pub fn last_event_number(&self) -> EventNumber {
         self.books().last_project_event()
@@ -107,7 +107,7 @@ impl Handle {
         self.books().on_project_events(listener);
     }
 
-    /// The order of a project event as it was then, with the code that opened its wallet then.
+    /// The order of a project event as it was then, with its wallet's code at that time.
     #[must_use]
     pub fn order_of_event(
         &self,
@@ -186,6 +186,5 @@ impl Handle {
 /// The project event's number, which an event's id contains.
 #[must_use]
 pub const fn event_number(id: EventId) -> EventNumber {
-    // The upper half fits: nothing is cut off.
     (id.0 >> 64) as EventNumber
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Handle {
-    /// Sets credits aside in a hold, which `hold` makes of its new id and the present time.
+    /// Places a hold, which `hold` makes of its new id and the present time.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Refunds, cancellations and resumptions that callers ask for. The wallet decides about a request and logs it
-//! before the provider is asked, and logs the outcome afterwards. Nothing here speaks to a provider.
+//! Refunds, cancellations and resumptions. The wallet decides about a request and logs it before the provider is asked,
+//! and logs the outcome afterwards. Nothing here speaks to a provider.
 
 use domain::{
     id::OrderId,
@@ -48,7 +48,7 @@ impl Handle {
         self.ask(scope, place, LossByRefund { order, cents }).await
     }
 
-    /// Logs the outcome of a refund: its record with the stage that it has now.
+    /// Logs the outcome of a refund: its record with its new stage.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Handle {
             .await
     }
 
-    /// Logs the outcome of a cancellation or resumption: its record with the stage that it has now.
+    /// Logs the outcome of a cancellation or resumption: its record with its new stage.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! Reads ledgers: the wallet answers the entries that are not folded yet, the rest is read here, off the
-//! runtime's own threads and without holding up the wallet.
+//! Reads ledgers. The wallet answers entries that are not folded yet; the rest is read here, off the runtime's threads
+//! and without blocking the wallet.
 
 use domain::{
     Timestamp,
@@ -14,12 +14,10 @@ use crate::{
     wallet::{RecentLedger, RecordQuery},
 };
 
-/// The most records that are scanned for one page. A rare reason in a long history comes in short pages
-/// rather than in one that takes seconds.
+/// The most records scanned for one page. A rare reason in a long history yields short pages rather than slow ones.
 const MAX_SCAN: usize = 50_000;
-/// The most pages that are summed up for one request: a second's work.
+/// The most pages summed up for one request: a second's work.
 const MAX_SUM_PAGES: usize = 200;
-/// The most records that are read at once.
 const MAX_STEP: usize = 1024;
 
 impl Handle {
@@ -38,8 +36,8 @@ impl Handle {
         Ok(matches.into())
     }
 
-    /// Sums of a part of a wallet's ledger, or of some 200,000 entries of it, the newest. The query's `before` and `limit` do
-    /// not count. `day_of` gives the first instant of an instant's day.
+    /// Sums of a part of a wallet's ledger, or of its newest 200,000 entries. The query's `before` and `limit` are
+    /// ignored. `day_of` gives the first instant of an instant's day.
     ///
     /// # Errors
     ///
@@ -52,19 +50,19 @@ impl Handle {
         day_of: impl Fn(Timestamp) -> Timestamp + Send,
     ) -> Result<LedgerSums, Error> {
         let mut sums = LedgerSums::default();
-        // Entries come newest first: what is no earlier than the last one's day began is of that day.
-        let mut known = None;
-        let mut day = |at| match known {
+        // Entries come newest first, so most are of the cached day.
+        let mut cached_day = None;
+        let mut day = |at| match cached_day {
             Some((first, last)) if (first..=last).contains(&at) => first,
             _ => {
                 let first = day_of(at);
-                known = Some((first, at));
+                cached_day = Some((first, at));
                 first
             }
         };
         let mut query = LedgerQuery {
             before: None,
-            // One record more than a page has tells whether there is another: both are read at once.
+            // One more record than a page tells whether another page follows.
             limit: MAX_STEP.saturating_sub(1),
             ..query
         };
@@ -106,12 +104,12 @@ impl Handle {
 pub(super) struct Records {
     pub(super) wallet: (WalletId, WalletKey),
     pub(super) matches: Vec<Record>,
-    /// The number below which the next page begins; `None`: this is the last one.
+    /// The number below which the next page begins; `None` on the last page.
     pub(super) next: Option<u64>,
 }
 
 impl Records {
-    /// `more` is the number below which to go on when the scan was cut short.
+    /// `more` is the number below which a scan that was cut short continues.
     fn new(
         wallet: (WalletId, WalletKey),
         mut matches: Vec<Record>,
@@ -149,7 +147,7 @@ fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
         below = first_at(&*history, below, query.within.end).map_err(unreadable)?;
     }
     let mut looked_at = 0_usize;
-    // The fewer records match, the larger the steps become.
+    // Steps grow while few records match.
     let mut at_once = query.limit.saturating_add(1);
     while records.len() <= query.limit && below > 1 {
         if looked_at >= MAX_SCAN {
@@ -157,7 +155,7 @@ fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
         }
         let older = history.before(below, at_once).map_err(unreadable)?;
         let Some(last) = older.last() else { break };
-        // Records are in order of time: all older ones are too old, too.
+        // Records are in order of time, so all older ones are too old.
         below = match last.at < query.within.start {
             true => 0,
             false => last.seq,
@@ -169,9 +167,9 @@ fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
     Ok(Records::new(wallet, records, query.limit, None))
 }
 
-/// The number of the first record at `end` or later, of those below a number; that number if there is none.
+/// The number of the first record at `end` or later, or `below` if there is none.
 fn first_at(history: &dyn History, below: u64, end: Timestamp) -> Result<u64, persistence::Error> {
-    // All records below `low` are older; those from `high` on are not, or are not asked for.
+    // All records below `low` are older; those from `high` on are not, or are not wanted.
     let (mut low, mut high) = (1, below.min(history.folded().saturating_add(1)));
     while low < high {
         let middle = low.midpoint(high);

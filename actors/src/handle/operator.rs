@@ -1,5 +1,5 @@
-//! An operator's closer look at a wallet. It is named by the key that it is stored under, so that no recovery code or
-//! user id has to appear in a URL.
+//! An operator's view of a wallet, which is named by its stored key, so that no recovery code or user id has to appear
+//! in a URL.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ impl Handle {
         self.ask_at(scope, address, InspectWallet).await
     }
 
-    /// Ended subscriptions of a wallet, the last one first: at most `limit`, within as many records as are scanned
-    /// for a page of its ledger.
+    /// Ended subscriptions of a wallet, newest first: at most `limit`, within as many records as are scanned for a
+    /// ledger page.
     ///
     /// # Errors
     ///
@@ -62,8 +62,8 @@ impl Handle {
         Ok(records.matches.iter().filter_map(detail).collect())
     }
 
-    /// At most `limit` wallets of all projects after `after`, in the order of their keys and as they were some seconds
-    /// ago. Reads the books: not for a thread of the runtime.
+    /// At most `limit` wallets of all projects after `after`, by key and as of some seconds ago. Reads from disk: not
+    /// for a thread of the runtime.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Lists of orders, and what they come to.
+//! Lists of orders, and their totals.
 
 use domain::{
     Rejection, Timestamp,
@@ -11,8 +11,8 @@ use super::{Address, Handle, Scope, orders::unreadable};
 use crate::answer::{Error, OrderAnswer, OrderPage};
 
 impl Handle {
-    /// A page of a project's orders before a position, newest first: of those that a filter lets through. A page is
-    /// full unless it is the last one.
+    /// A page of a project's orders before a position that match a filter, newest first. Only the last page is not
+    /// full.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Handle {
         self.page_of(scope, places, limit).await
     }
 
-    /// The same, with what all orders come to that the filter lets through, of a project with these products.
+    /// The same, with the totals of all matching orders, of a project with these products.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Handle {
         Ok((self.page_of(scope, places, limit).await?, totals))
     }
 
-    /// What the orders of a project with these products come to that are in each of these states.
+    /// The totals of the orders in each of these states, of a project with these products.
     ///
     /// # Errors
     ///
@@ -72,8 +72,8 @@ impl Handle {
             .await
     }
 
-    /// The prices and the wallets of a project with these products that brought most in a stretch of time, at most
-    /// `most` of each.
+    /// The best-selling prices and the best-paying wallets within a range of time, at most `most` of each, of a project
+    /// with these products.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Handle {
         self.page_of(scope, places, limit).await
     }
 
-    /// The page of these positions, of which one more than `limit` was asked for.
+    /// The page of these positions, one more than `limit` of which were requested.
     async fn page_of(
         &self,
         scope: &Scope,
@@ -134,7 +134,7 @@ impl Handle {
         for place in places {
             match self.order(scope, place.order).await {
                 Ok(order) => orders.push(order),
-                // The look-up had it before its append, which then failed.
+                // It was looked up before its append, which failed.
                 Err(Error::Rejected(Rejection::OrderNotFound)) => {}
                 Err(error) => return Err(error),
             }

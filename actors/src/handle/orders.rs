@@ -1,5 +1,5 @@
-//! Operations on orders: placing, reporting payments and other changes, reading, listing. An order's id
-//! names the wallet that it fills.
+//! Operations on orders: placing, reporting payments and other changes, reading, listing. An order's id names its
+//! wallet.
 
 use domain::{
     Quantity, Rejection, Timestamp,
@@ -21,8 +21,8 @@ use crate::{
 };
 
 impl Handle {
-    /// Draws the id of an order that fills this wallet, or a new one without an address, if the wallet would accept
-    /// such an order; and the provider's customer, where the wallet's owner already is one. Nothing is logged.
+    /// Makes the id of an order for this wallet, or for a new one without an address, if the wallet would accept such
+    /// an order; and returns the provider's customer if the owner is one. Nothing is logged.
     ///
     /// # Errors
     ///
@@ -50,8 +50,8 @@ impl Handle {
         Ok((OrderId { serial, wallet }, customer))
     }
 
-    /// Places an order that was drafted for this address. A user's wallet is created if there is none; a
-    /// code must still be the current one.
+    /// Places an order that was drafted for this address. A missing user's wallet is created; a code must still be the
+    /// current one.
     ///
     /// # Errors
     ///
@@ -121,15 +121,15 @@ impl Handle {
         self.report_to(scope, wallet, None, report).await
     }
 
-    /// The serial of the order of a subscription's paid invoice, or of a part of it: the same for the same name.
+    /// The serial of the order of a subscription's paid invoice, or of a part of it: stable for the same name.
     #[must_use]
     pub fn renewal_order(&self, scope: &Scope, paid: &str, created: Timestamp) -> OrderSerial {
         let keyring = &self.inner.keyring;
         keyring.renewal_order(scope.project, paid, created)
     }
 
-    /// The id of the order that a payment becomes when a person assigns it: the same for the same payment and
-    /// address. Without an address the order gets a new wallet.
+    /// The id of the order for a payment that an operator assigns: stable for the same payment and address. Without an
+    /// address the order gets a new wallet.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl Handle {
         self.order_by_provider_id(scope, ProviderId::Checkout(checkout))
     }
 
-    /// The id of the order that a provider's payment paid. Only its wallet knows the order's present state.
+    /// The id of the order of a provider's payment. Only its wallet knows the order's present state.
     ///
     /// # Errors
     ///
@@ -231,8 +231,8 @@ impl Handle {
         self.order_by_provider_id(scope, ProviderId::Invoice(invoice))
     }
 
-    /// The id of the order that began a provider's subscription, which also names its wallet. If it began
-    /// without a checkout of ours, or that is not known yet, the last order that the subscription paid.
+    /// The id of the order that began a provider's subscription and names its wallet. Without a known checkout, the
+    /// last order that the subscription paid.
     ///
     /// # Errors
     ///
@@ -286,24 +286,24 @@ impl Handle {
         &*self.inner.registry.store.books
     }
 
-    /// Expires the project's pending orders that are due by `until`; returns how many. A wallet expires its orders
-    /// by itself when it is used: this wakes those that nobody uses.
+    /// Expires the project's pending orders that are due by `until`; returns how many. A wallet in use expires its
+    /// orders by itself; this wakes unused ones.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn expire_due(&self, scope: &Scope, until: Timestamp) -> Result<usize, Error> {
-        const AT_ONCE: usize = 256;
-        /// Orders that are read concurrently: each waits for a sync, which all of them share.
-        const TOUCHED_AT_ONCE: usize = 64;
+        const PAGE_SIZE: usize = 256;
+        /// Orders read concurrently: each waits for a sync, which all share.
+        const CONCURRENCY: usize = 64;
         let until = until.min(self.now_in(scope));
         let (mut expired, mut after) = (0_usize, None);
         loop {
-            let due = self.books().due(scope.project, after, until, AT_ONCE);
+            let due = self.books().due(scope.project, after, until, PAGE_SIZE);
             let due = due.map_err(|error| unreadable(&error))?;
             let orders: Vec<OrderId> = due.iter().map(|place| place.order).collect();
             let touched = orders.into_iter().map(|order| self.order(scope, order));
-            let mut touched = stream::iter(touched).buffer_unordered(TOUCHED_AT_ONCE);
+            let mut touched = stream::iter(touched).buffer_unordered(CONCURRENCY);
             while let Some(touched) = touched.next().await {
                 match touched {
                     Ok(_) | Err(Error::Rejected(_)) => {}
@@ -312,13 +312,13 @@ impl Handle {
             }
             after = due.last().map(OrderPosition::place);
             expired = expired.saturating_add(due.len());
-            if due.len() < AT_ONCE {
+            if due.len() < PAGE_SIZE {
                 return Ok(expired);
             }
         }
     }
 
-    /// The project's pending orders that expire by `until`, the next to expire first: at most `limit` after a position.
+    /// The project's pending orders that expire by `until`, earliest first: at most `limit` after a position.
     ///
     /// # Errors
     ///
@@ -334,7 +334,8 @@ impl Handle {
         due.map_err(|error| unreadable(&error))
     }
 
-    /// The provider's customer whose portal a wallet's owner may open: that of this subscription, or of the current one.
+    /// The provider's customer whose portal a wallet's owner may open: that of this subscription, or of the current
+    /// one.
     ///
     /// # Errors
     ///
@@ -364,8 +365,8 @@ impl Handle {
         self.ask(scope, place, report).await
     }
 
-    /// The creation of an order's wallet, where the order's id proves that it may be created: for this user, or
-    /// for the order alone. The wallet of a code exists already.
+    /// The creation of an order's wallet, if the order's id proves that it may be created: for this user, or for the
+    /// order alone. A code's wallet exists already.
     fn creation_of_order_wallet(
         &self,
         scope: &Scope,

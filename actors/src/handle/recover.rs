@@ -1,4 +1,4 @@
-//! Finds the recovery codes of buyers who lost them, by their email address.
+//! Finds lost recovery codes by the buyer's email address.
 
 use std::sync::Arc;
 
@@ -14,26 +14,24 @@ use crate::{
     wallet::{Caller, FindBuyersCode, RecentBuyer, RecordQuery},
 };
 
-/// Records of a wallet that are scanned for an order of the buyer's, the newest first.
+/// The most records of a wallet scanned for the buyer's order, newest first.
 const MAX_SCAN: usize = 50_000;
-/// Records that are read at once.
-const PAGE: usize = 500;
-/// The first records of a wallet, scanned in any case: the order that created it is among them.
-const FIRST: u64 = 64;
+const PAGE_SIZE: usize = 500;
+/// The first records of a wallet are always scanned, because they include the order that created it.
+const FIRST_RECORDS: u64 = 64;
 
 /// A recovery code, and the address to send it to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoughtCode {
-    /// The email address exactly as the order has it: a mailbox whose address differs in capitals may be
-    /// another person's.
+    /// The email address exactly as in the order: another case may be another person's mailbox.
     pub address: Email,
     /// The code that opens the wallet now.
     pub code: RecoveryCode,
 }
 
 impl Handle {
-    /// The email address of the paid order that made a wallet; `None` where no payment made it, or the order has none.
-    /// Whoever paid later may know only a former code.
+    /// The email address of the paid order that created a wallet; `None` without such an order or address. A later
+    /// buyer may know only a former code.
     ///
     /// # Errors
     ///
@@ -47,7 +45,7 @@ impl Handle {
         let project = scope.project;
         let made_it = move |serial| order_key(project, serial) == wallet;
         let query = RecordQuery {
-            before: Some(FIRST),
+            before: Some(FIRST_RECORDS),
             limit: 1,
             within: Span::ALWAYS,
             wants: Arc::new(move |record| record.order().is_some_and(|it| made_it(it.serial))),
@@ -57,15 +55,14 @@ impl Handle {
             return Ok(None);
         };
         let serial = archived.serial;
-        // The record is of former days: the order may be erased since.
+        // The order may have been erased since its record.
         let order = self.order(scope, OrderId { serial, wallet }).await?.order;
         let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
         Ok(order.email.filter(|_| paid))
     }
 
-    /// The codes of anonymous wallets with a paid order of this email address, of at most `limit` wallets.
-    /// For a wallet that was only topped up under this address, its code must still be the one that whoever opened the
-    /// checkout named.
+    /// The codes of anonymous wallets with a paid order of this email address, of at most `limit` wallets. If the order
+    /// only topped the wallet up, its checkout must have named the present code.
     ///
     /// # Errors
     ///
@@ -110,9 +107,9 @@ fn read_on(recent: RecentBuyer, find: &FindBuyersCode) -> Result<Option<Encrypte
     let mut looked_at = 0_usize;
     while address.is_none() && below > 1 {
         if looked_at >= MAX_SCAN {
-            below = below.min(FIRST);
+            below = below.min(FIRST_RECORDS);
         }
-        let older = recent.history.before(below, PAGE).map_err(|error| {
+        let older = recent.history.before(below, PAGE_SIZE).map_err(|error| {
             tracing::error!(%error, "A wallet's history cannot be read");
             Error::Unavailable
         })?;

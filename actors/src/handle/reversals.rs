@@ -1,4 +1,4 @@
-//! Reverses deductions. A ledger entry's id names its wallet, and its record there.
+//! Reverses deductions. A ledger entry's id names its wallet and record.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl Handle {
-    /// Gives back what a deduction took, all of it or a part. `command` is made with the deduction's own note.
+    /// Reverses a deduction, in full or in part. `command` is made with the deduction's note.
     ///
     /// # Errors
     ///
@@ -56,8 +56,7 @@ impl Handle {
         self.ask_at(scope, &Address::Stored(id.wallet), ask).await
     }
 
-    /// How much was given back of each of some of a wallet's deductions, by their numbers; those of which nothing was
-    /// are not among them.
+    /// How much of these deductions of a wallet was given back, by number; deductions without a reversal are left out.
     ///
     /// # Errors
     ///
@@ -74,7 +73,7 @@ impl Handle {
         self.ask_at(scope, address, AskGivenBack(deductions)).await
     }
 
-    /// Reads a deduction off the history.
+    /// Reads a deduction from the history.
     async fn traced(&self, scope: &Scope, id: LedgerId) -> Result<TracedDeduction, Error> {
         let unknown = || Error::from(Rejection::DeductionNotFound);
         let seq = id.number();

@@ -1,5 +1,5 @@
-//! An operator's search: wallets, orders and ledger entries by anything that is known of them. Every reading of the text
-//! is tried, and each is a look-up.
+//! An operator's search for wallets, orders and ledger entries. Each possible reading of the text is tried as a
+//! look-up.
 
 use domain::{
     Rejection,
@@ -15,10 +15,10 @@ use crate::{
     wallet::{FindByKey, PeekWallet},
 };
 
-/// Users whose identifiers begin alike that are read until enough of them match.
+/// The most users with a common prefix that are read to find matches.
 const MAX_CANDIDATES: usize = 200;
 
-/// Where a text led, in the order in which it is shown.
+/// Matches, in the order in which they are shown.
 #[derive(Default)]
 struct Places {
     addresses: Vec<Address>,
@@ -26,10 +26,10 @@ struct Places {
 }
 
 impl Handle {
-    /// What a text leads to in a project, each once and at most `limit` of a kind: by user id, or how it begins, in any
-    /// case; a recovery code, in any spelling, also one that was replaced; `wref_…`, `wal_…`, an order, a hold; what the
-    /// provider calls a checkout, payment, invoice, subscription or customer; or the email address of an order. Within a
-    /// wallet: ledger entries by the key of the request that wrote them.
+    /// The matches of a text in a project, each once and at most `limit` of a kind: a user id or its beginning, in any
+    /// case; a recovery code, in any spelling, also a replaced one; `wref_…`, `wal_…`, an order, a hold; the provider's
+    /// checkout, payment, invoice, subscription or customer; the email address of an order. Within a wallet: ledger
+    /// entries by idempotency key.
     ///
     /// # Errors
     ///
@@ -42,28 +42,29 @@ impl Handle {
         text: &str,
         limit: usize,
     ) -> Result<SearchResult, Error> {
-        let mut found = SearchResult::default();
+        let mut results = SearchResult::default();
         if let Some(wallet) = within {
             let key = FindByKey(text.trim().into());
-            found.entries = self.ask_at(scope, &Address::Stored(wallet), key).await?;
-            return Ok(found);
+            results.entries = self.ask_at(scope, &Address::Stored(wallet), key).await?;
+            return Ok(results);
         }
         let Places { addresses, orders } = self.places(scope, text, limit)?;
         for order in orders {
-            if found.orders.len() < limit && found.orders.iter().all(|other| other.id != order) {
+            if results.orders.len() < limit && results.orders.iter().all(|other| other.id != order)
+            {
                 let order = self.order(scope, order).await;
-                found.orders.extend(found_only(order)?);
+                results.orders.extend(if_found(order)?);
             }
         }
         for address in addresses {
-            if found.wallets.len() >= limit {
-                return Ok(found);
+            if results.wallets.len() >= limit {
+                return Ok(results);
             }
             let wallet = self.peek(scope, &address).await;
-            found.add(found_only(wallet)?);
+            results.add(if_found(wallet)?);
         }
-        self.add_users(scope, text, limit, &mut found).await?;
-        Ok(found)
+        self.add_users(scope, text, limit, &mut results).await?;
+        Ok(results)
     }
 
     /// A wallet as its owner would see it now; nothing is logged.
@@ -90,13 +91,13 @@ impl Handle {
         key.ok_or_else(|| Rejection::WalletNotFound.into())
     }
 
-    /// Users' wallets by how the user's identifier begins, without regard to case.
+    /// Users' wallets by a prefix of the user's identifier, ignoring case.
     async fn add_users(
         &self,
         scope: &Scope,
         text: &str,
         limit: usize,
-        found: &mut SearchResult,
+        results: &mut SearchResult,
     ) -> Result<(), Error> {
         let prefix = folded(text.trim());
         if ExternalUserId::new(text.trim()).is_err() {
@@ -106,20 +107,20 @@ impl Handle {
             .books()
             .users(scope.project, &prefix, MAX_CANDIDATES.max(limit));
         for wallet in candidates.map_err(|error| unreadable(&error))? {
-            if found.wallets.len() >= limit {
+            if results.wallets.len() >= limit {
                 break;
             }
             let wallet = self.peek(scope, &Address::Stored(wallet)).await;
-            let wallet = found_only(wallet)?.filter(|wallet| {
+            let wallet = if_found(wallet)?.filter(|wallet| {
                 let user = wallet.view.external_user.as_ref();
                 user.is_some_and(|user| folded(user.as_str()).starts_with(&prefix))
             });
-            found.add(wallet);
+            results.add(wallet);
         }
         Ok(())
     }
 
-    /// Everything that a text may name: user ids are the project's own, and may look like anything.
+    /// Everything that a text may name; a user id may look like anything.
     fn places(&self, scope: &Scope, text: &str, limit: usize) -> Result<Places, Error> {
         let mut places = Places::default();
         let exact = ExternalUserId::new(text).ok().into_iter();
@@ -188,7 +189,7 @@ impl SearchResult {
     }
 }
 
-/// The orders of what the provider calls so, or of the subscription that callers call so.
+/// The orders with this provider identifier or public subscription id.
 fn named_by_provider(
     books: &dyn Books,
     scope: &Scope,
@@ -200,10 +201,10 @@ fn named_by_provider(
     let invoice = InvoiceId::new(text).ok();
     let subscription = SubscriptionId::new(text).ok();
     let customer = CustomerId::new(text).ok();
-    let own = text.parse::<PublicSubscriptionId>();
-    if let Ok(own) = own {
-        let own = ProviderId::PublicSubscription(own);
-        let orders = books.orders_by_provider_id(scope.project, own, limit)?;
+    let public_id = text.parse::<PublicSubscriptionId>();
+    if let Ok(public_id) = public_id {
+        let public_id = ProviderId::PublicSubscription(public_id);
+        let orders = books.orders_by_provider_id(scope.project, public_id, limit)?;
         if !orders.is_empty() {
             return Ok(orders);
         }
@@ -221,10 +222,10 @@ fn named_by_provider(
     })
 }
 
-/// What there is, and nothing where there is nothing.
-pub(super) fn found_only<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
+/// The result, or `None` if it was not found.
+pub(super) fn if_found<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {
-        Ok(found) => Ok(Some(found)),
+        Ok(results) => Ok(Some(results)),
         Err(Error::Rejected(Rejection::WalletNotFound | Rejection::OrderNotFound)) => Ok(None),
         Err(error) => Err(error),
     }

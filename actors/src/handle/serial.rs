@@ -1,5 +1,5 @@
-//! Serials of orders and holds, which also grant access to them. Sixty-two bits are random and drawn
-//! for each serial alone: other serials of the same instant say nothing about them.
+//! Serials of orders and holds, which also grant access to them. Each has sixty-two random bits of its own, so that
+//! serials of the same instant reveal nothing about each other.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,8 +9,8 @@ use uuid::{Builder, Uuid};
 const PARTS_OF_A_MILLISECOND: u128 = 1 << 12;
 const NANOS_PER_MILLI: u128 = 1_000_000;
 
-/// A UUID version 7 with 60 bits of time, so that serials sort, and without a counter: the library's own
-/// UUIDs count up within a millisecond, so that the next one is all but known.
+/// A UUID version 7 with 60 bits of time, so that serials sort, and without a counter: the library's UUIDs count up
+/// within a millisecond, which makes the next one predictable.
 pub(super) fn serial() -> u128 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     at(since.unwrap_or_default().as_nanos(), Uuid::new_v4())
@@ -26,7 +26,7 @@ fn at(nanos: u128, random: Uuid) -> u128 {
     let (time, bits) = rest.split_at_mut(2);
     // `part` is below 4096, and 48 bits of milliseconds last for ages.
     time.copy_from_slice(&u16::try_from(part).unwrap_or(0).to_be_bytes());
-    // The variant is where it is in a version 4, too.
+    // The variant is at the same place as in version 4.
     let (_, random) = random.as_bytes().split_at(8);
     bits.copy_from_slice(random);
     let millis = u64::try_from(millis).unwrap_or(u64::MAX);

@@ -28,8 +28,8 @@ impl Handle {
             .await
     }
 
-    /// Refuses new commands, waits for those in flight, and logs that a part of what is in these books goes on in another
-    /// cell from here on, with notes that say which. To be shut down then, whatever becomes of it.
+    /// Refuses new commands, waits for those in flight, and logs that a part of this state moves to another cell, with
+    /// notes that tell it. Must be followed by a shutdown, even after an error.
     ///
     /// # Errors
     ///
@@ -55,7 +55,6 @@ impl Handle {
     }
 
     async fn log(&self, log_events: impl Iterator<Item = LogEvent>) -> Result<(), Error> {
-        // Released also when the caller goes away in the middle.
         let _pass = self.inner.registry.pass(1)?;
         self.append(log_events).await
     }
@@ -68,7 +67,7 @@ impl Handle {
         }
         let (sender, outcome) = oneshot::channel();
         let on_outcome = Box::new(move |outcome| {
-            // The caller may have gone; what was logged stays logged.
+            // The caller may be gone; the log stays.
             let _ = sender.send(outcome);
         });
         match registry.store.log.refusing() {
@@ -85,7 +84,7 @@ impl Handle {
         }
     }
 
-    /// The catalog as it was recovered at the start.
+    ///  The catalog as recovered at the start.
     ///
     /// # Errors
     ///
@@ -94,7 +93,7 @@ impl Handle {
         self.inner.registry.store.books.documents()
     }
 
-    /// The notes whose keys begin with `prefix`, by key, as they were recovered at the start.
+    /// The notes whose keys begin with `prefix`, by key, as recovered at the start.
     ///
     /// # Errors
     ///
@@ -151,13 +150,13 @@ impl Handle {
         self.inner.registry.clock.now()
     }
 
-    /// The present instant by the machine's clock, which Scrip's own may follow only slowly.
+    /// The present instant by the machine's clock, which Scrip's follows.
     #[must_use]
     pub fn wall(&self) -> Timestamp {
         self.inner.registry.clock.wall()
     }
 
-    /// Whether this process leads the log, as far as it knows: another one does what reaches others, else.
+    /// Whether this process leads the log, as far as it knows. If not, another one does outgoing work.
     #[must_use]
     pub fn leads(&self) -> bool {
         self.inner.registry.store.log.leads()
@@ -203,7 +202,7 @@ impl Handle {
         let registry = &self.inner.registry;
         registry.gate.close().await;
         self.inner.sweeper.abort();
-        // Stops every wallet with it; no command is in flight, so nothing is lost.
+        // This stops every wallet; no command is in flight, so nothing is lost.
         self.inner.supervisor.stop(None);
         let log = Arc::clone(&registry.store.log);
         match tokio::task::spawn_blocking(move || log.close()).await {

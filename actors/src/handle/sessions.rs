@@ -16,7 +16,7 @@ use crate::{
 };
 
 impl Handle {
-    /// The token of a new session of this wallet; creates a user's wallet if there is none. Nothing is stored.
+    /// The token of a new session of this wallet; creates a missing user's wallet. Nothing is stored.
     ///
     /// # Errors
     ///
@@ -44,8 +44,8 @@ impl Handle {
         }))
     }
 
-    /// The session that a token stands for, and a number that no other token has; `None` if it is no token of this
-    /// server. Whether the session has ended is not known by that.
+    /// The session in a token, and the token's unique number; `None` if this server did not issue it. It may have
+    /// ended.
     #[must_use]
     pub fn open_session(&self, token: &[u8]) -> Option<(WalletSession, u128)> {
         self.inner.keyring.open_session(token)
@@ -59,7 +59,7 @@ impl Handle {
     pub async fn check_session(&self, scope: &Scope, session: &WalletSession) -> Result<(), Error> {
         let place = (session.wallet, Caller::of_session(session));
         match self.ask(scope, place, CheckCaller).await {
-            // The books are older than the session: a backup was restored.
+            // A restored backup may be older than the session.
             Err(Error::Rejected(_)) => Err(Error::SessionExpired),
             answer => answer,
         }
@@ -74,8 +74,8 @@ impl Handle {
         self.ask_at(scope, address, RevokeSessions).await
     }
 
-    /// A watcher of this wallet, which has to be asked for with [`Self::read_watched`] to begin. It is counted for
-    /// this project, and for this client of it unless that is the project's own server.
+    /// A watcher of this wallet, to be passed to [`Self::read_watched`] first. It counts for this project, and for this
+    /// client unless that is the project's server.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Handle {
         watches.watch(wallet, (project, client))
     }
 
-    /// Reads a wallet that is watched. The watcher hears of everything that is not in the answer.
+    /// Reads a watched wallet. The watcher is notified of everything after this answer.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Handle {
             .await
     }
 
-    /// Ends all watching, so that requests that watch come to an end.
+    /// Ends all watching requests.
     pub fn stop_watching(&self) {
         self.inner.registry.watches.close();
     }

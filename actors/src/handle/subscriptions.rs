@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl Handle {
-    /// The periods of the project's subscriptions that ended by `until`, the earliest first: at most `limit`
-    /// after a position. Only its wallet knows a subscription's present state.
+    /// The subscription periods of the project that ended by `until`, earliest first: at most `limit` after a position.
+    /// Only its wallet knows a subscription's present state.
     ///
     /// # Errors
     ///
@@ -43,14 +43,13 @@ impl Handle {
             .ask(scope, place, FindOverdueSubscriptions(until))
             .await
         {
-            // The look-up had it before its append, which then failed.
+            // It was looked up before its append, which failed.
             Err(Error::Rejected(Rejection::WalletNotFound)) => Ok(Vec::new()),
             answer => answer,
         }
     }
 
-    /// The subscriptions of a wallet that go on although another one to the same product does, too; `None` where there
-    /// are none.
+    /// A wallet's continuing subscriptions beside another one to the same product; `None` if there are none.
     ///
     /// # Errors
     ///

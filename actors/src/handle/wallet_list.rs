@@ -9,15 +9,13 @@ use persistence::{WalletOrder, WalletPlace};
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::answer::{Error, ListedWallet, WalletListPage, WalletListPlace};
 
-/// Wallets of one day or of one rank of balances that are read to sort them. Where there are more, they come in the order
-/// of their keys.
-const SORTED_EXACTLY: usize = 1000;
-/// Wallets that are read concurrently.
-const READ_AT_ONCE: usize = 64;
+/// The most wallets of one day or balance rank that are sorted; more come in the order of their keys.
+const MAX_SORTED: usize = 1000;
+const CONCURRENCY: usize = 64;
 
 impl Handle {
-    /// A page of a project's wallets after a place: the last used ones first, or those with the largest balances. Within
-    /// a day, or among balances of about the same size, they are in order only where there are no more than a thousand.
+    /// A page of a project's wallets after a position: last used first, or largest balance first. Within a day, or
+    /// among balances of similar size, at most a thousand are sorted.
     ///
     /// # Errors
     ///
@@ -30,7 +28,7 @@ impl Handle {
         limit: usize,
     ) -> Result<WalletListPage, Error> {
         if after.is_none() {
-            // Lists of wallets show what is folded.
+            // Lists show folded wallets only.
             self.read_books(|books| books.settle()).await?;
         }
         let mut page = WalletListPage::default();
@@ -38,14 +36,13 @@ impl Handle {
         let mut below = after.map_or(i32::MAX, |after| after.number);
         loop {
             let missing = limit.saturating_sub(page.wallets.len());
-            let group = self.group(scope, order, below, None, SORTED_EXACTLY.saturating_add(1))?;
+            let group = self.group(scope, order, below, None, MAX_SORTED.saturating_add(1))?;
             let Some(number) = group.first().map(|place| place.number) else {
                 return Ok(page);
             };
             let within = after.take().filter(|after| after.number == number);
-            let by_key =
-                group.len() > SORTED_EXACTLY || within.is_some_and(|it| it.exact.is_none());
-            let (mut found, more) = if by_key {
+            let by_key = group.len() > MAX_SORTED || within.is_some_and(|it| it.exact.is_none());
+            let (mut wallets, more) = if by_key {
                 let start = within.map(|within| within.wallet);
                 let places = self.group(scope, order, number, start, missing.saturating_add(1))?;
                 let more = places.len() > missing;
@@ -61,7 +58,7 @@ impl Handle {
                 all.truncate(missing);
                 (all, more)
             };
-            page.wallets.append(&mut found);
+            page.wallets.append(&mut wallets);
             let last = page.wallets.last();
             if more || page.wallets.len() >= limit {
                 page.next = last.map(|wallet| WalletListPlace {
@@ -81,7 +78,7 @@ impl Handle {
         }
     }
 
-    /// The places of the first group at `number` or below, after a wallet of it.
+    /// The positions of the first group at `number` or below, after a wallet of it.
     fn group(
         &self,
         scope: &Scope,
@@ -114,14 +111,13 @@ impl Handle {
     ) -> Result<Vec<ListedWallet>, Error> {
         let read = places.into_iter().map(|place| async move {
             let wallet = self.peek(scope, &Address::Stored(place.wallet)).await;
-            super::search::found_only(wallet)
+            super::search::if_found(wallet)
         });
-        let read: Vec<_> = stream::iter(read).buffered(READ_AT_ONCE).collect().await;
+        let read: Vec<_> = stream::iter(read).buffered(CONCURRENCY).collect().await;
         read.into_iter().filter_map(Result::transpose).collect()
     }
 }
 
-/// What a wallet is listed by.
 fn exact(order: WalletOrder, wallet: &ListedWallet) -> i64 {
     let of = |product: ProductId| {
         let mut balances = wallet.view.balances.iter();

@@ -31,11 +31,11 @@ use crate::{
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
-/// For how many full hours a rotation under a key is answered again.
-const ANSWERED_HOURS: i64 = 24;
+/// How many full hours a rotation under a key is replayed.
+const REPLAY_HOURS: i64 = 24;
 
 impl Handle {
-    /// Creates an anonymous wallet. Only this call returns its recovery code. The view has no balances: free
+    /// Creates an anonymous wallet. Only this call returns its recovery code. The view has no balances, because free
     /// grants come with the first read.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Handle {
             let place = (WalletKey(hash.0), Caller::Code(hash));
             let create = CreateCode(born(&scope, Owner::Code { hash, sealed }));
             match self.ask(&scope, place, create).await {
-                // The code belongs to another wallet already, which as good as never happens.
+                // The code belongs to another wallet already; practically impossible.
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}
                 answer => return answer.map(|view| (code, view)),
             }
@@ -97,7 +97,7 @@ impl Handle {
         self.ask_at(scope, address, command).await
     }
 
-    /// Grants credits; creates a user's wallet if there is none.
+    /// Grants credits; creates a missing user's wallet.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl Handle {
         self.ask_at(scope, address, grant).await
     }
 
-    /// Gives a wallet a limit of debt of its own, or takes it away; a limit creates a user's wallet if there is none.
+    /// Sets or removes a wallet's own debt limit; setting it creates a missing user's wallet.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ impl Handle {
         self.ask_at(scope, address, command).await
     }
 
-    /// Freezes a wallet, or lets it be used again; returns it as it is then. A repeat changes nothing.
+    /// Freezes or unfreezes a wallet; returns it. A repeat changes nothing.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl Handle {
         self.ask_at(scope, address, command).await
     }
 
-    /// Grants or revokes a feature; returns all features afterwards. A grant creates a user's wallet if there is none.
+    /// Grants or revokes a feature; returns all features. A grant creates a missing user's wallet.
     ///
     /// # Errors
     ///
@@ -181,9 +181,9 @@ impl Handle {
         self.ask_at(scope, address, set).await
     }
 
-    /// Replaces a leaked code; the old one stops working at once. With a key, the same call returns
-    /// the same new code for 24 hours to the same kind of caller, as long as that code opens the wallet. The code of a
-    /// frozen wallet is replaced with a secret key only.
+    /// Replaces a leaked code; the old one stops working at once. With a key, the same call returns the same new code
+    /// for 24 hours to the same kind of caller, while that code opens the wallet. A frozen wallet's code is replaced
+    /// with a secret key only.
     ///
     /// # Errors
     ///
@@ -214,8 +214,8 @@ impl Handle {
                 return rotated.map(|()| Rotation { code, replayed });
             }
         }
-        // The old code opens nothing any more, perhaps because this very call was made before.
-        for ago in 0..=ANSWERED_HOURS {
+        // The old code no longer works, perhaps because this call was made before.
+        for ago in 0..=REPLAY_HOURS {
             let Some(code) = derived(hour.saturating_sub(ago)) else {
                 continue;
             };
@@ -237,9 +237,9 @@ impl Handle {
         Err(Rejection::WalletNotFound.into())
     }
 
-    /// Replaces the code of a wallet, whoever knows the present one; that stops working at once, sessions end, and holds
-    /// that publishable keys placed are released. With a key, the same call returns the same new code for 24 hours, as
-    /// long as that code opens the wallet.
+    /// Replaces the code of a wallet without knowing the present one, which stops working at once; sessions end, and
+    /// holds of publishable keys are released. With a key, the same call returns the same new code for 24 hours, while
+    /// that code opens the wallet.
     ///
     /// # Errors
     ///
@@ -254,12 +254,12 @@ impl Handle {
         let replace = ReplaceCode {
             keyring: Arc::clone(&self.inner.keyring),
             key: key.cloned(),
-            hours: hour.saturating_sub(ANSWERED_HOURS)..=hour,
+            hours: hour.saturating_sub(REPLAY_HOURS)..=hour,
         };
         self.ask_at(scope, address, replace).await
     }
 
-    /// Draws a code for a wallet that its first payment makes. Only the order shows it.
+    /// Makes a code for a wallet created by its first payment. Only the order shows it.
     #[must_use]
     pub fn mint_code(&self, scope: &Scope) -> MintedCode {
         self.minted(scope, &self.inner.keyring.draw_code())

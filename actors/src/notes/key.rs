@@ -10,7 +10,7 @@ pub trait NoteKey: Sized {
     /// The bytes that follow the kind's number in the journal's key.
     fn encode(&self) -> Vec<u8>;
 
-    /// Reads a key back; `None` if the bytes are not such a key.
+    /// Decodes a key; `None` if the bytes are none.
     fn decode(bytes: &[u8]) -> Option<Self>;
 }
 

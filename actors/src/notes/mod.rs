@@ -1,12 +1,12 @@
-//! Small records that are kept in the journal beside wallets and catalog: webhooks that were acknowledged, deliveries
-//! to customers' servers, pages of the audit log. Each kind is declared by the code that keeps it ([`NoteKind`]), and
-//! written and read here alone.
+//! Small records in the journal beside wallets and catalog: acknowledged webhooks, deliveries to customers' servers,
+//! pages of the audit log. The code that keeps a kind declares it ([`NoteKind`]); only this module writes and reads
+//! them.
 //!
-//! A key is the kind's number and what names the note within it. A body is a version and JSON. Numbers and meanings
-//! are never used again for something else.
+//! A key is the kind's number and the note's key within it. A body is a version and JSON. Numbers and meanings are
+//! never reused.
 //!
-//! A note that cannot be read is an error that names it: it is never skipped and never replaced by a default, since
-//! each stands for something that was promised.
+//! An unreadable note is an error that names it: it is never skipped or replaced by a default, since each stands for a
+//! promise.
 
 mod key;
 #[cfg(test)]
@@ -24,9 +24,9 @@ const VERSION: u8 = 1;
 
 /// A kind of notes, declared by the code that keeps them.
 pub trait NoteKind {
-    /// The first byte of every key. Never used again for another kind.
+    /// The first byte of every key, never reused for another kind.
     const NUMBER: u8;
-    /// What errors call a note of this kind.
+    /// The name of this kind in errors.
     const NAME: &'static str;
     /// The key of a note within its kind.
     type Key: NoteKey;
@@ -37,7 +37,7 @@ pub trait NoteKind {
     ///
     /// # Errors
     ///
-    /// What is wrong, for people to read.
+    /// The fault as a sentence.
     fn check(_: &Self::Key, _: &Self::Body) -> Result<(), String> {
         Ok(())
     }
@@ -72,7 +72,7 @@ pub struct Unreadable {
 #[must_use]
 pub fn put<K: NoteKind>(key: &K::Key, body: &K::Body) -> Note {
     let mut bytes = vec![VERSION];
-    // Bodies consist of texts and numbers, which always become JSON.
+    // Bodies are texts and numbers, which always become JSON.
     bytes.extend(serde_json::to_vec(body).unwrap_or_default());
     Note {
         key: encoded::<K>(&key.encode()),
@@ -150,8 +150,10 @@ where
 /// As [`all`].
 pub fn one<K: NoteKind>(handle: &Handle, key: &K::Key) -> Result<Option<K::Body>, Error> {
     let key = key.encode();
-    let found = with_prefix::<K>(handle, &key)?;
-    let same = found.into_iter().find(|(found, _)| found.encode() == key);
+    let stored = with_prefix::<K>(handle, &key)?;
+    let same = stored
+        .into_iter()
+        .find(|(stored, _)| stored.encode() == key);
     Ok(same.map(|(_, body)| body))
 }
 
@@ -161,8 +163,7 @@ fn with_prefix<K: NoteKind>(handle: &Handle, prefix: &[u8]) -> Result<Notes<K>, 
     Ok(read.collect::<Result<_, _>>()?)
 }
 
-/// Logs any number of notes, in several appends where one is too small. When an append fails, those before it stay
-/// logged.
+/// Logs any number of notes, in several appends if needed. When an append fails, those before it stay logged.
 ///
 /// # Errors
 ///
@@ -171,7 +172,7 @@ pub async fn put_all(
     handle: &Handle,
     notes: impl IntoIterator<Item = Note>,
 ) -> Result<(), crate::Error> {
-    /// Limits of one append, which takes 56 KiB.
+    /// Limits of one append of 56 KiB.
     const MAX_NOTES: usize = 256;
     const MAX_BYTES: usize = 24_000;
     let (mut some, mut bytes) = (Vec::new(), 0_usize);
@@ -209,8 +210,8 @@ impl ErasedKind {
     }
 }
 
-/// Checks whether notes, as keys and bodies of the journal, can all be read: returns an error for each that cannot,
-/// or that is of none of these kinds.
+/// Checks that all notes, as keys and bodies of the journal, can be read: returns an error for each that cannot, or
+/// that is of none of these kinds.
 pub fn verify<'a>(
     kinds: &[ErasedKind],
     notes: impl IntoIterator<Item = (&'a [u8], &'a [u8])>,
@@ -222,7 +223,7 @@ pub fn verify<'a>(
     read.filter_map(Result::err).collect()
 }
 
-/// Fails if a note is of none of these kinds: a later release may have written it.
+/// Fails if a note is of none of these kinds, because a later release may have written it.
 ///
 /// # Errors
 ///

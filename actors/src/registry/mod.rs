@@ -1,5 +1,5 @@
-//! The awake wallets. Waking, retiring and reloading all pass through one slot per wallet, so
-//! that a wallet never has two actors; no map guard is held across an await.
+//! The awake wallets. Waking, retiring and reloading all pass through one slot per wallet, so that a wallet never has
+//! two actors; no map guard is held across an await.
 
 mod reads;
 mod retire;
@@ -42,14 +42,14 @@ pub(crate) struct Awake {
     _room: OwnedSemaphorePermit,
 }
 
-/// A caller's place in flight, both at the wallet and in the gate. While it is held, the wallet stays awake.
+/// A caller's place in flight, at the wallet and in the gate. It keeps the wallet awake.
 pub(crate) struct WalletPermit {
     pub(crate) awake: Arc<Awake>,
     weight: u64,
 }
 
 impl WalletPermit {
-    /// Returns the place in the gate to the pass; dropping the permit then only releases the wallet.
+    /// Returns the place in the gate to the pass; dropping the permit then releases only the wallet.
     pub(crate) fn give_back(&mut self, pass: &mut InFlightPermit<'_>) {
         pass.weight = pass.weight.saturating_add(std::mem::take(&mut self.weight));
     }
@@ -64,10 +64,10 @@ impl Drop for WalletPermit {
 
 enum Slot {
     Awake(Arc<Awake>),
-    /// Waking or being reloaded; the sender is dropped when that is over.
+    /// Waking or reloading; the sender is dropped at the end.
     Busy(watch::Receiver<()>),
-    /// The log failed before this wallet's appends were settled: the books on disk may lack some of
-    /// them, so the wallet is not read again until a restart.
+    /// The log failed before this wallet's appends were durable: the stored state may lack some of them, so the wallet
+    /// is not read again until a restart.
     Lost,
 }
 
@@ -82,16 +82,15 @@ pub(crate) struct Registry {
     reads: Arc<WalletReader>,
     /// One permit for each wallet that may be awake.
     room: Arc<Semaphore>,
-    /// Notified when a wallet waits for a permit.
-    crowded: Notify,
+    waiting: Notify,
     sweep: AtomicU32,
     supervisor: OnceLock<ActorCell>,
 }
 
-/// What to do with a wallet that does not exist.
+/// What to do with a missing wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// Wake it all the same: the command creates it.
+    /// Wake it: the command creates it.
     Wake,
     /// Report that it does not exist.
     Leave,
@@ -108,7 +107,7 @@ impl Registry {
             room: Arc::new(Semaphore::new(options.max_awake)),
             watches: Watches::new(options.max_watchers),
             options,
-            crowded: Notify::new(),
+            waiting: Notify::new(),
             sweep: AtomicU32::new(0),
             supervisor: OnceLock::new(),
         })
@@ -119,8 +118,7 @@ impl Registry {
         drop(self.supervisor.set(supervisor));
     }
 
-    /// The key of the wallet that a code may open. Whether the wallet exists and the code is still in
-    /// force, the wallet itself checks.
+    /// The key of the wallet that a code may open. The wallet itself checks whether it exists and the code is in force.
     pub(crate) fn resolve(&self, code: CodeHash) -> Result<WalletKey, Error> {
         let first = WalletKey(code.0);
         if self.slots.contains_key(&first) {
@@ -150,8 +148,8 @@ impl Registry {
         })
     }
 
-    /// A place in flight at a wallet, which is woken first if need be; `None` when the wallet does not
-    /// exist and `absent` does not want it woken.
+    /// A place in flight at a wallet, which is woken if needed; `None` if it is missing and `absent` is not
+    /// [`Absent::Wake`].
     pub(crate) async fn reach(
         self: &Arc<Self>,
         key: WalletKey,
@@ -166,7 +164,7 @@ impl Registry {
                 None => None,
             };
             match busy {
-                // The sender is dropped when waking has succeeded or failed: look again.
+                // Waking succeeded or failed; check again.
                 Some(mut busy) => drop(busy.changed().await),
                 None => {
                     if !self.wake(key, absent).await? {
@@ -177,8 +175,8 @@ impl Registry {
         }
     }
 
-    /// Counts the caller in. The slot's guard is held meanwhile, as a sweep holds it when it finds nobody
-    /// in flight and retires the wallet.
+    /// Counts the caller in. The slot's guard is held, as it is while a sweep finds nobody in flight and retires the
+    /// wallet.
     fn enter(
         &self,
         awake: &Arc<Awake>,
@@ -200,16 +198,16 @@ impl Registry {
 }
 
 impl persistence::Awake for Registry {
-    fn show(&self, key: &WalletKey, look: &mut dyn FnMut(&Wallet, Ticket)) {
+    fn show(&self, key: &WalletKey, visit: &mut dyn FnMut(&Wallet, Ticket)) {
         let awake = match self.slots.get(key).as_deref() {
             Some(Slot::Awake(awake)) => Arc::clone(awake),
             Some(Slot::Busy(_) | Slot::Lost) | None => return,
         };
-        awake.executor.show(look);
+        awake.executor.show(visit);
     }
 }
 
-/// Places in the gate that are released on drop unless permits take them over.
+/// Places in the gate, released on drop unless permits take them over.
 pub(crate) struct InFlightPermit<'a> {
     gate: &'a InFlightLimiter,
     weight: u64,

@@ -1,8 +1,7 @@
-//! Reads wallets from the books, off the runtime's own threads: a slow disk holds up
-//! those who wait for it, and nobody else.
+//! Reads wallets from disk, off the runtime's threads, so that a slow disk delays only those who wait for it.
 //!
-//! A few threads work through the queue until it is empty: handing each wallet to a thread of
-//! its own would cost more than most reads do, and send too many reads to the disk at once.
+//! A few threads work through the queue: a thread per wallet would cost more than most reads do, and send too many
+//! reads to the disk at once.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +14,6 @@ use parking_lot::Mutex;
 use persistence::{Books, Error, LoadedWallet};
 use tokio::sync::oneshot;
 
-/// Threads that read at once.
 const READERS: usize = 4;
 
 type ReadResult = Result<Option<LoadedWallet>, Error>;
@@ -58,14 +56,14 @@ impl WalletReader {
 
     fn read_all(&self) {
         while let Some((key, reply)) = self.next() {
-            // A reader that panicked would leave others waiting.
+            // A panicking reader would leave others waiting.
             let read = catch_unwind(AssertUnwindSafe(|| self.books.load(&key)));
             drop(reply.send(read.unwrap_or_else(|_| Err(reader_panicked()))));
         }
     }
 
-    /// The next wallet to read. With an empty queue this reader is counted out under the queue's lock, so that
-    /// the next read starts another one.
+    /// The next wallet to read. With an empty queue this reader is counted out under the queue's lock, so that the next
+    /// read starts another.
     fn next(&self) -> Option<(WalletKey, oneshot::Sender<ReadResult>)> {
         let mut queue = self.queue.lock();
         let next = queue.waiting.pop_front();

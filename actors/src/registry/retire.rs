@@ -1,5 +1,5 @@
-//! Puts wallets to sleep, and reloads a wallet whose actor died. A wallet is put to sleep only when no
-//! command is in flight at it and its last event is folded: then the books have everything.
+//! Puts wallets to sleep, and reloads a wallet whose actor died. A wallet sleeps only when no command is in flight and
+//! its last event is folded, so that it is stored completely.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use super::{Awake, Registry, Slot};
 
 /// How often the sweep is repeated while a wallet waits for a permit to be awake.
-const CROWDED_POLL: Duration = Duration::from_millis(5);
+const CROWDED_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Which wallets a sweep may put to sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,11 +25,10 @@ pub(crate) enum Sweep {
 }
 
 impl Registry {
-    /// Sweeps at every interval, and as often as it takes while a wallet waits for a permit. Ends with
-    /// the runtime or when its task is aborted.
-    pub(crate) async fn keep_room(self: Arc<Self>) {
+    /// Sweeps at every interval, and repeatedly while a wallet waits for a permit. Ends with the runtime or when its
+    /// task is aborted.
+    pub(crate) async fn run_sweeps(self: Arc<Self>) {
         let mut interval = tokio::time::interval(self.options.sweep_interval);
-        // Nobody is idle at the start.
         interval.reset();
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -37,7 +36,7 @@ impl Registry {
                 _ = interval.tick() => {
                     self.sweep(Sweep::Idle);
                 }
-                () = self.crowded.notified() => self.make_room().await,
+                () = self.waiting.notified() => self.make_room().await,
             }
         }
     }
@@ -46,7 +45,7 @@ impl Registry {
         while self.room.available_permits() == 0 {
             self.store.books.fold_soon();
             if self.sweep(Sweep::All) == 0 {
-                tokio::time::sleep(CROWDED_POLL).await;
+                tokio::time::sleep(CROWDED_INTERVAL).await;
             }
         }
     }
@@ -62,7 +61,7 @@ impl Registry {
             let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)
                 && awake.in_flight.load(Ordering::Acquire) == 0
-                && awake.executor.settled(folded)
+                && awake.executor.is_idle(folded)
         };
         let candidates: Vec<WalletKey> = self
             .slots
@@ -70,7 +69,7 @@ impl Registry {
             .filter(|slot| matches!(slot.value(), Slot::Awake(awake) if may_sleep(awake)))
             .map(|slot| *slot.key())
             .collect();
-        // Checked again under the slot's own guard, which keeps new commands out.
+        // Checked again under the slot's guard, which keeps new commands out.
         let retired = candidates.into_iter().filter_map(|key| {
             let removed = self.slots.remove_if(
                 &key,
@@ -84,18 +83,17 @@ impl Registry {
         retired.count()
     }
 
-    /// Reloads the wallet whose actor failed. Everything that it had appended is settled first, so that
-    /// the books have it; callers wait at the slot meanwhile.
+    /// Reloads the wallet whose actor failed. Its appends are completed first, so that they are stored; callers wait at
+    /// the slot.
     pub(crate) fn reload(self: &Arc<Self>, actor: ActorId) {
-        let found = self.slots.iter().find_map(|slot| match slot.value() {
+        let key_of_actor = self.slots.iter().find_map(|slot| match slot.value() {
             Slot::Awake(awake) if awake.executor.id() == Some(actor) => Some(*slot.key()),
             Slot::Awake(_) | Slot::Busy(_) | Slot::Lost => None,
         });
-        let Some(key) = found else { return };
+        let Some(key) = key_of_actor else { return };
         let Some(mut slot) = self.slots.get_mut(&key) else {
             return;
         };
-        // Another call may have been faster.
         if !matches!(slot.value(), Slot::Awake(awake) if awake.executor.id() == Some(actor)) {
             return;
         }

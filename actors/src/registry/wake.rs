@@ -1,4 +1,4 @@
-//! Wakes a wallet: one task reads it from the books and starts its actor, all other callers wait at its slot.
+//! Wakes a wallet: one task reads it and starts its actor, all other callers wait at its slot.
 
 use std::{
     sync::{
@@ -21,13 +21,13 @@ use crate::{
 };
 
 /// How long a caller waits for a permit to be awake before it gets [`Error::Overloaded`].
-const ROOM_WAIT: Duration = Duration::from_secs(5);
+const WAKE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A claim to a slot, which frees the slot on drop unless it was filled.
 struct Claim {
     registry: Arc<Registry>,
     key: WalletKey,
-    /// Whether the slot is no longer this claim's: by now it may be swept and claimed by another caller.
+    /// Whether the slot is no longer this claim's: it may be swept and claimed by another caller.
     filled: bool,
     /// Dropped last, so that waiting callers find the slot as this claim left it.
     _busy: watch::Sender<()>,
@@ -49,7 +49,7 @@ impl Drop for Claim {
 }
 
 impl Registry {
-    /// Wakes a wallet unless another caller is waking it. `false`: there is no such wallet.
+    /// Wakes a wallet unless another caller is waking it. `false` if there is no such wallet.
     pub(super) async fn wake(
         self: &Arc<Self>,
         key: WalletKey,
@@ -59,7 +59,7 @@ impl Registry {
             return Ok(true);
         };
         let registry = Arc::clone(self);
-        // A caller who disconnects in the middle must not leave the wallet half awake.
+        // A caller who disconnects must not leave the wallet half awake.
         let woken = detached(async move { registry.wake_claimed(claim, absent).await });
         woken.await.unwrap_or(Err(Error::Unavailable))
     }
@@ -92,7 +92,7 @@ impl Registry {
         let room = self.find_room().await?;
         let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
         let mut wallet = WalletState::new(key, stored, store, clock);
-        // Watchers that are added after this reach the wallet with their first read of it.
+        // Later watchers reach the wallet with their first read.
         wallet.watched_by(self.watches.of(&key));
         let awake = Arc::new(Awake {
             executor: WalletExecutor::new(wallet, Arc::downgrade(&self)),
@@ -115,8 +115,8 @@ impl Registry {
         if let Ok(room) = Arc::clone(&self.room).try_acquire_owned() {
             return Ok(room);
         }
-        self.crowded.notify_one();
-        match tokio::time::timeout(ROOM_WAIT, Arc::clone(&self.room).acquire_owned()).await {
+        self.waiting.notify_one();
+        match tokio::time::timeout(WAKE_TIMEOUT, Arc::clone(&self.room).acquire_owned()).await {
             Ok(Ok(room)) => Ok(room),
             Ok(Err(_)) | Err(_) => Err(Error::Overloaded),
         }

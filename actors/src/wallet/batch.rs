@@ -1,4 +1,4 @@
-//! Deductions of a batch: those of one wallet take one turn, and the caller is woken once.
+//! Deductions of a batch: one turn for those of one wallet, and one wake-up of the caller.
 
 use std::sync::Arc;
 
@@ -23,11 +23,11 @@ pub(crate) struct BatchItem {
 /// An item's index in the batch, and its result.
 pub(crate) type BatchResult = (u32, Result<CommandResult, Error>);
 
-/// The results of a batch by index; an item without a result has an unknown outcome.
+/// The results of a batch by index; an item without one has an unknown outcome.
 pub(crate) type BatchResults = Vec<Option<Result<CommandResult, Error>>>;
 
-/// Deducts the items of one wallet in list order, each on its own, and appends their events to the log. The results
-/// may be answered once those are durable. No item is taken while the wallet is behind.
+/// Deducts the items of one wallet in list order, each separately, and appends their events. The results may be
+/// answered once those are durable. A wallet that is behind takes no item.
 pub(crate) fn deduct_each(
     wallet: &mut WalletState,
     rules: &Rules,
@@ -72,7 +72,7 @@ impl Task for DeductMany {
         let share = self.share;
         wallet.finish(move |durable| match durable {
             Ok(()) => share.batch.fill(results),
-            // Dropping the share without results leaves these items' outcome unknown.
+            // Without results these items' outcome is unknown.
             Err(_) => drop(share),
         });
         None

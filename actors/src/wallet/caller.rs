@@ -12,11 +12,11 @@ use crate::answer::Error;
 /// How a caller named a wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// By user id: the wallet's key is derived from project and user, so there is nothing more to check.
+    /// By user id: the wallet's key is derived from project and user, so nothing more is checked.
     External,
     /// By recovery code: it must be the current one, not a replaced one.
     Code(CodeHash),
-    /// By a hold's id, which anybody can make up.
+    /// By a hold's id, which anybody can forge.
     Hold {
         project: ProjectId,
         code_wallets_only: bool,
@@ -30,7 +30,7 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// Whoever has this session.
+    /// The holder of this session.
     pub(crate) const fn of_session(session: &WalletSession) -> Self {
         Self::Session {
             project: session.project,
@@ -44,7 +44,7 @@ impl Caller {
         match (self, &wallet.owner) {
             (Self::Order(project), _) if project == wallet.project => Ok(()),
             (Self::Order(_), _) => not_found,
-            // Its order is not paid yet: the wallet has no owner who could see it.
+            // The wallet has no owner until its order is paid.
             (_, Owner::Order) => not_found,
             (Self::External, Owner::External(_)) => Ok(()),
             (Self::Code(hash), Owner::Code { hash: current, .. }) if hash == *current => Ok(()),

@@ -1,6 +1,6 @@
-//! What all commands have in common. A command is an operation on a wallet: a type with the operation's fields, in a
-//! file of its own here. It decides on a wallet that exists, that the caller may see, and that has caught up
-//! with the clock. Waking, waiting, turns and sending the answer are done for it.
+//! What all commands have in common. A command is a type with an operation's fields, in its own file. It decides on a
+//! wallet that exists, that the caller may see, and that has caught up with the clock. Waking, waiting, turns and
+//! sending the answer are done for it.
 
 use domain::{Rejection, wallet::Created};
 
@@ -12,21 +12,21 @@ pub(crate) trait Command: Send + 'static {
     /// The answer, sent once it is durable.
     type Answer: Send + 'static;
 
-    /// The answer where the wallet does not exist or the caller may not see it.
+    /// The answer if the wallet is missing or the caller may not see it.
     const ABSENT: Rejection = Rejection::WalletNotFound;
 
     /// Whether [`Command::run`] itself creates a missing wallet, in the append of its own events.
-    const CREATES_ALONG: bool = false;
+    const CREATES_WALLET: bool = false;
 
-    /// Whether it only looks: the wallet does not catch up with the clock for it, and nothing is logged.
-    const PEEKS: bool = false;
+    /// Whether it only reads: the wallet does not catch up with the clock, and nothing is logged.
+    const READ_ONLY: bool = false;
 
-    /// How the wallet is created, should it not exist.
+    /// How a missing wallet is created.
     fn creates(&self) -> Option<&Created> {
         None
     }
 
-    /// Does the work that has to precede [`Command::run`], as much as fits one turn.
+    /// Does work that has to precede [`Command::run`], as much as fits one turn.
     fn clear(&self, _turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
         Ok(CatchUp::Up)
     }
@@ -56,7 +56,7 @@ impl<V: Command> Task for CommandTask<V> {
             Err(error) => Err(error),
         };
         let reply = self.reply;
-        // It says nothing of the wallet: nobody has to vouch for that.
+        // It reveals nothing, so it need not wait until the log is readable.
         if let Err(Error::Unavailable) = answer {
             wallet.hand_over(None);
             reply.send(answer);

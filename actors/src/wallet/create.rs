@@ -5,8 +5,7 @@ use domain::{Rejection, wallet::Created};
 use super::{Command, Turn, read::view};
 use crate::answer::{Error, WalletView};
 
-/// Creates an anonymous wallet. Two codes with the same hash must not share one: the second is rejected, and
-/// another code is drawn.
+/// Creates an anonymous wallet. If another has the same code hash, it is rejected and another code is made.
 pub(crate) struct CreateCode(pub(crate) Created);
 
 impl Command for CreateCode {

@@ -8,7 +8,7 @@ use domain::{
 use super::{Command, Turn};
 use crate::answer::{CommandResult, Error};
 
-/// Grants credits; `created` creates a user's wallet that does not exist.
+/// Grants credits; `created` creates a missing user's wallet.
 pub(crate) struct Grant {
     pub(crate) command: Credit,
     pub(crate) created: Option<Created>,

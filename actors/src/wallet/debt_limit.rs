@@ -1,4 +1,4 @@
-//! Gives wallets limits of debt of their own.
+//! Sets wallets' own debt limits.
 
 use domain::wallet::{
     Created,
@@ -8,7 +8,7 @@ use domain::wallet::{
 use super::{Command, Turn};
 use crate::answer::Error;
 
-/// Sets the limit; `created` creates a user's wallet that does not exist.
+/// Sets the limit; `created` creates a missing user's wallet.
 pub(crate) struct LimitDebt {
     pub(crate) command: SetDebtLimit,
     pub(crate) created: Option<Created>,

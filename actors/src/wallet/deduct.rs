@@ -15,16 +15,16 @@ impl Command for Deduct {
         let prior = turn.prior(RecordKey::Deduct(self.key.as_str()))?;
         let limits = turn.debt_limits();
         let decided = turn.wallet()?.deduct(self, prior.as_ref(), limits)?;
-        let took = decided.coverage.charged > 0 || decided.coverage.owed > 0;
-        meet(turn, decided, took)
+        let uses_credits = decided.coverage.charged > 0 || decided.coverage.owed > 0;
+        meet(turn, decided, uses_credits)
     }
 }
 
-/// Logs how a cost is met. `took`: whether that takes credits or makes a debt.
+/// Logs how a cost is met. `uses_credits` tells whether it takes credits or makes a debt.
 pub(super) fn meet(
     turn: &mut Turn<'_>,
     decided: CostDecision,
-    took: bool,
+    uses_credits: bool,
 ) -> Result<CommandResult, Error> {
     let CostDecision {
         product,
@@ -38,7 +38,7 @@ pub(super) fn meet(
     }
     Ok(CommandResult {
         balance: turn.wallet()?.available(product),
-        applied: now && took,
+        applied: now && uses_credits,
         replayed: !now,
         coverage: (!coverage.is_full()).then_some(coverage),
         late,

@@ -8,7 +8,7 @@ use domain::{
 
 use super::{
     Command, Turn,
-    hold::{answer, closing, open},
+    hold::{answer, closing_record, open},
 };
 use crate::answer::{Error, HoldAnswer};
 
@@ -19,7 +19,7 @@ impl Command for Draw {
     fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
         let id = self.hold;
         let prior = turn.prior(RecordKey::Draw(self.key.as_str()))?;
-        let closed = closing(turn, id)?;
+        let closed = closing_record(turn, id)?;
         match turn.wallet()?.draw(self, prior.as_ref(), closed.as_ref())? {
             Decision::Replay(hold) => answer(turn, hold, true),
             Decision::Accept(change) => {

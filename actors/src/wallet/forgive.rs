@@ -1,4 +1,4 @@
-//! Forgives debts, all of one or a part.
+//! Forgives debts, in full or in part.
 
 use domain::{
     history::RecordKey,

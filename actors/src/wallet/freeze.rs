@@ -1,4 +1,4 @@
-//! Freezes wallets and thaws them.
+//! Freezes and unfreezes wallets.
 
 use domain::wallet::freeze::SetFrozen;
 
@@ -6,7 +6,6 @@ use super::{Command, Turn, read::view};
 use crate::answer::{Error, WalletView};
 
 impl Command for SetFrozen {
-    /// The wallet as it is then.
     type Answer = WalletView;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<WalletView, Error> {

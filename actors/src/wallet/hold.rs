@@ -1,5 +1,4 @@
-//! Places and closes holds. The caller names the hold and not its wallet: without a wallet, it is the
-//! hold that is not found.
+//! Places and closes holds. The caller names the hold and not its wallet, so a missing wallet means a missing hold.
 
 use domain::{
     Rejection, Timestamp,
@@ -21,7 +20,7 @@ impl Command for PlaceHold {
         let id = self.id;
         let prior = turn.prior(RecordKey::Hold(self.key.as_str()))?;
         let closed = match prior.as_ref().map(|prior| &prior.fact) {
-            Some(RecordContent::HoldPlaced(placed, _)) => closing(turn, placed.id)?,
+            Some(RecordContent::HoldPlaced(placed, _)) => closing_record(turn, placed.id)?,
             _ => None,
         };
         let (wallet, limits) = (turn.wallet()?, turn.debt_limits());
@@ -35,8 +34,8 @@ impl Command for PlaceHold {
     }
 }
 
-/// A command that uses a hold. With a publishable key only one that was placed under the wallet's present code: whoever
-/// knew a former one may know the hold.
+/// A command that uses a hold. A publishable key may use only holds placed under the wallet's present code, because a
+/// thief of a former code may know others.
 pub(crate) struct UseHold<V> {
     pub(crate) hold: HoldId,
     pub(crate) access: HoldAccess,
@@ -49,7 +48,7 @@ impl<V: Command> Command for UseHold<V> {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<V::Answer, Error> {
         if self.access == HoldAccess::CodeWallets {
-            let closed = closing(turn, self.hold)?;
+            let closed = closing_record(turn, self.hold)?;
             let wallet = turn.wallet()?;
             let hold = wallet.find_hold(&self.hold, closed.as_ref())?;
             if wallet.is_of_former_code(&hold) {
@@ -70,7 +69,7 @@ impl Command for FindHold {
     const ABSENT: Rejection = Rejection::HoldNotFound;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
-        let closed = closing(turn, self.0)?;
+        let closed = closing_record(turn, self.0)?;
         let hold = turn.wallet()?.find_hold(&self.0, closed.as_ref())?;
         answer(turn, hold, false)
     }
@@ -84,7 +83,7 @@ impl Command for Release {
     const ABSENT: Rejection = Rejection::HoldNotFound;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
-        let closed = closing(turn, self.0)?;
+        let closed = closing_record(turn, self.0)?;
         let wallet = turn.wallet()?;
         let hold = wallet.find_hold(&self.0, closed.as_ref())?;
         let now = match wallet.release(&self.0, closed.as_ref())? {
@@ -115,7 +114,7 @@ impl Command for Extend {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<HoldAnswer, Error> {
         let Self { hold, expires_at } = self;
-        let closed = closing(turn, hold)?;
+        let closed = closing_record(turn, hold)?;
         let wallet = turn.wallet()?;
         match wallet.extend(&hold, expires_at, closed.as_ref())? {
             Decision::Replay(hold) => answer(turn, hold, false),
@@ -128,7 +127,7 @@ impl Command for Extend {
 }
 
 /// The record of a hold's closing, if it was closed.
-pub(super) fn closing(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
+pub(super) fn closing_record(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
     turn.prior(RecordKey::HoldClosed(hold.serial))
 }
 

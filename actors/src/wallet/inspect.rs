@@ -1,4 +1,4 @@
-//! A wallet as an operator sees it: more than its owner sees, and of each list only as much as fits a page.
+//! A wallet as an operator sees it: more than its owner sees, with lists limited to a page.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,7 @@ use domain::{
 use super::{Command, SubscriptionDetail, Turn, read::view};
 use crate::answer::{Error, WalletView};
 
-/// The most lots of a product, and holds of a wallet that are shown.
-const SHOWN: usize = 100;
+const PAGE_SIZE: usize = 100;
 
 pub(crate) struct InspectWallet;
 
@@ -21,7 +20,7 @@ pub(crate) struct InspectWallet;
 pub struct WalletDetail {
     /// The wallet as its owner sees it.
     pub view: WalletView,
-    /// Credits with their lots, in the order in which their products were first filled.
+    /// Credits with their lots, in the order in which products were first filled.
     pub accounts: Vec<AccountDetail>,
     /// The first open holds, and the number of further ones.
     pub holds: (Vec<(HoldId, Hold)>, usize),
@@ -67,17 +66,17 @@ impl Command for InspectWallet {
         let limits = turn.debt_limits();
         let accounts = wallet.accounts().iter().map(|account| {
             let lots = account.lots();
-            let besides = lots.len().saturating_sub(SHOWN);
+            let besides = lots.len().saturating_sub(PAGE_SIZE);
             AccountDetail {
                 product: account.product,
                 balance: account.available(),
                 held: account.set_aside(),
                 debt: wallet.debt_state(account.product, limits),
                 own_limit: account.debt().limit.is_some(),
-                lots: (lots.into_iter().take(SHOWN).cloned().collect(), besides),
+                lots: (lots.into_iter().take(PAGE_SIZE).cloned().collect(), besides),
             }
         });
-        let holds = wallet.holds().iter().take(SHOWN);
+        let holds = wallet.holds().iter().take(PAGE_SIZE);
         let holds: Vec<_> = holds.map(|(id, hold)| (*id, hold.clone())).collect();
         let held_besides = wallet.holds().len().saturating_sub(holds.len());
         let subscriptions = wallet.subscriptions();

@@ -1,5 +1,5 @@
-//! What instructions have in common: refunds, cancellations and resumptions at a caller's request. Each is decided
-//! and logged before the provider is asked, and its outcome is logged afterwards.
+//! What refunds, cancellations and resumptions have in common. Each is decided and logged before the provider is asked,
+//! and its outcome afterwards.
 
 use domain::{
     history::{Record, RecordKey},
@@ -15,7 +15,7 @@ pub(crate) struct Instruct<C> {
     pub(crate) logs: bool,
 }
 
-/// Logs the outcome of an instruction: its record with the stage that it has now.
+/// Logs the outcome of an instruction: its record with its new stage.
 pub(crate) struct CloseInstruction(pub(crate) InstructionRecord);
 
 impl Command for CloseInstruction {
@@ -42,7 +42,7 @@ impl Command for CloseInstruction {
     }
 }
 
-/// Logs a decision, if `logs` says so, and answers the instruction.
+/// Logs a decision if `logs`, and answers the instruction.
 pub(super) fn log_decision(
     turn: &mut Turn<'_>,
     decided: InstructionDecision,

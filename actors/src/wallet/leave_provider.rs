@@ -21,7 +21,7 @@ impl Command for EndWithProvider {
     type Answer = EndedCounts;
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
-    /// Ends each by itself: an append holds a limited number of events, and a repeated call finds the rest.
+    /// Ends each separately: an append holds a limited number of events, and a repeated call finds the rest.
     fn run(self, turn: &mut Turn<'_>) -> Result<EndedCounts, Error> {
         let open = turn.wallet()?.open_with_provider();
         for &order in &open.orders {

@@ -1,5 +1,5 @@
-//! A wallet's part in reading its ledger: the records that are not folded yet, and access to the rest. The
-//! rest is read outside of the wallet's turn, so that a long history never holds up a deduction.
+//! A wallet's part in reading its ledger: unfolded records, and access to the rest, which is read outside of its turn,
+//! so that a long history never delays a deduction.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(crate) struct RecordQuery {
     pub(crate) wants: Arc<dyn Fn(&Record) -> bool + Send + Sync>,
 }
 
-/// The part of a page that the wallet has in memory, and access to the rest.
+/// The part of a page in memory, and access to the rest.
 pub(crate) struct RecentLedger {
     pub(crate) wallet: WalletId,
     /// The wallet that the orders in it belong to.
@@ -34,7 +34,7 @@ pub(crate) struct RecentLedger {
     pub(crate) recent: Vec<Record>,
     /// The folded records.
     pub(crate) history: Arc<dyn History>,
-    /// The number below which the folded records go on.
+    /// The number below which folded records continue.
     pub(crate) below: u64,
 }
 

@@ -1,5 +1,5 @@
-//! One awake wallet. It decides with the pure rules, applies events to memory at once, appends them to the journal with
-//! the caller's reply attached, and takes the next task: it never waits for the disk. Each command has a file.
+//! One awake wallet. It decides with the domain's rules, applies events to memory at once, appends them to the journal
+//! with the caller's reply attached, and takes the next task without waiting for the disk. Each command has a file.
 
 mod batch;
 mod caller;
@@ -83,12 +83,12 @@ pub(crate) use turn::{CatchUp, Turn};
 /// The part of a request's [`Scope`](crate::Scope) that decisions need.
 #[derive(Debug, Clone)]
 pub(crate) struct Rules {
-    /// `None` where there are none, as in most projects: sharing an empty list between cores costs.
+    /// `None` if there are none, as usual: sharing an empty list between cores costs.
     pub(crate) free_grants: Option<Arc<[FreeGrantRule]>>,
     pub(crate) for_code_wallets: bool,
-    /// The balances at which a project's servers are notified; `None` where there are none.
+    /// The low-balance thresholds; `None` if there are none.
     pub(crate) low_balances: Option<Arc<[LowBalance]>>,
-    /// What external wallets may owe; `None` where they may owe nothing.
+    /// What external wallets may owe; `None` for nothing.
     pub(crate) debt_limits: Option<Arc<[DebtLimit]>>,
     /// How far the project's clock is ahead of the machine's, in milliseconds.
     pub(crate) ahead_millis: i64,

@@ -1,4 +1,4 @@
-//! Reads an order. The caller names the order and not its wallet: without a wallet, it is the order that is not found.
+//! Reads an order. The caller names the order and not its wallet, so a missing wallet means a missing order.
 
 use domain::{
     Rejection,

@@ -1,4 +1,4 @@
-//! Finds a wallet's overdue subscriptions: those that the provider should have renewed or ended by now.
+//! Finds a wallet's overdue subscriptions, which the provider should have renewed or ended by now.
 
 use domain::{Timestamp, text::SubscriptionId};
 

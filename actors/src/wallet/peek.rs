@@ -15,12 +15,12 @@ use crate::{
     keyring::ledger_id,
 };
 
-/// A look at a wallet in a list or in a search's result.
+/// Reads a wallet for a list or a search result.
 pub(crate) struct PeekWallet;
 
 impl Command for PeekWallet {
     type Answer = ListedWallet;
-    const PEEKS: bool = true;
+    const READ_ONLY: bool = true;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<ListedWallet, Error> {
         let now = turn.now();
@@ -45,7 +45,7 @@ pub(crate) struct FindByKey(pub(crate) Box<str>);
 
 impl Command for FindByKey {
     type Answer = Vec<LedgerLine>;
-    const PEEKS: bool = true;
+    const READ_ONLY: bool = true;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Vec<LedgerLine>, Error> {
         let Wallet { id, key, .. } = *turn.wallet()?;
@@ -61,7 +61,7 @@ impl Command for FindByKey {
                 lines.extend(LedgerLine::of((id, key), record));
             }
         }
-        // A settled hold's entry lies under the hold.
+        // A settled hold's entry is stored under the hold.
         if let Some(placed) = turn.prior(RecordKey::Hold(name))?
             && let RecordContent::HoldPlaced(hold, _) = placed.fact
             && let Some(closed) = turn.prior(RecordKey::HoldClosed(hold.id.serial))?
@@ -73,7 +73,7 @@ impl Command for FindByKey {
 }
 
 impl LedgerLine {
-    /// The line that a wallet's record is, if it is one.
+    /// The ledger line of a record, if it has one.
     pub(crate) fn of((id, wallet): (WalletId, WalletKey), record: Record) -> Option<Self> {
         let entry = record.entry()?.clone();
         let reverses = match &record.fact {

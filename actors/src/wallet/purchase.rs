@@ -1,5 +1,5 @@
-//! Applies reports about purchases, from the provider, a buyer or the clock. All changes of one report become
-//! durable, and so visible, together; a report that changes nothing succeeds as well.
+//! Applies reports about purchases, from the provider, a buyer or the clock. All changes of one report become durable
+//! and visible together; a report without changes succeeds too.
 
 use domain::{
     Rejection,
@@ -10,7 +10,7 @@ use domain::{
 use super::{Command, Turn};
 use crate::answer::Error;
 
-/// A report of a purchase. `created` creates a wallet that does not exist, in the same append.
+/// A report of a purchase. `created` creates a missing wallet in the same append.
 pub(crate) struct ReportPurchase {
     pub(crate) key: domain::id::WalletKey,
     pub(crate) purchase: Purchase,
@@ -21,7 +21,7 @@ impl Command for ReportPurchase {
     /// Whether anything changed.
     type Answer = bool;
     const ABSENT: Rejection = Rejection::OrderNotFound;
-    const CREATES_ALONG: bool = true;
+    const CREATES_WALLET: bool = true;
 
     fn creates(&self) -> Option<&Created> {
         self.created.as_ref()
@@ -51,7 +51,7 @@ impl Command for ReportPurchase {
 }
 
 impl ReportPurchase {
-    /// Decides on a wallet that is yet to be created, and is created only if there is something to do.
+    /// Decides on a wallet that does not exist yet; it is created only if something changes.
     fn begin(self, turn: &Turn<'_>) -> Result<Vec<Event>, Error> {
         let created = self.created.ok_or(Rejection::OrderNotFound)?;
         let now = turn.now();

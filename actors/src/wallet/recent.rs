@@ -1,6 +1,5 @@
-//! The end of a wallet's history that is not folded yet: entries as they were logged, with an index of their
-//! keys. They are kept in stretches, each with an index of its own, so that forgetting folded entries only
-//! drops whole stretches, however large.
+//! The unfolded end of a wallet's history: entries as they were logged, with an index of their keys. They are kept in
+//! blocks, each with its own index, so that forgetting folded entries drops whole blocks, however large.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -10,7 +9,7 @@ use std::{
 use domain::history::Record;
 use persistence::{Entry, Error};
 
-/// A hasher that passes look-up hashes through: they are uniform already.
+/// A hasher that passes the already uniform look-up hashes through.
 #[derive(Default)]
 struct Uniform(u64);
 
@@ -20,7 +19,7 @@ impl Hasher for Uniform {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // Only `u64` keys are used; this serves any other, as the trait demands.
+        // Only `u64` keys are used; the trait requires this.
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
         }
@@ -31,8 +30,8 @@ impl Hasher for Uniform {
     }
 }
 
-/// The size at which a new stretch begins: a growing one copies its bytes and rehashes its index.
-const STRETCH_BYTES: usize = 4 << 20;
+/// The size at which a new block begins: growing one copies its bytes and rehashes its index.
+const BLOCK_BYTES: usize = 4 << 20;
 
 /// Successive entries with an index.
 #[derive(Default)]
@@ -44,52 +43,51 @@ struct EntryBlock {
     bytes: Vec<u8>,
     /// The offset in `bytes` of the newest entry with a hash.
     by_hash: HashMap<u64, u32, BuildHasherDefault<Uniform>>,
-    /// Hashes and offsets of older entries that share a newer one's hash: as good as always empty.
+    /// Hashes and offsets of older entries with a newer one's hash; practically always empty.
     shared: Vec<(u64, u32)>,
 }
 
-/// The unfolded entries of one wallet: see the module.
+/// The unfolded entries of one wallet.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// The stretches, the oldest first.
-    stretches: VecDeque<EntryBlock>,
-    /// Whether a fold happened since the last entry: then the next one begins another stretch.
+    /// The blocks, oldest first.
+    blocks: VecDeque<EntryBlock>,
+    /// Whether a fold happened since the last entry: then the next one begins another block.
     moved: bool,
 }
 
 impl Recent {
-    /// Adds an entry that was logged. Entries without a record are not needed here.
+    /// Adds a logged entry. Entries without a record are not needed here.
     pub(crate) fn push(&mut self, entry: &[u8]) {
         let Ok(head) = Entry::read(entry) else { return };
         if !head.has_record() {
             return;
         }
-        let full = |last: &EntryBlock| self.moved || last.bytes.len() >= STRETCH_BYTES;
-        if self.stretches.back().is_none_or(full) {
-            self.stretches.push_back(EntryBlock {
+        let full = |last: &EntryBlock| self.moved || last.bytes.len() >= BLOCK_BYTES;
+        if self.blocks.back().is_none_or(full) {
+            self.blocks.push_back(EntryBlock {
                 first: head.version,
                 ..EntryBlock::default()
             });
             self.moved = false;
         }
-        if let Some(last) = self.stretches.back_mut() {
+        if let Some(last) = self.blocks.back_mut() {
             last.push(head, entry);
         }
     }
 
-    /// Drops the stretches whose entries are all folded, which is so up to and with this version. Folded
-    /// entries that stay do no harm: the books have the same.
+    /// Drops the blocks whose entries are all folded up to this version. Folded entries that stay do no harm.
     pub(crate) fn folded(&mut self, version: u64) {
         while self
-            .stretches
+            .blocks
             .front()
-            .is_some_and(|stretch| stretch.last <= version)
+            .is_some_and(|block| block.last <= version)
         {
-            self.stretches.pop_front();
+            self.blocks.pop_front();
         }
         self.moved = true;
-        if self.stretches.is_empty() {
-            self.stretches = VecDeque::new();
+        if self.blocks.is_empty() {
+            self.blocks = VecDeque::new();
         }
     }
 
@@ -99,15 +97,15 @@ impl Recent {
         hash: u64,
         matches: impl Fn(&Record) -> bool,
     ) -> Result<Option<Record>, Error> {
-        for stretch in self.stretches.iter().rev() {
-            let Some(newest) = stretch.by_hash.get(&hash) else {
+        for block in self.blocks.iter().rev() {
+            let Some(newest) = block.by_hash.get(&hash) else {
                 continue;
             };
-            let others = stretch.shared.iter().rev();
+            let others = block.shared.iter().rev();
             let others = others.filter(|(other, _)| *other == hash);
             let places = std::iter::once(newest).chain(others.map(|(_, place)| place));
             for place in places {
-                let record = match stretch.at(*place) {
+                let record = match block.at(*place) {
                     Some((entry, _)) => entry.record()?,
                     None => None,
                 };
@@ -121,10 +119,10 @@ impl Recent {
 
     /// Records with numbers below `before`, newest first.
     pub(crate) fn newest_first(&self, before: u64) -> impl Iterator<Item = Result<Record, Error>> {
-        let stretches = self.stretches.iter().rev();
-        let older = stretches.filter(move |stretch| stretch.first < before);
-        older.flat_map(move |stretch| {
-            let entries: Vec<_> = stretch.entries().collect();
+        let blocks = self.blocks.iter().rev();
+        let older = blocks.filter(move |block| block.first < before);
+        older.flat_map(move |block| {
+            let entries: Vec<_> = block.entries().collect();
             let older = entries.into_iter().rev();
             let older = older.filter(move |entry| entry.version < before);
             older.filter_map(|entry| entry.record().transpose())
@@ -134,19 +132,19 @@ impl Recent {
     /// The number of entries.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        let stretches = self.stretches.iter();
-        stretches.map(|stretch| stretch.entries().count()).sum()
+        let blocks = self.blocks.iter();
+        blocks.map(|block| block.entries().count()).sum()
     }
 
     /// The version of the oldest entry here.
     pub(crate) fn first(&self) -> Option<u64> {
-        self.stretches.front().map(|stretch| stretch.first)
+        self.blocks.front().map(|block| block.first)
     }
 }
 
 impl EntryBlock {
     fn push(&mut self, head: Entry<'_>, entry: &[u8]) {
-        // Both fit: a stretch has some megabytes, an entry fewer than an append's 56 KiB.
+        // Both fit: a block has some megabytes, an entry less than an append's 56 KiB.
         let place = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         let length = u16::try_from(entry.len()).unwrap_or(u16::MAX);
         self.bytes.extend_from_slice(&length.to_be_bytes());
@@ -245,7 +243,6 @@ mod tests {
     fn a_key_is_found_until_it_is_folded() {
         let mut recent = Recent::default();
         (5..=7).for_each(|version| add(&mut recent, version));
-        // A fold gets this far while more is logged.
         recent.folded(4);
         (8..=9).for_each(|version| add(&mut recent, version));
         assert_eq!(version_of(&recent, "k7"), Some(7));
@@ -271,11 +268,11 @@ mod tests {
                 add(&mut recent, version);
             }
             recent.folded(version - 500);
-            let kept = version - recent.first().unwrap();
-            assert!(kept < 2000, "{kept} entries are kept");
+            let retained = version - recent.first().unwrap();
+            assert!(retained < 2000, "{retained} entries are kept");
         }
         recent.folded(version);
-        assert_eq!(recent.stretches.capacity(), 0);
+        assert_eq!(recent.blocks.capacity(), 0);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A wallet's part in recovering a buyer's code: its paid orders are in its history, which is read
-//! outside of the wallet's turn, as the ledger is.
+//! A wallet's part in recovering a buyer's code: its paid orders are in its history, which is read outside of the
+//! wallet's turn.
 
 use std::sync::Arc;
 
@@ -21,23 +21,23 @@ pub(crate) struct FindBuyersCode {
     pub(crate) email: Email,
 }
 
-/// What the wallet has in memory, and access to the rest of its history.
+/// The history in memory, and access to the rest.
 pub(crate) struct RecentBuyer {
     /// The encrypted code.
     pub(crate) sealed: Box<[u8]>,
     /// How often the code was replaced.
     pub(crate) rotations: u32,
     pub(crate) key: WalletKey,
-    /// The email address of a matching order, if one is found already.
+    /// The email address of a matching order, if found already.
     pub(crate) address: Option<Email>,
     /// The folded records.
     pub(crate) history: Arc<dyn History>,
-    /// The number below which the folded records go on.
+    /// The number below which folded records continue.
     pub(crate) below: u64,
 }
 
 impl Command for FindBuyersCode {
-    /// `None`: the wallet is not opened by a code.
+    /// `None` if no code opens the wallet.
     type Answer = Option<RecentBuyer>;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Option<RecentBuyer>, Error> {
@@ -77,8 +77,8 @@ impl FindBuyersCode {
         // Capitals are ignored, as in the look-up.
         let same = address.as_str().to_lowercase() == self.email.as_str().to_lowercase();
         let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
-        // Whoever topped up a wallet may know only a former code, or none: it is theirs if its payment made it, or if they
-        // named the present code.
+        // A buyer who topped up a wallet may know only a former code, or none. The code is theirs if their payment
+        // created the wallet, or if they named the present code.
         let minted = order_key(self.project, *serial) == wallet.key;
         let knew = minted || order.names_code && order.rotations == wallet.rotations;
         (same && paid && knew).then_some(address)

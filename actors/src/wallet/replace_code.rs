@@ -1,4 +1,4 @@
-//! Replaces the code of a wallet that its operator names, whoever knows the present one.
+//! Replaces the code of a wallet for an operator.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::{
     keyring::Keyring,
 };
 
-/// Replaces the code, whichever it is.
+/// Replaces the code without knowing it.
 pub(crate) struct ReplaceCode {
     pub(crate) keyring: Arc<Keyring>,
-    /// Names the call: its repeat answers the same code.
+    /// The call's key: a repeat returns the same code.
     pub(crate) key: Option<IdempotencyKey>,
-    /// The present hour, and those before in which a call is answered again.
+    /// The present hour, and the earlier ones in which a call is replayed.
     pub(crate) hours: std::ops::RangeInclusive<i64>,
 }
 
@@ -51,7 +51,7 @@ impl ReplaceCode {
 impl Command for ReplaceCode {
     type Answer = Rotation;
 
-    /// As a rotation does: see [`super::Rotate`].
+    /// See [`super::Rotate`].
     fn clear(&self, turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
         match self.drawn_before(turn.wallet()?) {
             Some(_) => Ok(CatchUp::Up),

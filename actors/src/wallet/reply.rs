@@ -1,5 +1,5 @@
-//! The way back to a caller. A reply holds the caller's permit until it is sent or
-//! dropped; dropping it unsent tells the caller that the outcome is unknown.
+//! A reply to a caller. It holds the caller's permit until it is sent or dropped; dropping it unsent means an unknown
+//! outcome.
 
 use tokio::sync::oneshot;
 
@@ -8,7 +8,6 @@ use crate::{answer::Error, registry::WalletPermit};
 /// A reply to one caller.
 pub(crate) struct Reply<T> {
     to: oneshot::Sender<Result<T, Error>>,
-    /// Released when the answer is on its way.
     _permit: WalletPermit,
 }
 
@@ -24,7 +23,7 @@ impl<T> Reply<T> {
         )
     }
 
-    /// Sends the answer. The caller may have gone: the decision is logged all the same.
+    /// Sends the answer. The caller may be gone; the decision is logged all the same.
     pub(crate) fn send(self, answer: Result<T, Error>) {
         drop(self.to.send(answer));
     }

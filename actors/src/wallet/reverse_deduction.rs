@@ -1,4 +1,4 @@
-//! Gives back what a deduction took, and says how much of it can be.
+//! Reverses deductions, and answers how much can be reversed.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use domain::{
 use super::{Command, Turn};
 use crate::answer::{Error, ReversalAnswer, ReversibleDeduction};
 
-/// Reverses a deduction that was read off the history.
+/// Reverses a deduction read from the history.
 pub(crate) struct Reverse {
     pub(crate) deduction: TracedDeduction,
     pub(crate) command: ReverseDeduction,
 }
 
-/// Asks how much of a deduction that was read off the history can be given back.
+/// Answers how much of a deduction can be given back.
 pub(crate) struct AskReversible(pub(crate) TracedDeduction);
 
-/// Asks how much was given back of deductions, by the numbers of their records.
+/// Answers how much of deductions was given back, by record number.
 pub(crate) struct AskGivenBack(pub(crate) Vec<u64>);
 
-/// What the history says of a deduction and its reversals, apart from the orders of its lots.
+/// The records of a deduction and its reversals, without the orders of its lots.
 struct Traces {
     closed: Option<Record>,
     late: Option<Record>,
@@ -120,8 +120,8 @@ impl Command for AskGivenBack {
         let mut all = BTreeMap::new();
         for seq in self.0 {
             let of = RecordKey::ReversedInAll(Taker::Deduction(seq));
-            let known = turn.prior(of)?;
-            if let Some(RecordContent::ReversedInAll(_, credits)) = known.map(|it| it.fact) {
+            let stored = turn.prior(of)?;
+            if let Some(RecordContent::ReversedInAll(_, credits)) = stored.map(|it| it.fact) {
                 all.insert(seq, credits.get());
             }
         }

@@ -1,4 +1,4 @@
-//! Replaces recovery codes, and releases the holds that somebody with the old code may have placed.
+//! Replaces recovery codes, and releases holds that somebody with the old code may have placed.
 
 use domain::wallet::{Change, Owner, pay::MintedCode};
 
@@ -9,7 +9,7 @@ use crate::answer::Error;
 pub(crate) struct Rotate {
     /// The new code.
     pub(crate) minted: MintedCode,
-    /// Whether the caller may do so while the wallet is frozen: whoever only knows the code may not.
+    /// Whether the caller may do so while the wallet is frozen: not with only the code.
     pub(crate) although_frozen: bool,
 }
 
@@ -27,8 +27,8 @@ impl Command for CheckCaller {
 impl Command for Rotate {
     type Answer = ();
 
-    /// Releases the holds that publishable keys placed: placed by a thief, they would keep credits from the owner for a
-    /// day. If the process dies in between, the old code is still valid and the call can be repeated.
+    /// Releases the holds that publishable keys placed, because a thief's holds would block the owner's credits for a
+    /// day. After a crash in between, the old code is still valid and the call can be repeated.
     fn clear(&self, turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
         if !self.although_frozen {
             turn.wallet()?.refuse_frozen()?;

@@ -1,4 +1,4 @@
-//! Starts and ends a wallet's sessions, and shows the wallet to those who watch it.
+//! Starts and ends a wallet's sessions, and reads the wallet for watchers.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     watches::WalletWatch,
 };
 
-/// Asks which sessions of the wallet count now; creates a user's wallet if there is none.
+/// Answers the wallet's session epoch; creates a missing user's wallet.
 pub(crate) struct StartSession(pub(crate) Option<Created>);
 
 impl Command for StartSession {
@@ -30,7 +30,7 @@ impl Command for StartSession {
     }
 }
 
-/// Ends all sessions that there are.
+/// Ends all sessions.
 pub(crate) struct RevokeSessions;
 
 impl Command for RevokeSessions {
@@ -49,7 +49,7 @@ pub(crate) struct ReadWatched(pub(crate) Arc<WalletWatch>);
 pub struct WatchedView {
     /// What it holds.
     pub view: WalletView,
-    /// When it will change although nobody uses it, by the project's clock.
+    /// When it changes by itself, by the project's clock.
     pub until: Timestamp,
 }
 

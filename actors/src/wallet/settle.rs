@@ -1,4 +1,4 @@
-//! Settling holds, also those that were released or have expired meanwhile.
+//! Settles holds, also released or expired ones.
 
 use domain::{
     Rejection,
@@ -6,7 +6,7 @@ use domain::{
     wallet::settle::{Late, Settle},
 };
 
-use super::{Command, Turn, deduct::meet, hold::closing};
+use super::{Command, Turn, deduct::meet, hold::closing_record};
 use crate::answer::{CommandResult, Error};
 
 impl Command for Settle {
@@ -14,7 +14,7 @@ impl Command for Settle {
     const ABSENT: Rejection = Rejection::HoldNotFound;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
-        let closed = closing(turn, self.hold)?;
+        let closed = closing_record(turn, self.hold)?;
         let closed = closed.as_ref();
         let late_key = self.late_key(closed);
         let deduction = match late_key {
@@ -34,7 +34,7 @@ impl Command for Settle {
         };
         let decided = wallet.settle(self, closed, late, limits, turn.now())?;
         let coverage = decided.coverage;
-        let took = coverage.charged.saturating_add(coverage.owed) > drawn;
-        meet(turn, decided, took)
+        let uses_credits = coverage.charged.saturating_add(coverage.owed) > drawn;
+        meet(turn, decided, uses_credits)
     }
 }

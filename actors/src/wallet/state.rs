@@ -1,5 +1,5 @@
-//! The state of an awake wallet, and its use of the log and the books: it finds a key's former use, logs events,
-//! and answers once they are durable.
+//! The state of an awake wallet, and its use of the log and the store: it finds a key's former use, logs events, and
+//! answers once they are durable.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -20,8 +20,8 @@ use persistence::{
 use super::{Rules, recent::Recent};
 use crate::{answer::Error, clock::Clock, watches::WalletWatch};
 
-/// Beyond this size, pending events go to the journal before the command's end, so that
-/// an append never outgrows a frame.
+/// Beyond this size, pending events go to the journal before the command ends, so that an append never outgrows a
+/// frame.
 const FLUSH_BYTES: usize = Append::MAX_BYTES / 2;
 
 pub(crate) struct WalletState {
@@ -32,19 +32,18 @@ pub(crate) struct WalletState {
     pub(super) history: Arc<dyn History>,
     pub(super) clock: Arc<dyn Clock>,
     store: Store,
-    /// This command's events: applied to memory, not yet appended to the log.
+    /// This command's events, applied to memory and not yet appended.
     pending: Append,
-    /// Changes of the current step that have no project event yet, and their instant.
+    /// Changes of the current step without a project event yet, and their instant.
     watch: EventCollector,
     watched_at: Timestamp,
     /// The ticket of the wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
     folded: Ticket,
-    /// The watchers to notify when an append of this wallet is durable; `None`: there are none.
+    /// The watchers to notify of durable appends, if any.
     watchers: Option<Arc<WalletWatch>>,
-    /// Memory is ahead of a log that refused an append, or a command panicked halfway: this
-    /// state must not be used again.
+    /// Memory is ahead of a log that refused an append, or a command panicked: this state must not be used again.
     diverged: bool,
 }
 
@@ -86,13 +85,12 @@ impl WalletState {
         self.watchers = watch;
     }
 
-    /// Runs a turn on this state. A panic in it is caught here: the caller must not fall with the wallet.
+    /// Runs a turn on this state. A panic is caught here: the caller must not fail with the wallet.
     pub(crate) fn turn<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Result<T, Diverged> {
         if self.diverged {
             return Err(Diverged);
         }
-        // The books' mark is shared by all wallets and stays in the cache; the history is asked only
-        // after it has moved.
+        // The fold mark is shared by all wallets and stays in the cache; the history is asked only after it moved.
         let folded = self.store.books.folded();
         if folded != self.folded {
             self.folded = folded;
@@ -111,17 +109,16 @@ impl WalletState {
         self.last <= folded
     }
 
-    /// Appends this command's events, and calls `answer` when they and all before are durable.
+    /// Appends this command's events, and calls `answer` when they and all earlier ones are durable.
     pub(super) fn finish(&mut self, answer: impl FnOnce(Result<(), Error>) + Send + 'static) {
-        // A decision on a state that the log does not have must not be answered.
+        // A decision on a state that the log lacks must not be answered.
         if self.diverged {
             return answer(Err(Error::Unavailable));
         }
         if self.pending.events() == 0 && self.store.log.vouches(self.last) {
             return answer(Ok(()));
         }
-        // When the journal refuses the append, `done` is dropped with the reply in it, and the
-        // caller hears that the outcome is unknown.
+        // When the journal refuses the append, `done` and its reply are dropped: an unknown outcome.
         self.hand_over(Some(Box::new(move |outcome| match outcome {
             Outcome::Durable => answer(Ok(())),
             Outcome::Unknown => answer(Err(Error::Unavailable)),
@@ -130,7 +127,7 @@ impl WalletState {
 
     /// Appends the pending events to the log. `done` may run before this returns.
     pub(crate) fn hand_over(&mut self, done: Option<OnOutcome>) {
-        // The project events of the events are in the same append: both survive, or neither.
+        // Events and their project events are in one append: both survive, or neither.
         if !self.diverged && self.add_events_of_step().is_ok() {
             self.append(done);
         }
@@ -150,7 +147,7 @@ impl WalletState {
         }
     }
 
-    /// The same callback, which then notifies the watchers.
+    /// The callback, followed by notifying the watchers.
     fn notifying(&mut self, done: Option<OnOutcome>) -> Option<OnOutcome> {
         drop(self.watchers.take_if(|watch| !watch.is_watched()));
         let Some(watch) = self.watchers.clone() else {
@@ -164,13 +161,13 @@ impl WalletState {
         }))
     }
 
-    /// Shows the wallet between two turns, when all of its events are in the log.
-    pub(crate) fn show(&self, look: &mut dyn FnMut(&Wallet, Ticket)) {
+    /// Passes the wallet to `visit` between turns, when all of its events are in the log.
+    pub(crate) fn show(&self, visit: &mut dyn FnMut(&Wallet, Ticket)) {
         if let Some(wallet) = &self.wallet
             && !self.diverged
             && self.pending.events() == 0
         {
-            look(wallet, self.last);
+            visit(wallet, self.last);
         }
     }
 
@@ -199,7 +196,7 @@ impl WalletState {
         if self.pending.events() == 0 {
             self.admit()?;
         }
-        // Events due at different instants are separate steps: a reader could have seen the wallet between them.
+        // Events at different instants are separate steps, because a reader could have seen the wallet in between.
         if event.at != self.watched_at {
             self.end_step()?;
         }
@@ -213,9 +210,9 @@ impl WalletState {
         Ok(())
     }
 
-    /// Applies events and adds them to one append, all or none. Nothing is logged when they do not fit one.
+    /// Applies events and adds them to one append, all or none.
     pub(super) fn log_together(&mut self, events: Vec<Event>, rules: &Rules) -> Result<(), Error> {
-        // The events of catching up are an append of their own.
+        // Events of catching up are a separate append.
         self.hand_over(None);
         self.watch = EventCollector::default();
         if self.diverged {
@@ -230,14 +227,14 @@ impl WalletState {
         self.end_step().map_err(|error| self.drop_pending(error))
     }
 
-    /// Gives up pending events that memory has and the log does not: the wallet will be reloaded from the books.
+    /// Drops pending events that memory has and the log does not: the wallet will be reloaded.
     fn drop_pending(&mut self, error: Error) -> Error {
         self.pending = Append::default();
         self.diverged = true;
         error
     }
 
-    /// Adds an event to the pending append, and applies it. When it does not fit, nothing is changed.
+    /// Adds an event to the pending append and applies it. If it does not fit, nothing changes.
     fn add(&mut self, event: Event, rules: &Rules) -> Result<(), Error> {
         let thresholds = rules.low_balances.as_deref().unwrap_or_default();
         self.watched_at = event.at;
@@ -262,7 +259,7 @@ impl WalletState {
         Ok(())
     }
 
-    /// Adds the project events so far to the pending append; the step goes on.
+    /// Adds the project events so far to the pending append; the step continues.
     pub(super) fn add_events_so_far(&mut self) -> Result<(), Error> {
         let Some(wallet) = &self.wallet else {
             return Ok(());
@@ -297,8 +294,8 @@ impl WalletState {
             if self.pending.project_event(&project_event).is_ok() {
                 continue;
             }
-            // Two project events of the largest orders do not fit beside their events, which must not fail for
-            // that: the events are appended first.
+            // Two project events of the largest orders do not fit beside their events, so the events are appended
+            // first.
             self.append(None);
             if self.diverged || self.pending.project_event(&project_event).is_err() {
                 self.diverged = true;
@@ -308,7 +305,7 @@ impl WalletState {
         Ok(())
     }
 
-    /// Asks whether the log accepts appends, before anything is applied: a refusal leaves memory unchanged.
+    /// Checks that the log accepts appends before anything is applied: a refusal leaves memory unchanged.
     fn admit(&self) -> Result<(), Error> {
         match self.store.log.refusing() {
             None => Ok(()),
@@ -324,7 +321,7 @@ impl WalletState {
     }
 }
 
-/// Applies an event to memory, and nothing else; returns the record that it leaves.
+/// Applies an event to memory; returns its record.
 fn apply(wallet: &mut Option<Wallet>, key: WalletKey, event: Event) -> Option<Record> {
     let applied = match wallet {
         Some(wallet) => wallet.apply(event),
@@ -335,8 +332,8 @@ fn apply(wallet: &mut Option<Wallet>, key: WalletKey, event: Event) -> Option<Re
     };
     match applied {
         Ok(record) => record,
-        // An event that does not fit the state that it was decided on is a defect: the actor is torn down,
-        // the event is never logged, and the wallet is reloaded from the books.
+        // An event that does not fit the state of its decision is a defect: the actor is torn down, the event is never
+        // logged, and the wallet is reloaded.
         #[expect(clippy::panic, reason = "the supervisor reloads the wallet")]
         Err(error) => panic!("{error}"),
     }

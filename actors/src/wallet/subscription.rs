@@ -21,7 +21,7 @@ pub struct SubscriptionDetail {
     pub id: SubscriptionId,
     /// The subscription as its owner sees it.
     pub subscription: SubscriptionSnapshot,
-    /// When it ended; `None`: it has not.
+    /// When it ended, if it did.
     pub ended_at: Option<Timestamp>,
     /// What the wallet would lose if it ended now; empty if it has ended.
     pub loss: Loss,
@@ -46,10 +46,10 @@ impl Command for FindSubscription {
     }
 }
 
-/// Finds a wallet's subscriptions that go on although another one to the same product does, too.
+/// Finds a wallet's continuing subscriptions to the same product.
 pub(crate) struct FindDoubled;
 
-/// A wallet with several subscriptions to one product that go on: their buyer pays for each.
+/// A wallet with several continuing subscriptions to one product: their buyer pays for each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DoubledWallet {
     /// The wallet's address in the store.
@@ -58,7 +58,7 @@ pub struct DoubledWallet {
     pub id: WalletId,
     /// The user whose wallet it is; `None` for an anonymous one.
     pub user: Option<ExternalUserId>,
-    /// Those subscriptions, in the order in which they started.
+    /// These subscriptions, in the order in which they started.
     pub subscriptions: Vec<SubscriptionSnapshot>,
 }
 
@@ -69,7 +69,7 @@ impl Command for FindDoubled {
         let wallet = turn.wallet()?;
         let doubled = wallet.doubled_subscriptions().into_iter();
         let subscriptions: Vec<_> = doubled
-            .map(|known| SubscriptionSnapshot::of(wallet.project, known))
+            .map(|stored| SubscriptionSnapshot::of(wallet.project, stored))
             .collect();
         Ok((!subscriptions.is_empty()).then(|| DoubledWallet {
             key: wallet.key,
@@ -93,7 +93,7 @@ impl SubscriptionDetail {
         }
     }
 
-    /// The ended subscription of a record, if it is the record of an end and there was a paid cycle.
+    /// The ended subscription of a record, if the record is of an end and there was a paid cycle.
     pub(crate) fn from_record(project: ProjectId, record: &Record) -> Option<Self> {
         let over = record.subscription_over()?;
         Some(Self {

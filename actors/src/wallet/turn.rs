@@ -15,16 +15,16 @@ use persistence::History;
 use super::{Caller, Command, Rules, recent::Recent, state::WalletState};
 use crate::{answer::Error, watches::WalletWatch};
 
-/// Whether a wallet has caught up with the clock: all events that are due by now are logged.
+/// Whether a wallet has caught up with the clock: all due events are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum CatchUp {
     Up,
-    /// More events are due than fit this turn.
+    /// More events are due than fit a turn.
     Behind,
 }
 
-/// One exclusive use of a wallet: see the module.
+/// One exclusive use of a wallet.
 pub(crate) struct Turn<'a> {
     state: &'a mut WalletState,
     rules: &'a Rules,
@@ -63,8 +63,8 @@ impl<'a> Turn<'a> {
         (&self.state.recent, &self.state.history)
     }
 
-    /// Logs a change as of now, and the events that it makes due: credits that are returned or granted after their
-    /// expiry expire before anybody sees them.
+    /// Logs a change as of now, and the events that it makes due: credits that return after their expiry expire before
+    /// anybody sees them.
     pub(super) fn change(&mut self, change: Change) -> Result<(), Error> {
         let wallet = self.state.wallet.as_ref();
         let at = wallet.map_or(self.now, |wallet| wallet.date(self.now));
@@ -92,12 +92,12 @@ impl<'a> Turn<'a> {
         grants.unwrap_or_default()
     }
 
-    /// Logs events as one append, all or none. Nothing is changed when they do not fit one append.
+    /// Logs events as one append, all or none. Nothing changes if they do not fit.
     pub(super) fn together(&mut self, events: Vec<Event>) -> Result<(), Error> {
         self.state.log_together(events, self.rules)
     }
 
-    /// Prepares a command: creates the wallet where the command says how, checks the caller, catches up.
+    /// Prepares a command: creates the wallet if the command allows it, checks the caller, catches up.
     pub(super) fn prepare<V: Command>(
         &mut self,
         command: &V,
@@ -105,7 +105,7 @@ impl<'a> Turn<'a> {
     ) -> Result<CatchUp, Error> {
         if self.state.wallet.is_none() {
             match command.creates() {
-                Some(_) if V::CREATES_ALONG => return Ok(CatchUp::Up),
+                Some(_) if V::CREATES_WALLET => return Ok(CatchUp::Up),
                 Some(created) => {
                     let at = self.now;
                     let change = Change::Created(Box::new(created.clone()));
@@ -115,7 +115,7 @@ impl<'a> Turn<'a> {
             }
         }
         self.admit(caller, V::ABSENT)?;
-        if V::PEEKS {
+        if V::READ_ONLY {
             return Ok(CatchUp::Up);
         }
         match self.catch_up()? {
@@ -141,7 +141,7 @@ impl<'a> Turn<'a> {
                 return Ok(CatchUp::Up);
             };
             self.state.log(event, self.rules)?;
-            // A hundred orders may expire at once: each one's project events are added with its event.
+            // A hundred orders may expire at once, so each one's project events are added with its event.
             self.state.add_events_so_far()?;
         }
         Ok(CatchUp::Behind)

@@ -48,11 +48,11 @@ async fn a_caller_who_goes_away_does_not_undo_the_write() {
     let service = Service::new().await;
     service.credit("ann", 10).await.unwrap();
     service.journal.hold();
-    let mut gone = Box::pin(service.deduct("ann", 3, "a"));
-    assert!(gone.as_mut().now_or_never().is_none());
+    let mut abandoned = Box::pin(service.deduct("ann", 3, "a"));
+    assert!(abandoned.as_mut().now_or_never().is_none());
     // The command is in the wallet's mailbox now; its caller is gone.
     tokio::task::yield_now().await;
-    drop(gone);
+    drop(abandoned);
     service.journal.release();
     assert_eq!(service.deduct("ann", 3, "a").await, Ok(replayed(7)));
 }
@@ -270,7 +270,7 @@ impl Command for Panics {
 
     fn run(self, turn: &mut Turn<'_>) -> Result<(), Error> {
         let _ = self.0.run(turn);
-        panic!("told to")
+        panic!("injected")
     }
 }
 

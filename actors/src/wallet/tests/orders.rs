@@ -115,13 +115,12 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
     let (first, second) = (draft().await.unwrap().0, draft().await.unwrap().0);
     let placed = handle.place_order(scope, first, Some(&old), place(first));
     placed.await.unwrap();
-    let shown = handle.order(scope, first).await.unwrap();
+    let answer = handle.order(scope, first).await.unwrap();
     assert_eq!(
-        (shown.code.as_ref(), shown.is_original_code),
+        (answer.code.as_ref(), answer.is_original_code),
         (Some(&code), true)
     );
 
-    // The buyer is on the provider's page meanwhile.
     let new = handle
         .rotate(scope, &code, None, KeyKind::Secret)
         .await
@@ -131,9 +130,9 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
     assert_eq!(late.await, Err(Rejection::WalletNotFound.into()));
     let unknown = handle.order(scope, second).await;
     assert_eq!(unknown, Err(Rejection::OrderNotFound.into()));
-    let shown = handle.order(scope, first).await.unwrap();
+    let answer = handle.order(scope, first).await.unwrap();
     assert_eq!(
-        (shown.code.as_ref(), shown.is_original_code),
+        (answer.code.as_ref(), answer.is_original_code),
         (Some(&new), false)
     );
 }
@@ -238,10 +237,10 @@ async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
         ..paid(&service, order)
     };
     assert!(handle.pay(scope, order.wallet, None, paid).await.unwrap());
-    let told = handle.events_from(scope, 0, 10).await.unwrap();
-    let orders: Vec<_> = told
+    let events = handle.events_from(scope, 0, 10).await.unwrap();
+    let orders: Vec<_> = events
         .iter()
-        .filter_map(|told| match &told.project_event.data {
+        .filter_map(|events| match &events.project_event.data {
             EventData::Order(data, facts) => Some((*data, facts.order.metadata.iter().count())),
             _ => None,
         })

@@ -1,4 +1,4 @@
-//! Whoever watches a wallet hears of each change once it is durable, wherever the wallet is meanwhile.
+//! Watchers are notified of each change once it is durable, wherever the wallet is.
 
 use futures_util::FutureExt as _;
 
@@ -17,21 +17,21 @@ impl Service {
             .await
             .unwrap();
         let mut watcher = self.handle.watch(view.key, WHO).unwrap();
-        self.look(user, &mut watcher).await.unwrap();
+        self.read(user, &mut watcher).await.unwrap();
         watcher
     }
 
-    async fn look(&self, user: &str, watcher: &mut WalletWatcher) -> Result<WatchedView, Error> {
+    async fn read(&self, user: &str, watcher: &mut WalletWatcher) -> Result<WatchedView, Error> {
         let address = external(user);
         self.handle
             .read_watched(&self.scope, &address, watcher)
             .await
     }
 
-    /// What a watcher sees that has heard of a change.
-    async fn told(&self, user: &str, watcher: &mut WalletWatcher) -> i64 {
+    /// The balance after the next change.
+    async fn next_balance(&self, user: &str, watcher: &mut WalletWatcher) -> i64 {
         assert!(watcher.changed().await);
-        let watched = self.look(user, watcher).await.unwrap();
+        let watched = self.read(user, watcher).await.unwrap();
         let balance = watched
             .view
             .balances
@@ -51,15 +51,15 @@ async fn a_watcher_is_told_of_nothing_before_it_is_durable() {
     for _ in 0..100 {
         assert!(deducted.as_mut().now_or_never().is_none());
         assert_eq!(watcher.changed().now_or_never(), None);
-        let mut look = Box::pin(service.look("ann", &mut watcher));
-        assert!(look.as_mut().now_or_never().is_none(), "nor shown it");
+        let mut read = Box::pin(service.read("ann", &mut watcher));
+        assert!(read.as_mut().now_or_never().is_none(), "nor shown it");
         tokio::task::yield_now().await;
     }
     service.journal.release();
     assert_eq!(deducted.await, Ok(applied(7)));
     assert_eq!(
         service
-            .look("ann", &mut watcher)
+            .read("ann", &mut watcher)
             .await
             .unwrap()
             .view
@@ -68,7 +68,7 @@ async fn a_watcher_is_told_of_nothing_before_it_is_durable() {
         7
     );
     service.deduct("ann", 2, "b").await.unwrap();
-    assert_eq!(service.told("ann", &mut watcher).await, 5);
+    assert_eq!(service.next_balance("ann", &mut watcher).await, 5);
     // Reading, and what happens to others, is no change.
     service.balance("ann").await.unwrap();
     service.credit("bob", 1).await.unwrap();
@@ -83,10 +83,10 @@ async fn a_wallet_that_sleeps_or_is_reloaded_keeps_its_watchers() {
     let registry = &service.handle.inner.registry;
     assert_eq!(registry.sweep(Sweep::All), 1, "watching keeps nobody awake");
     service.deduct("ann", 1, "a").await.unwrap();
-    assert_eq!(service.told("ann", &mut watcher).await, 9);
+    assert_eq!(service.next_balance("ann", &mut watcher).await, 9);
     super::durability::panic_in(&service, "broken").await;
     service.deduct("ann", 1, "b").await.unwrap();
-    assert_eq!(service.told("ann", &mut watcher).await, 8);
+    assert_eq!(service.next_balance("ann", &mut watcher).await, 8);
 }
 
 #[tokio::test]
@@ -97,13 +97,13 @@ async fn a_wallet_forgets_watchers_who_have_gone() {
     assert_eq!(service.handle.stats().watchers, 2);
     drop(one);
     service.deduct("ann", 1, "a").await.unwrap();
-    assert_eq!(service.told("ann", &mut other).await, 9);
+    assert_eq!(service.next_balance("ann", &mut other).await, 9);
     drop(other);
     assert_eq!(service.handle.stats().watchers, 0);
     service.deduct("ann", 1, "b").await.unwrap();
     let mut new = service.watch("ann").await;
     service.deduct("ann", 1, "c").await.unwrap();
-    assert_eq!(service.told("ann", &mut new).await, 7);
+    assert_eq!(service.next_balance("ann", &mut new).await, 7);
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use actors::{Address, NotWatched, WATCHERS_PER_WALLET, WalletWatcher, WatchedView};
+use actors::{Address, MAX_WATCHERS_PER_WALLET, NotWatched, WalletWatcher, WatchedView};
 use axum::{
     body::{Body, Bytes},
     extract::State,
@@ -138,7 +138,7 @@ fn refused(why: NotWatched) -> Error {
             // When another stream ends is not known; one whose reader is gone ends by then.
             let seconds = u32::try_from(BEAT.as_secs()).unwrap_or(u32::MAX);
             let refusal = LimitExceeded {
-                limit: u32::try_from(WATCHERS_PER_WALLET).unwrap_or(u32::MAX),
+                limit: u32::try_from(MAX_WATCHERS_PER_WALLET).unwrap_or(u32::MAX),
                 retry_after_seconds: seconds,
                 reset_seconds: seconds,
             };
