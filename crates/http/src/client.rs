@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_is_told_from_other_addresses() {
+    fn loopback_is_distinguished_from_other_addresses() {
         for (url, loopback) in [
             ("http://127.0.0.1:8787/x", true),
             ("http://[::1]:1", true),

@@ -9,8 +9,8 @@ use wire::{Error, ErrorCode};
 
 use super::{mail::Mailer, recovery_mail::replacement_mail};
 
-/// Whom a wallet's new code can be mailed to, unless an operator names somebody: the buyer whose payment made it. Whoever
-/// only paid for more may know a former code alone.
+/// Whom a wallet's new code can be mailed to, unless an operator names an address: the buyer whose payment made it. Buyers
+/// of a top-up may know a former code alone.
 ///
 /// # Errors
 ///
@@ -28,12 +28,12 @@ pub async fn code_receiver(
     })
 }
 
-/// Who is told a new code.
+/// Who gets a new code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recipient {
     /// The buyer whose payment made the wallet, by mail.
     FirstBuyer,
-    /// Somebody whom the caller names, by mail.
+    /// An address that the caller names, by mail.
     Named,
     /// The caller, who is shown it.
     Caller,
@@ -70,14 +70,14 @@ pub async fn replace_code(
 
 /// What the audit log says of it, without the code and the address.
 #[must_use]
-pub fn in_words(replaced: &Rotation, wallet: &impl Display, told: Recipient) -> String {
-    let told = match told {
+pub fn in_words(replaced: &Rotation, wallet: &impl Display, recipient: Recipient) -> String {
+    let action = match recipient {
         Recipient::FirstBuyer => "mailed it to the buyer whose payment made the wallet",
         Recipient::Named => "mailed it to an address that they named",
         Recipient::Caller => "showed it",
     };
     match replaced.replayed {
-        true => format!("Asked again for the new recovery code of {wallet} and {told}"),
-        false => format!("Replaced the recovery code of {wallet} and {told}"),
+        true => format!("Asked again for the new recovery code of {wallet} and {action}"),
+        false => format!("Replaced the recovery code of {wallet} and {action}"),
     }
 }

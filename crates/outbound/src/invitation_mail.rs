@@ -27,12 +27,12 @@ impl Invitations {
         Self { base, mailer }
     }
 
-    /// The link for somebody who was invited, which is also mailed to them. Its secret stands in the fragment, which
+    /// The link for an invited person, which is also mailed to them. Its secret is in the fragment, which
     /// browsers send to no server, so that no log has it. To be shown once.
     pub fn announce(&self, invited: &Invited) -> String {
         let link = format!("{}{INVITATION}#{}", self.base, invited.secret);
         if let Ok(to) = Email::new(invited.user.email.as_str()) {
-            // Where no mail is set up, or too much waits, the link is handed on by whoever sees it.
+            // Where no mail is set up, or too much waits, the inviting person passes the link on.
             let _ = self.mailer.enqueue(mail(to, &link));
         }
         link
@@ -42,7 +42,7 @@ impl Invitations {
 fn mail(to: Email, link: &str) -> Mail {
     let text = format!(
         "You were invited to the dashboard of Scrip. Set a password and a second factor here, within seven days:\n\n    \
-         {link}\n\nThe link works once. Whoever has it can take your place: do not pass it on.\n"
+         {link}\n\nThe link works once. Anyone who has it can sign in as you: do not pass it on.\n"
     );
     Mail {
         to,

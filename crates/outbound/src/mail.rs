@@ -143,7 +143,7 @@ impl Mailer {
         !matches!(self.post.way, Way::Nowhere)
     }
 
-    /// Mails queued and not yet sent or given up, reserved places included.
+    /// Mails queued and not yet sent or failed, reserved places included.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.queue.under_way()

@@ -19,7 +19,7 @@ pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
     };
     let how = format!(
         "Enter {them} where {project} asks for a recovery code, and your credits are back. \
-         Whoever has a code can spend its credits: keep it to yourself."
+         Anyone who has the code can spend the credits: keep it to yourself."
     );
     let ignore = format!(
         "Somebody asked {project} for the codes that were bought with this address. If it was not \
@@ -32,7 +32,7 @@ pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
 pub(crate) fn replacement_mail(project: &str, to: Email, code: RecoveryCode) -> Mail {
     let project = one_line(project);
     let how = format!(
-        "Enter it where {project} asks for a recovery code, and your credits are back. Whoever has a code can spend \
+        "Enter it where {project} asks for a recovery code, and your credits are back. Anyone who has the code can spend \
          its credits: keep it to yourself."
     );
     let former = format!("{project} replaced your former code, which does not work any more.");

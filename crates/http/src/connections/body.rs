@@ -1,4 +1,4 @@
-//! A request's body that has to arrive in time, whoever reads it. The timer is armed only when there
+//! A request's body that has to arrive in time. The timer is armed only when there
 //! is something to wait for: most bodies come with their heads. And an answer's body that is made while it is sent:
 //! its client owes no further request before its end.
 
@@ -22,7 +22,7 @@ use super::connection::{AT_THE_STOP, IdleTracker};
 #[error("the body took too long to arrive")]
 pub(super) struct TooSlow;
 
-/// A request's body: on its way, or read already by whoever hands the request on.
+/// A request's body: on its way, or read already before the request is passed on.
 #[derive(Debug)]
 pub enum RequestBody {
     /// What the client sends.

@@ -67,7 +67,7 @@ impl IdleTracker {
     }
 
     /// What the client owes, it owes from now on.
-    fn begins_anew(&self) {
+    fn restarts(&self) {
         let mut since = self.0.lock();
         since.idle = since.idle.map(|_| Instant::now());
     }
@@ -125,7 +125,7 @@ pub(super) async fn run<C: GracefulConnection>(
             connection.as_mut().graceful_shutdown();
             // A channel that never changes: a client that does not act is still cut off.
             let (_never, stop) = watch::channel(false);
-            waiting.begins_anew();
+            waiting.restarts();
             let timeouts = Timeouts {
                 idle: timeouts.idle.min(AT_THE_STOP),
                 stalled: timeouts.stalled.min(TAKEN_AT_THE_STOP),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_takes_nothing_is_cut_off_whatever_it_sends() {
+    async fn a_client_that_reads_nothing_is_cut_off() {
         let (begun, waiting) = (Instant::now(), IdleTracker::new());
         let (_stop, stopping) = watch::channel(false);
         let client = async {

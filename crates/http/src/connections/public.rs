@@ -66,7 +66,7 @@ impl<R: Responder> Responder for PublicListener<R> {
         }
         let mut response = Arc::clone(&self.inner).answer(request, peer).await;
         if is_elsewhere {
-            // A router names the methods of a path that it knows, whatever it was answered with.
+            // A router names the methods of a path that it knows, with any answer.
             response.headers_mut().remove(header::ALLOW);
         }
         if self.has_tls {

@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Both signals, heard from the moment it is made.
+/// Both signals, received from its creation on.
 #[derive(Debug)]
 pub struct Signals {
     terminate: Signal,

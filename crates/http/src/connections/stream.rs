@@ -19,7 +19,7 @@ use super::connection::IdleTracker;
 pub(super) struct MonitoredStream {
     stream: TcpStream,
     waiting: Arc<IdleTracker>,
-    /// What [`IdleTracker`] was told last: it is told only of changes.
+    /// What [`IdleTracker`] knows: only changes are reported to it.
     stalled: bool,
 }
 

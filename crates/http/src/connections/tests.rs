@@ -89,7 +89,7 @@ async fn a_client_that_sends_nothing_is_cut_off() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_does_not_come_is_given_up() {
+async fn a_body_that_does_not_come_times_out() {
     let router = Router::new().route(
         "/",
         post(async |body: Result<axum::body::Bytes, _>| match body {
@@ -168,13 +168,13 @@ async fn a_stop_does_not_wait_for_readers_that_take_nothing_or_drip() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_drips_is_given_up_as_a_whole() {
-    let (tell, mut told) = tokio::sync::mpsc::channel(1);
+async fn a_body_that_drips_times_out_as_a_whole() {
+    let (sender, mut receiver) = tokio::sync::mpsc::channel(1);
     let router = Router::new().route(
         "/",
         post(async move |body: Result<axum::body::Bytes, _>| {
             let read = body.map_err(|_: axum::extract::rejection::BytesRejection| ());
-            tell.send(read.is_ok()).await.unwrap();
+            sender.send(read.is_ok()).await.unwrap();
         }),
     );
     let (address, ..) = start(router, SETTINGS);
@@ -184,7 +184,7 @@ async fn a_body_that_drips_is_given_up_as_a_whole() {
     let mut drip = tokio::time::interval(Duration::from_millis(400));
     let read = loop {
         tokio::select! {
-            read = told.recv() => break read.unwrap(),
+            read = receiver.recv() => break read.unwrap(),
             _ = drip.tick() => stream.write_all(b"x").await.unwrap(),
         }
     };

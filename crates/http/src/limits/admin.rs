@@ -1,5 +1,5 @@
 //! Limits of the administration. A token cannot be guessed, but trying must cost something. The right
-//! token is let in whatever others tried, up to a rate that does not keep everybody else waiting.
+//! token is accepted no matter what others tried, up to a rate that delays no other.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -30,7 +30,7 @@ pub enum TokenScope {
     Figures,
     /// A sign-in that an identity provider is asked about.
     IdentityProvider,
-    /// A user's account, whoever asks.
+    /// A user's account, for all clients.
     Account,
 }
 
@@ -121,7 +121,7 @@ impl Limits {
         counted
     }
 
-    /// Counts a wrong password or code, for the client and for the account, which a number stands for, and delays the
+    /// Counts a wrong password or code, for the client and for the account, which a number names, and delays the
     /// answer.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// Stands for all, where a limit does not tell them apart.
+    /// All clients, where a limit does not distinguish them.
     pub const ANY: Self = Self::V4(Ipv4Addr::UNSPECIFIED);
 
     /// The peer, or the right-most hop of `X-Forwarded-For` that is not one of our proxies when the

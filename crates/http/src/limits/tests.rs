@@ -130,7 +130,7 @@ fn a_wrong_code_counts_once_an_hour_however_often_it_is_tried() {
     let now = at(101_000);
     assert!(limits.may_look_up(PROJECT, ALICE, now).is_err());
     assert!(tries("another", now).is_err());
-    // An hour after it counted, not after it was tried last; then it counts anew.
+    // An hour after it counted, not after it was tried last; then it counts again.
     let later = at(3_600_000);
     assert!(limits.may_look_up(PROJECT, ALICE, later).is_ok());
     tries("the same", later).unwrap();

@@ -31,7 +31,7 @@ pub(super) struct Queue {
 #[must_use = "it counts for as long as it is held"]
 pub struct MailReservation(#[allow(dead_code, reason = "it is dropped")] InProgress);
 
-/// Counts a mail from when it is accepted until it is sent or given up, however that ends.
+/// Counts a mail from when it is accepted until it is sent or has failed.
 struct InProgress(Arc<AtomicUsize>);
 
 impl Queue {
@@ -61,7 +61,7 @@ impl Queue {
         InProgress::count(&self.under_way, self.max).map(MailReservation)
     }
 
-    /// Mails accepted and not yet sent or given up.
+    /// Mails accepted and not yet sent or failed.
     pub(super) fn under_way(&self) -> usize {
         self.under_way.load(Ordering::Acquire)
     }
@@ -135,7 +135,7 @@ async fn deliver(
     mut stopping: watch::Receiver<bool>,
 ) {
     if let Err(error) = attempts(&post, &turns, &mail, &mut stopping).await {
-        tracing::warn!(%error, "A mail could not be sent and was given up");
+        tracing::warn!(%error, "A mail could not be sent and is dropped");
     }
 }
 

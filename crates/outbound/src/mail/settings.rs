@@ -83,7 +83,7 @@ impl fmt::Debug for SmtpUrl {
     }
 }
 
-/// An empty text stands for none. The error does not repeat the text.
+/// An empty text means none. The error does not repeat the text.
 fn smtp_url<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SmtpUrl>, D::Error> {
     let text = String::deserialize(from)?;
     if text.is_empty() {

@@ -177,7 +177,7 @@ async fn a_server_that_refuses_is_not_asked_again_and_not_quoted() {
 }
 
 #[tokio::test]
-async fn a_server_that_hangs_is_given_up_on_and_tried_again() {
+async fn a_server_that_hangs_times_out_and_is_tried_again() {
     let mut catcher = MailServer::start(&[Behaviour::Hang, Behaviour::Hang]).await;
     let options = MailOptions {
         attempt_timeout: Duration::from_millis(500),
@@ -191,7 +191,7 @@ async fn a_server_that_hangs_is_given_up_on_and_tried_again() {
 }
 
 #[tokio::test]
-async fn a_mail_is_given_up_in_the_end() {
+async fn a_mail_fails_in_the_end() {
     let mut catcher = MailServer::start(&[Behaviour::Refuse("421 Later"); 9]).await;
     let mailer = mailer(&catcher, options());
     mailer.enqueue(mail("Hi", "Hi"));

@@ -31,7 +31,7 @@ fn it_has_every_code_and_says_what_to_do() {
 }
 
 #[test]
-fn a_new_code_is_told_as_one_that_replaces_another() {
+fn a_new_code_is_mailed_as_a_replacement() {
     let mail = replacement_mail("Shop", to(), code("APPLE-0000-1111-2222"));
     for text in [&mail.text, &mail.html.unwrap()] {
         assert!(text.contains("APPLE-0000-1111-2222"));

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_changes_its_mind_is_heard_each_time() {
+    async fn a_name_is_resolved_again_each_time() {
         let exchange = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let count = Arc::clone(&exchange);
         let look_up: LookUp = Arc::new(move |_| {

@@ -55,7 +55,7 @@ impl Task {
                 Err(error) => return AttemptOutcome::nothing(&error),
             },
         };
-        // Whoever leads instead sends it.
+        // The new leader sends it.
         if !handle.leads() {
             return AttemptOutcome::Later;
         }

@@ -13,7 +13,7 @@ pub struct AttemptCounters {
     pub refused: Counter,
     /// Attempts that nobody answered.
     pub unanswered: Counter,
-    /// Not sent, and given up: the event could not be read.
+    /// Not sent, and failed: the event could not be read.
     pub unreadable: Counter,
 }
 

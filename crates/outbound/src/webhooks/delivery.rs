@@ -64,7 +64,7 @@ pub enum Status {
     Pending,
     /// The endpoint accepted it.
     Succeeded,
-    /// Given up after the last attempt.
+    /// Failed after the last attempt.
     Failed,
 }
 

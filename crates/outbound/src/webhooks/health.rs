@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_since_when_is_told_and_a_day_and_a_hundred_attempts_are_counted() {
+    fn failing_endpoints_show_since_when_and_count_a_day_or_a_hundred_attempts() {
         let mut attempts = RecentAttempts::default();
         let now = Timestamp(COUNTED_SECONDS * 1000 * 3);
         assert_eq!(attempts.health(2, now).waiting, 2);

@@ -1,5 +1,5 @@
 //! Webhooks: sends a project's events to its own servers as Standard Webhooks 1.0, at least once, in order per
-//! wallet, with retries until an event is accepted or given up.
+//! wallet, with retries until an event is accepted or has failed.
 //!
 //! Each endpoint has a task (`worker.rs`) that reads the log (`reader.rs`), queues events (`queue.rs`), judges
 //! responses (`outcome.rs`, `schedule.rs`) and stores how deliveries went (`persist.rs`, `note.rs`, `delivery_log.rs`)
@@ -187,7 +187,7 @@ impl Webhooks {
     ///
     /// # Errors
     ///
-    /// [`notes::Error`] where a note cannot be read: it stands for an event that must be sent.
+    /// [`notes::Error`] where a note cannot be read: it means an event that must be sent.
     pub fn new(
         handle: &Handle,
         catalog: &Arc<CatalogStore>,
@@ -220,19 +220,19 @@ impl Webhooks {
     /// Starts to deliver, beginning with what an earlier process left.
     #[must_use]
     pub fn start(&self) -> Running {
-        let heard = Arc::new(watch::Sender::new(()));
-        let mut hears = heard.subscribe();
-        let listener = Arc::downgrade(&heard);
+        let change = Arc::new(watch::Sender::new(()));
+        let mut changes = change.subscribe();
+        let listener = Arc::downgrade(&change);
         self.0.context.handle.on_events(Arc::new(move || {
-            if let Some(heard) = listener.upgrade() {
-                heard.send_replace(());
+            if let Some(change) = listener.upgrade() {
+                change.send_replace(());
             }
         }));
         let mut beside = JoinSet::new();
         let inner = Arc::downgrade(&self.0);
         beside.spawn(async move {
-            let _heard = heard;
-            while hears.changed().await.is_ok() {
+            let _change = change;
+            while changes.changed().await.is_ok() {
                 let Some(inner) = inner.upgrade() else { return };
                 inner.new_events.send_replace(());
                 let workers = u32::try_from(inner.workers.lock().len()).unwrap_or(u32::MAX);

@@ -48,7 +48,7 @@ impl EndpointWorker {
         }
     }
 
-    /// Plans another attempt after a growing pause, or gives up so that the wallet's next events can be sent.
+    /// Plans another attempt after a growing pause, or marks it failed so that the wallet's next events can be sent.
     fn unread(&mut self, wallet: WalletKey, entry: &QueuedDelivery) {
         let now = self.context.handle.now();
         let times = entry.unread.saturating_add(1);

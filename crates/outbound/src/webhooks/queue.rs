@@ -1,5 +1,5 @@
 //! The queue of one endpoint: for each wallet its next event (the head), and the events behind it. A wallet's
-//! next event is not due before the previous one was accepted or given up; other wallets go on.
+//! next event is not due before the previous one was accepted or has failed; other wallets go on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -90,7 +90,7 @@ impl Queue {
         self.set_due(key, at);
     }
 
-    /// Looks anew for a wallet's first live entry, after its entries changed.
+    /// Looks again for a wallet's first live entry, after its entries changed.
     fn index(&mut self, key: WalletKey) {
         let Some(wallet) = self.wallets.get_mut(&key) else {
             return;
@@ -132,7 +132,7 @@ impl Queue {
         Some((key, QueuedDelivery { record, ..head }))
     }
 
-    /// Removes a wallet's head, which was accepted or given up; the entry behind it is due.
+    /// Removes a wallet's head, which was accepted or has failed; the entry behind it is due.
     pub(super) fn finish(&mut self, key: WalletKey, now: Timestamp) {
         let Some(wallet) = self.wallets.get_mut(&key) else {
             return;

@@ -2,7 +2,7 @@
 
 use domain::Timestamp;
 
-/// Seconds between attempts. When the last of them fails, the delivery is given up.
+/// Seconds between attempts. When the last of them fails, the delivery has failed.
 const PAUSES: [i64; 9] = [
     5,
     5 * 60,
@@ -17,7 +17,7 @@ const PAUSES: [i64; 9] = [
 const HOUR: i64 = 3600;
 /// Longest wait that a receiver may ask for, in seconds.
 const MAX_RETRY_AFTER: i64 = 24 * HOUR;
-/// An event that cannot be read is tried after 1, 2, 4, … seconds up to this many, and then given up.
+/// An event that cannot be read is tried after 1, 2, 4, … seconds up to this many, and then fails.
 const MAX_UNREAD: i64 = 2048;
 /// After this many seconds with nothing but failures an endpoint is disabled.
 pub(super) const FAILING_SECONDS: i64 = 5 * 24 * HOUR;
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_given_up_after_an_hour() {
+    fn an_unreadable_event_fails_after_an_hour() {
         let waits = (1..).map_while(|times| unread(times, NOW));
         let waits: Vec<_> = waits.map(|at| (at.0 - NOW.0) / 1000).collect();
         assert_eq!((waits.len(), waits[0], waits[11]), (12, 1, 2048));

@@ -19,7 +19,7 @@ use crate::standard_webhooks::{ID, SIGNATURE, TIMESTAMP};
 /// Bytes of a response that are read before the connection is closed.
 const MAX_READ: usize = 16 * 1024;
 /// Characters of a response or an error that are shown.
-const MAX_SHOWN: usize = 200;
+const MAX_ERROR_CHARS: usize = 200;
 /// Idle connections kept for each receiver, and for how long.
 const IDLE_CONNECTIONS: usize = 4;
 const IDLE: Duration = Duration::from_secs(30);
@@ -224,7 +224,7 @@ fn reason(error: &reqwest::Error) -> String {
 
 /// The beginning of a text, on one line.
 fn shown(text: &str) -> String {
-    let line = text.trim().chars().take(MAX_SHOWN);
+    let line = text.trim().chars().take(MAX_ERROR_CHARS);
     line.map(|char| if char.is_control() { ' ' } else { char })
         .collect()
 }
@@ -246,22 +246,22 @@ mod tests {
         }
     }
 
-    /// A listener that would project event a connection, and its port.
-    async fn ear() -> (tokio::net::TcpListener, u16) {
+    /// A listener that would notice a connection, and its port.
+    async fn listener() -> (tokio::net::TcpListener, u16) {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         (listener, port)
     }
 
-    async fn nobody_came(listener: tokio::net::TcpListener) -> bool {
+    async fn is_unused(listener: tokio::net::TcpListener) -> bool {
         let listener = listener.into_std().unwrap();
-        let came = listener.accept();
-        came.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+        let connection = listener.accept();
+        connection.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
     }
 
     #[tokio::test]
     async fn a_name_of_a_private_address_is_never_connected_to() {
-        let (listener, port) = ear().await;
+        let (listener, port) = listener().await;
         let look_up: LookUp =
             Arc::new(|_| Box::pin(async { Ok(vec!["127.0.0.1:0".parse().unwrap()]) }));
         let sender = Sender::new(NetworkPolicy::Public, Duration::from_secs(5), look_up);
@@ -270,12 +270,12 @@ mod tests {
             .await;
         assert_eq!(answer.status_code, None);
         assert_eq!(answer.error, Some(InvalidUrl::NotPublic.to_string().into()));
-        assert!(nobody_came(listener).await);
+        assert!(is_unused(listener).await);
     }
 
     #[tokio::test]
-    async fn loopback_is_private_by_whatever_name() {
-        let (listener, port) = ear().await;
+    async fn loopback_is_private_by_any_name() {
+        let (listener, port) = listener().await;
         let sender = Sender::new(NetworkPolicy::Public, Duration::from_secs(5), system());
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"] {
             let answer = sender
@@ -287,12 +287,12 @@ mod tests {
                 "{host}"
             );
         }
-        assert!(nobody_came(listener).await);
+        assert!(is_unused(listener).await);
     }
 
     #[tokio::test]
-    async fn whoever_is_not_there_is_said_to_be_without_the_address() {
-        let (listener, port) = ear().await;
+    async fn an_unreachable_receiver_is_reported_without_its_address() {
+        let (listener, port) = listener().await;
         drop(listener);
         let sender = Sender::new(NetworkPolicy::Anywhere, Duration::from_secs(5), system());
         let answer = sender

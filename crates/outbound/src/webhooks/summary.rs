@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_text_whatever_its_bytes() {
+    fn any_body_becomes_text() {
         assert_eq!(&*body(b"a\r\n\tb", false), "a\n\tb");
         assert_eq!(
             &*body(b"a\x1b[2J\xffb\0", false),

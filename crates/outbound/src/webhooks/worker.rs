@@ -157,7 +157,7 @@ impl EndpointWorker {
                     self.queue.all_due(self.context.handle.now());
                 }
                 self.read(&project, &endpoint).await;
-                // Reading took time: send nothing if the endpoint was disabled meanwhile, and nothing to the
+                // Reading took time: send nothing if the endpoint has been disabled since, and nothing to the
                 // old address if it was changed.
                 let now = self.endpoint().filter(|(_, now)| now.is_active());
                 if let Some((project, endpoint)) = now {
@@ -206,7 +206,7 @@ impl EndpointWorker {
         tokio::select! {
             Some(done) = self.under_way.join_next_with_id(), if !self.under_way.is_empty() => {
                 self.finished(done).await;
-                // Others that ended meanwhile go into the same append.
+                // Others that have ended since go into the same append.
                 while let Some(done) = self.under_way.try_join_next_with_id() {
                     self.finished(done).await;
                 }
