@@ -85,7 +85,8 @@ async fn what_listens_elsewhere_is_found_by_what_dev_stored() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("dev");
     let mut dev = Process::start(Launch::default().dev(&data), false);
-    dev.wait_for_line("the address", kit::process::listening).await;
+    dev.wait_for_line("the address", kit::process::listening)
+        .await;
     let mut command = Launch::default().command("search", &data);
     let found = command
         .arg("user_demo")
