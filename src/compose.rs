@@ -164,7 +164,7 @@ impl Service {
         let base = addresses::dashboard(config, &place.public_url);
         let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
         let accounts = Arc::new(accounts);
-        let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.unkind);
+        let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.faults);
         let payments = Payments::new(handle.clone(), Arc::clone(&catalog), accounts.clone())?;
         let audit = AuditLog::load(handle.clone())?;
         let people = Arc::new(People::load(handle.clone(), &server_keys, clock.now())?);

@@ -199,7 +199,7 @@ pub struct StripeSettings {
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
     /// Whether it starts with the limits, delays and refusals that Stripe has.
-    pub unkind: bool,
+    pub faults: bool,
 }
 
 /// Wallets in memory.

@@ -33,7 +33,7 @@ pub(super) struct DevArgs {
     stripe_key: Option<String>,
     /// Have the sandbox behave like Stripe on an ordinary day: long responses, pages and rate limits.
     #[arg(long)]
-    unkind: bool,
+    faults: bool,
     /// A folder with the clients' packages, to serve under /packages/ [default: the one that was installed with
     /// this program].
     #[arg(long, value_name = "DIR", env = "SCRIP_PACKAGES")]
@@ -55,7 +55,7 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
     if config.log == "info" {
         config.log = "warn".into();
     }
-    config.sandbox.unkind |= args.unkind;
+    config.sandbox.faults |= args.faults;
     config.packages = args.packages;
     // Recovery mails can be read there.
     config.mail.files = true;

@@ -47,7 +47,7 @@ fn back(order: &Value) -> (&str, i64, i64) {
 #[tokio::test]
 async fn once_the_provider_is_well_the_same_key_goes_on() {
     let (shop, order) = paid_order().await;
-    let path = "/script/unkindness";
+    let path = "/script/fault-profile";
     shop.ask(Method::POST, path, "failed_posts=1000").await;
     let body = json!({"idempotencyKey": "k"});
     for _ in 0..3 {

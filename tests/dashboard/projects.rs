@@ -202,7 +202,7 @@ async fn script_in_a_name_stays_text() {
 }
 
 #[tokio::test]
-async fn how_unkind_a_sandbox_is_is_a_form() {
+async fn a_sandboxs_fault_profile_is_a_form() {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
     let here = path(&service, "/sandbox");
@@ -228,7 +228,7 @@ async fn how_unkind_a_sandbox_is_is_a_form() {
         .shows("rak_dispute_read\nrak_event_read");
     assert_eq!(page.value("away"), Some("503"));
     assert_eq!(status().await, 503);
-    let now = service.sandboxes.server().unkindness(service.project.id);
+    let now = service.sandboxes.server().fault_profile(service.project.id);
     assert!(now.indented && !now.real_sizes && now.broken["in_1"] == 500);
 
     let page = browser.post(&here, &[("away", "404")]).await;

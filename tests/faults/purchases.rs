@@ -5,7 +5,7 @@
 use crate::crash_point;
 use kit::{
     Client, Launch, Server, deadline,
-    stripe::{self, Stripe, Unkindness},
+    stripe::{self, Stripe, FaultProfile},
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(crate) struct StripeServer {
 impl StripeServer {
     pub(crate) async fn open() -> Self {
         let stripe = Stripe::start().await;
-        stripe.unkind(Unkindness::as_stripe());
+        stripe.set_faults(FaultProfile::as_stripe());
         let launch = Launch::default().env("SCRIP_STRIPE_API_BASE", &stripe.base);
         let server = Server::launch(launch).await;
         server.set_provider(&stripe::provider()).await;

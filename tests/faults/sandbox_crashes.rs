@@ -19,8 +19,8 @@ struct SandboxServer {
 impl SandboxServer {
     async fn open() -> Self {
         // Behaves like a real account: long events, and rate limits.
-        let unkind = Launch::default().env("SCRIP_SANDBOX_UNKIND", "true");
-        let server = Server::launch(unkind).await;
+        let launch = Launch::default().env("SCRIP_SANDBOX_FAULTS", "true");
+        let server = Server::launch(launch).await;
         server.set_provider(&json!({"kind": "sandbox"})).await;
         Self { server }
     }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::stripe::{Stripe, Unkindness};
+use kit::stripe::{Stripe, FaultProfile};
 use serde_json::json;
 
 use super::{
@@ -35,10 +35,10 @@ impl Bench {
     ) -> Result<()> {
         let runtime = one_thread()?;
         let stripe = runtime.block_on(Stripe::forgetful());
-        stripe.unkind(Unkindness {
+        stripe.set_faults(FaultProfile {
             foreign_sales: foreign,
             foreign_days: 3,
-            ..Unkindness::as_stripe()
+            ..FaultProfile::as_stripe()
         });
         let pace = per_second.unwrap_or(0);
         let (real, _, shop) = self.open_shop("beside-others", stripe, pace)?;

@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hdrhistogram::Histogram;
-use kit::stripe::{Stripe, Unkindness};
+use kit::stripe::{Stripe, FaultProfile};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -76,7 +76,7 @@ impl Bench {
     /// Costs of a purchase, a refund and a renewal, each alone, on an account that behaves like a real one.
     fn look_ups(&mut self, runtime: &Runtime) -> Result<()> {
         let stripe = runtime.block_on(Stripe::start());
-        stripe.unkind(Unkindness::as_stripe());
+        stripe.set_faults(FaultProfile::as_stripe());
         let (real, project, shop) = self.open_shop("look-ups", stripe, 0)?;
         let tier = Shop::tier(&real, &project)?;
         let costs = shop.costs(runtime, &tier);

@@ -20,7 +20,7 @@ export interface components {
             nextExpiry?: components["schemas"]["NextExpiry"] | null;
             /**
              * Format: int64
-             * @description Credits that are owed: whatever is credited pays them first. Left out when there are none.
+             * @description Credits that are owed: every credit pays them first. Left out when there are none.
              */
             owed?: number;
             productId: string;
@@ -122,8 +122,8 @@ export interface components {
         /** @description A wallet that its recovery code opens. */
         CodeWallet: components["schemas"]["Holdings"] & {
             /**
-             * @description The recovery code: whoever knows it owns the wallet. A session reads `code`, the word that stands for its wallet's
-             *     code in paths.
+             * @description The recovery code, which is all that its holder needs to own the wallet. A session reads `code`, the word that
+             *     it uses in paths.
              * @example OLIVE-7K2M-9QXP-4TBD
              */
             code: string;
@@ -232,8 +232,8 @@ export interface components {
             productId: components["schemas"]["ProductId"];
         };
         /**
-         * @description The result of a deduction or of settling a hold. What became of the cost is told where the request said what to do
-         *     with a shortfall, and where there was one.
+         * @description The result of a deduction or of settling a hold. The parts of the cost are there if the request named
+         *     `onShortfall`, or if there was a shortfall.
          */
         Deducted: {
             /**
@@ -369,7 +369,7 @@ export interface components {
             prices?: components["schemas"]["Price"][] | null;
             /** @description The product whose balance fell short. */
             productId?: string | null;
-            /** @description Why the wallet is frozen; with `wallet_frozen`, where that was said. */
+            /** @description Why the wallet is frozen; with `wallet_frozen`, if a reason was given. */
             reason?: string | null;
             /**
              * Format: int64
@@ -404,8 +404,7 @@ export interface components {
             id: string;
             /**
              * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
-             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired meanwhile,
-             *     say.
+             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired, for example.
              */
             recordedAt: components["schemas"]["Instant"];
             /** @description When it happened, by the project's clock. */
@@ -595,7 +594,7 @@ export interface components {
             /** @description Whether the wallet is frozen: its credits cannot be used for now. Left out where it is not. */
             frozen?: boolean;
             frozenAt?: components["schemas"]["Instant"] | null;
-            /** @description Why it is frozen, where that was said; to secret keys only. */
+            /** @description Why it is frozen, if a reason was given; to secret keys only. */
             frozenReason?: string | null;
             /** @description Active and past-due subscriptions. */
             subscriptions: components["schemas"]["Subscription"][];
@@ -676,8 +675,7 @@ export interface components {
             data: components["schemas"]["Data"];
             /**
              * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
-             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired meanwhile,
-             *     say.
+             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired, for example.
              */
             recordedAt: components["schemas"]["Instant"];
             /** @description When it happened, by the project's clock. */
@@ -756,8 +754,8 @@ export interface components {
             checkoutId?: string | null;
             /**
              * @description The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment has
-             *     made the wallet. A publishable key reads it where the payment made the wallet, or whoever opened the checkout named
-             *     the code; it reads null once the code was replaced, and from a day after the payment on if it reads the order by
+             *     made the wallet. A publishable key reads it where the payment made the wallet, or the buyer named the code at
+             *     the checkout; it reads null once the code was replaced, and from a day after the payment on if it reads the order by
              *     its checkout. A session reads null.
              */
             code?: string | null;
@@ -785,8 +783,8 @@ export interface components {
             payment?: components["schemas"]["Payment"] | null;
             priceId: string;
             /**
-             * @description Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an
-             *     order that expired meanwhile: the payment then makes it paid.
+             * @description Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an expired
+             *     order: the payment then makes it paid.
              */
             processing: boolean;
             productId: string;
@@ -1334,7 +1332,7 @@ export interface components {
              *     are more than 12 KiB.
              */
             features?: string[] | null;
-            /** @description Why the wallet is frozen, with `wallet.frozen`, where that was said. */
+            /** @description Why the wallet is frozen, with `wallet.frozen`, if a reason was given. */
             frozenReason?: string | null;
             /** @description The order behind them. */
             orderId?: string | null;
@@ -1454,7 +1452,7 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description `handling=strict` (RFC 7240): a field that nobody reads, at whatever depth of the body, is 400 `invalid_request` with its path as `param`, and not ignored. */
+        /** @description `handling=strict` (RFC 7240): an unknown field, at any depth of the body, is 400 `invalid_request` with its path as `param`, and not ignored. */
         Prefer: string;
     };
     requestBodies: never;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use ::sandbox::{
-    BoxFuture, Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings, unkind::Unkindness,
+    BoxFuture, Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings, fault_profile::FaultProfile,
 };
 use actors::notes::NoteKind;
 use actors::{Handle, notes};
@@ -49,20 +49,20 @@ pub enum AdvanceError {
 }
 
 impl Sandboxes {
-    /// Starts the sandboxes, with the limits, delays and refusals of Stripe if `unkind`, and makes
+    /// Starts the sandboxes, with the limits, delays and refusals of Stripe if `faults`, and makes
     /// them known to the projects' accounts.
     #[must_use]
-    pub fn start(handle: &Handle, accounts: &Arc<Accounts>, unkind: bool) -> Self {
+    pub fn start(handle: &Handle, accounts: &Arc<Accounts>, faults: bool) -> Self {
         let host = SandboxHost {
             handle: handle.clone(),
             accounts: Arc::clone(accounts),
         };
-        let unkindness = match unkind {
-            true => Unkindness::as_stripe(),
-            false => Unkindness::default(),
+        let fault_profile = match faults {
+            true => FaultProfile::as_stripe(),
+            false => FaultProfile::default(),
         };
         let notes = Arc::new(Notes(handle.clone()));
-        let sandbox = Sandbox::new(Arc::new(host), notes, unkindness);
+        let sandbox = Sandbox::new(Arc::new(host), notes, fault_profile);
         accounts.set_sandbox(sandbox.clone());
         Self {
             sandbox,

@@ -274,7 +274,7 @@ impl ProjectCatalog {
     }
 
     /// All products by identifier, in the form that the domain's rules take.
-    pub(super) const fn shelf(&self) -> &Products {
+    pub(super) const fn by_id(&self) -> &Products {
         &self.products
     }
 

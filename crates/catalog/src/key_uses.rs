@@ -1,4 +1,4 @@
-//! The day on which each API key was last used, so that one that nobody uses any more can be told from the others. A
+//! The day on which each API key was last used, so that unused ones can be recognized. A
 //! use costs a comparison; the first of a day is written to the log a little later. A crash may lose it, and the key's
 //! next use is then noted.
 

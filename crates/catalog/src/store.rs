@@ -483,7 +483,7 @@ impl CatalogStore {
         self.change(move |catalog, now| {
             let price = new.decide((project, product, PriceId(new_id())), now)?;
             let catalog = find(catalog, project)?;
-            let price = price.fits(catalog.shelf())?;
+            let price = price.fits(catalog.by_id())?;
             let price = price.checked_for_offer(catalog.active_prices(&product), "interval")?;
             Ok((vec![Document::Price(price.clone())], price))
         })

@@ -146,7 +146,7 @@ fn a_key_sees_what_was_changed_after_it_was_made() {
 }
 
 #[test]
-fn the_stored_catalog_is_indexed_in_whatever_order_it_comes() {
+fn the_stored_catalog_is_indexed_in_any_order() {
     let project = project();
     let product = made(credits("Images"), project.id);
     let minted = MintedKey::draw(project.id, KeyKind::Secret, NOW).unwrap();
@@ -198,7 +198,7 @@ fn a_product_may_be_left_out_only_while_one_alone_holds_credits() {
 }
 
 #[test]
-fn wallets_are_told_the_free_grants_of_active_products() {
+fn wallets_get_the_free_grants_of_active_products() {
     let grant = FreeGrant {
         credits: Amount::new(10).unwrap(),
         period: Period::Monthly,

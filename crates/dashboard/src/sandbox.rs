@@ -5,7 +5,7 @@ use catalog::ProjectCatalog;
 use edge::Manage;
 use identity::Privilege;
 use maud::{Markup, html};
-use sandbox::unkind::{self, Unkindness};
+use sandbox::fault_profile::{self, FaultProfile};
 use serde_json::{Map, Value};
 use wire::{Error, ErrorCode};
 
@@ -139,8 +139,8 @@ fn project(request: &PageRequest, app: &App) -> Result<std::sync::Arc<ProjectCat
 /// `GET …/sandbox`: the switches.
 pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
     let project = project(&request, &app)?;
-    let unkindness = app.sandboxes.server().unkindness(project.project.id);
-    let fields = shown(&settings(&unkindness));
+    let fault_profile = app.sandboxes.server().fault_profile(project.project.id);
+    let fields = shown(&settings(&fault_profile));
     Ok(page(&request, &project, Form::new(&fields, None)))
 }
 
@@ -153,13 +153,13 @@ pub(super) async fn save(
     let project = project(&request, &app)?;
     let id = project.project.id;
     let wanted = match fields.text("preset") {
-        "stripe" => Ok(Unkindness::as_stripe()),
-        "kind" => Ok(Unkindness::default()),
-        _ => Unkindness::default().with(&parameters(&fields)),
+        "stripe" => Ok(FaultProfile::as_stripe()),
+        "kind" => Ok(FaultProfile::default()),
+        _ => FaultProfile::default().with(&parameters(&fields)),
     };
     match wanted {
-        Ok(unkindness) => {
-            app.sandboxes.server().set_unkindness(id, unkindness);
+        Ok(fault_profile) => {
+            app.sandboxes.server().set_fault_profile(id, fault_profile);
             let page_path = format!("{}/sandbox", base(&project));
             let what = format!("Changed the sandbox switches of {id}");
             Ok(request.done(&page_path, "saved", what))
@@ -172,8 +172,8 @@ pub(super) async fn save(
     }
 }
 
-fn settings(unkindness: &Unkindness) -> Map<String, Value> {
-    match serde_json::to_value(unkindness) {
+fn settings(fault_profile: &FaultProfile) -> Map<String, Value> {
+    match serde_json::to_value(fault_profile) {
         Ok(Value::Object(settings)) => settings,
         _ => Map::new(),
     }
@@ -202,9 +202,9 @@ fn shown(settings: &Map<String, Value>) -> Fields {
 }
 
 /// The form's fields as the switches' form encoding, which scripts send.
-fn parameters(fields: &Fields) -> unkind::Parameters {
-    let mut form = unkind::Parameters::new();
-    for (name, value) in settings(&Unkindness::default()) {
+fn parameters(fields: &Fields) -> fault_profile::Parameters {
+    let mut form = fault_profile::Parameters::new();
+    for (name, value) in settings(&FaultProfile::default()) {
         match value {
             Value::Bool(_) => {
                 form.insert(name.clone(), fields.is_on(&name).to_string());
@@ -230,7 +230,7 @@ fn parameters(fields: &Fields) -> unkind::Parameters {
 }
 
 fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Response {
-    let kinds = settings(&Unkindness::default());
+    let kinds = settings(&FaultProfile::default());
     let shown: Vec<&str> = switches().collect();
     let switch = |(name, label, hint): &Switch| -> Markup {
         let label = FieldLabel(name, label, hint);
@@ -275,16 +275,16 @@ mod tests {
 
     #[test]
     fn every_switch_is_on_the_page_once_and_says_what_it_is() {
-        let all = settings(&Unkindness::default());
+        let all = settings(&FaultProfile::default());
         assert_eq!(switches().count(), all.len());
         let named: BTreeSet<&str> = switches().collect();
         assert_eq!(named, all.keys().map(String::as_str).collect());
-        let unkindness = Unkindness {
+        let fault_profile = FaultProfile {
             denied: ["rak_dispute_read".to_owned()].into(),
             broken: [("in_1".to_owned(), 0)].into(),
-            ..Unkindness::as_stripe()
+            ..FaultProfile::as_stripe()
         };
-        let form = parameters(&shown(&settings(&unkindness)));
-        assert_eq!(Unkindness::default().with(&form), Ok(unkindness));
+        let form = parameters(&shown(&settings(&fault_profile)));
+        assert_eq!(FaultProfile::default().with(&form), Ok(fault_profile));
     }
 }

@@ -1,5 +1,5 @@
 //! Middleware that writes changes into the audit log: what is about to be done once the caller is known, the
-//! result once it is done. Both happen even if the caller goes away meanwhile.
+//! result once it is done. Both happen even if the caller goes away before.
 
 use std::sync::Arc;
 
@@ -257,7 +257,7 @@ pub async fn audit_admin_api(
             (true, Statement::Nothing) => Statement::Did(what),
             (true, said) => said,
         };
-        // Who it was stands in the entry already.
+        // The entry has the actor already.
         (String::new(), said)
     })
     .await

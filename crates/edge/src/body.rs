@@ -1,6 +1,6 @@
 //! A request's body: its media type and size are checked before it is read whole, its shape when it
 //! is parsed. Parsing borrows from the body and runs once; only a refusal parses a second time, to
-//! find out which input was at fault, and a caller who prefers to hear of fields that nobody reads.
+//! find out which input was at fault, or an unknown field where those are refused.
 
 use std::{pin::pin, time::Duration};
 
@@ -21,7 +21,7 @@ use wire::{
 use crate::BehindEdge;
 
 /// A body that is too large is read on to here before it is refused, so that a client that is still
-/// sending hears the answer.
+/// sending gets the answer.
 const DRAINED_BYTES: usize = 4 * 1024 * 1024;
 
 /// How large a body may be, and how long it may take.
@@ -305,7 +305,7 @@ impl Json {
     }
 }
 
-/// Refuses a body that was parsed and has a field that nobody reads, at whatever depth.
+/// Refuses a parsed body with an unknown field, at any depth.
 #[cold]
 fn refuse_unread<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<(), Error> {
     let mut first = None;

@@ -131,7 +131,7 @@ impl<const PUBLISHABLE: bool, P: Permits> Allowed<PUBLISHABLE, P> {
 }
 
 impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
-    /// The caller, whatever they were let in by.
+    /// The caller, by any credential.
     pub const fn caller(&self) -> &Caller {
         &self.caller
     }

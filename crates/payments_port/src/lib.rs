@@ -38,7 +38,7 @@ pub use self::{
 pub type ProviderFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// Where a provider's adapter keeps the ids of objects that it creates once (products, prices, say), so that
-/// they are found again after a restart. An object whose id is lost is created anew.
+/// they are found again after a restart. An object whose id is lost is created again.
 pub trait ObjectIds: Send + Sync {
     /// The id of the object that was created for `what`, if one was.
     fn find(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;

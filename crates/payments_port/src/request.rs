@@ -72,7 +72,7 @@ pub struct CheckoutRequest<'a> {
     pub discount: &'a Discount,
     /// Where the buyer goes after paying.
     pub success_url: &'a str,
-    /// Where the buyer goes on giving up.
+    /// Where the buyer goes on cancelling.
     pub cancel_url: &'a str,
     /// The language of the page.
     pub locale: Option<&'a str>,

@@ -12,7 +12,7 @@ use crate::{
         operations::{self, Call, InjectedFailure},
         prelude::*,
     },
-    unkind::{Request, Unkindness},
+    fault_profile::{Request, FaultProfile},
 };
 
 /// An account with all its objects.
@@ -41,7 +41,7 @@ impl Account {
     }
 
     /// Shows invoices' lines as these settings say.
-    pub fn list_lines(&mut self, settings: &Unkindness) {
+    pub fn list_lines(&mut self, settings: &FaultProfile) {
         self.0.listing = settings.listing();
     }
 

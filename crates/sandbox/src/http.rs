@@ -19,7 +19,7 @@ mod checkout;
 mod documents;
 mod fields;
 mod portal;
-mod unkind;
+mod fault_profile;
 
 use api::ApiKind;
 

@@ -3,7 +3,7 @@
 //! may pay there, which gives credits away. So it must answer only for projects that chose it.
 //!
 //! `core` decides and is pure; `store` keeps each project's objects, one request at a time, and saves a change
-//! before it is answered; `webhooks` delivers webhooks; `http` and `pages` are the surface. `unkind` adds what
+//! before it is answered; `webhooks` delivers webhooks; `http` and `pages` are the surface. `fault_profile` adds what
 //! Stripe does to callers beyond answering: limits, delays, refusals.
 
 use std::{future::Future, pin::Pin, sync::Arc};
@@ -18,7 +18,7 @@ mod core;
 mod http;
 mod pages;
 mod store;
-pub mod unkind;
+pub mod fault_profile;
 mod webhooks;
 
 /// A boxed future, as the traits here return.
@@ -120,15 +120,15 @@ pub enum Error {
 pub struct Sandbox(Arc<store::Store>);
 
 impl Sandbox {
-    /// All projects' sandboxes over the saved objects, each with this unkindness until a script changes it.
+    /// All projects' sandboxes over the saved objects, each with this fault profile until a script changes it.
     /// Reads nothing before the first request.
     #[must_use]
     pub fn new(
         host: Arc<dyn Host>,
         note_store: Arc<dyn NoteStore>,
-        unkindness: unkind::Unkindness,
+        fault_profile: fault_profile::FaultProfile,
     ) -> Self {
-        Self(Arc::new(store::Store::new(host, note_store, unkindness)))
+        Self(Arc::new(store::Store::new(host, note_store, fault_profile)))
     }
 
     /// Serves everything under `/sandbox/{projectId}/`.
@@ -136,17 +136,17 @@ impl Sandbox {
         http::router(self.clone())
     }
 
-    /// A project's current unkindness.
+    /// A project's current fault profile.
     #[must_use]
-    pub fn unkindness(&self, project: ProjectId) -> unkind::Unkindness {
+    pub fn fault_profile(&self, project: ProjectId) -> fault_profile::FaultProfile {
         let project_state = self.0.project_state(project);
-        project_state.unkind.lock().settings().clone()
+        project_state.injector.lock().settings().clone()
     }
 
-    /// Sets a project's unkindness until it is set again or the server restarts.
-    pub fn set_unkindness(&self, project: ProjectId, unkindness: unkind::Unkindness) {
+    /// Sets a project's fault profile until it is set again or the server restarts.
+    pub fn set_fault_profile(&self, project: ProjectId, fault_profile: fault_profile::FaultProfile) {
         let (now, project_state) = (self.0.now(project), self.0.project_state(project));
-        project_state.unkind.lock().switch(unkindness, now);
+        project_state.injector.lock().switch(fault_profile, now);
     }
 
     /// The next instant of the project's clock at which something happens by itself: a session closes, a cycle
@@ -164,13 +164,13 @@ impl Sandbox {
         let work = move |books: &mut core::books::Books| Ok(core::due::next(books, delay));
         let next = self.0.at(project, work).await;
         let next = next.map_err(store::Failure::plain)?;
-        let debit = self.0.project_state(project).unkind.lock().next_debit();
+        let debit = self.0.project_state(project).injector.lock().next_debit();
         let next = next.into_iter().chain(debit).min();
         Ok(next.map(|seconds| Timestamp(seconds.saturating_mul(1000))))
     }
 
     /// Does what is due by the project's clock now, and delivers the webhooks that are due; returns
-    /// once they are delivered, or given up for now.
+    /// once they are delivered, or have failed for now.
     ///
     /// # Errors
     ///

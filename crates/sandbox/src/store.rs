@@ -17,7 +17,7 @@ use super::{
         ids::Ids,
         promotions,
     },
-    unkind::{Unkind, Unkindness},
+    fault_profile::{FaultInjector, FaultProfile},
     webhooks::WebhookClients,
 };
 use crate::core::prelude::*;
@@ -31,19 +31,19 @@ pub(super) struct Store {
     note_store: Arc<dyn NoteStore>,
     projects: DashMap<ProjectId, Arc<ProjectState>>,
     pub(super) clients: WebhookClients,
-    /// The unkindness that each project begins with.
-    unkindness: Unkindness,
+    /// The fault profile that each project begins with.
+    fault_profile: FaultProfile,
 }
 
-/// One project's books, faults and unkindness.
+/// One project's books, faults and fault profile.
 pub(super) struct ProjectState {
     books: Mutex<Option<Books>>,
     /// Held while webhooks are delivered: one task at a time.
     pub(super) delivering: Mutex<()>,
     /// Faults that a script ordered.
     pub(super) faults: parking_lot::Mutex<Faults>,
-    /// Its unkindness. Where both are locked, the books are locked first.
-    pub(super) unkind: parking_lot::Mutex<Unkind>,
+    /// Its fault profile. Where both are locked, the books are locked first.
+    pub(super) injector: parking_lot::Mutex<FaultInjector>,
 }
 
 /// A request failed: it was refused, or the sandbox is broken.
@@ -69,10 +69,10 @@ impl Store {
     pub(super) fn new(
         host: Arc<dyn Host>,
         note_store: Arc<dyn NoteStore>,
-        unkindness: Unkindness,
+        fault_profile: FaultProfile,
     ) -> Self {
         Self {
-            unkindness,
+            fault_profile,
             clients: WebhookClients::default(),
             host,
             note_store,
@@ -82,11 +82,11 @@ impl Store {
 
     pub(super) fn project_state(&self, project: ProjectId) -> Arc<ProjectState> {
         let project_state = self.projects.entry(project).or_insert_with(|| {
-            let mut unkind = Unkind::default();
+            let mut injector = FaultInjector::default();
             let now = self.now(project);
-            unkind.switch(self.unkindness.clone(), now);
+            injector.switch(self.fault_profile.clone(), now);
             Arc::new(ProjectState {
-                unkind: parking_lot::Mutex::new(unkind),
+                injector: parking_lot::Mutex::new(injector),
                 books: Mutex::new(None),
                 delivering: Mutex::new(()),
                 faults: parking_lot::Mutex::default(),
@@ -126,7 +126,7 @@ impl Store {
             None => self.load(project).await.map_err(Failure::Broken)?,
         };
         books.now = self.now(project);
-        books.listing = project_state.unkind.lock().settings().listing();
+        books.listing = project_state.injector.lock().settings().listing();
         books.ids = ids().map_err(Failure::Broken)?;
         books.request = Request::default();
         let done = work(&mut books);
@@ -191,7 +191,7 @@ impl Store {
         loop {
             let debit = self
                 .project_state(project)
-                .unkind
+                .injector
                 .lock()
                 .take_debit(self.now(project));
             let Some(session) = debit else { return Ok(()) };

@@ -26,7 +26,7 @@ use parking_lot::Mutex;
 use payments_port::{CheckoutRequest, Discount, Operation, OrderReference};
 use tokio::{net::TcpListener, sync::mpsc};
 
-use super::{unkind::Unkindness, *};
+use super::{fault_profile::FaultProfile, *};
 use stripe::{
     Api, Client, Form, SecretKey,
     checkout_sessions::{self, Session},
@@ -41,7 +41,7 @@ mod endpoints;
 mod journeys;
 mod pages;
 mod timeout;
-mod unkind;
+mod fault_profile;
 
 const SECRET: &str = "whsec_sandbox";
 const PROJECT: ProjectId = ProjectId(1);
@@ -203,7 +203,7 @@ impl Stage {
             address: listener.local_addr().unwrap(),
         });
         let note_store = Arc::new(Memory::default());
-        let sandbox = Sandbox::new(host.clone(), note_store.clone(), Unkindness::default());
+        let sandbox = Sandbox::new(host.clone(), note_store.clone(), FaultProfile::default());
         let (sender, came) = mpsc::unbounded_channel();
         let answers = Arc::new(Mutex::new(VecDeque::new()));
         let shop = Shop {
@@ -293,7 +293,7 @@ impl Stage {
     }
 
     /// The kinds of the next events.
-    async fn told(&mut self, count: usize) -> Vec<String> {
+    async fn sent_kinds(&mut self, count: usize) -> Vec<String> {
         let mut kinds = Vec::new();
         for _ in 0..count {
             // In real time: an event that never comes must not hold up the others.

@@ -99,9 +99,9 @@ async fn round(
     let work = move |books: &mut Books| {
         let mut due = Vec::new();
         for event in events::due(books, delay) {
-            let mut unkind = state.unkind.lock();
-            let view = unkind.event(event.view(books));
-            let body: Arc<str> = unkind.print(&view).into();
+            let mut injector = state.injector.lock();
+            let view = injector.event(event.view(books));
+            let body: Arc<str> = injector.print(&view).into();
             due.extend(event.targets_due(books.now, delay).map(|target| Delivery {
                 event: event.head.id.clone(),
                 endpoint: target.endpoint.clone(),

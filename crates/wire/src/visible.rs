@@ -1,4 +1,4 @@
-//! Strangers' texts for the eye: what would not be seen, or would move other text about, is written out.
+//! Escapes untrusted text for display: characters that are invisible, or would move other text, are written out.
 
 use std::borrow::Cow;
 

@@ -79,7 +79,7 @@ pub struct CurrencyTotals {
     pub count: u64,
     /// All amounts, paid or not.
     pub amount_cents: i64,
-    /// The amounts of those that were paid, whatever was refunded since.
+    /// The amounts of those that were paid, refunded since or not.
     pub paid_cents: i64,
     /// What was refunded of them.
     pub refunded_cents: i64,

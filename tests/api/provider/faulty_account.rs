@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     sandbox_shop::{DAY, HOUR, SandboxShop},
     service::Service,
-    stripe::{self, Stripe, Unkindness},
+    stripe::{self, Stripe, FaultProfile},
     stripe_shop::StripeShop,
 };
 
@@ -24,8 +24,8 @@ enum Way {
 
 impl SandboxShop {
     /// Sets switches of the sandbox.
-    async fn unkind(&self, form: &str) {
-        self.ask(Method::POST, "/script/unkindness", form).await;
+    async fn set_faults(&self, form: &str) {
+        self.ask(Method::POST, "/script/fault-profile", form).await;
     }
 
     /// Waits until everything that is late is listed and can be read.
@@ -66,14 +66,14 @@ impl Trouble {
                 format!("broken[{}]=500&broken[{}]=500", name(payment), name(charge))
             }
         };
-        shop.unkind(&form).await;
+        shop.set_faults(&form).await;
     }
 
     async fn end(self, shop: &SandboxShop) {
         match self {
             Self::None => return,
-            Self::Denied(_) => shop.unkind("denied=").await,
-            Self::Broken => shop.unkind("broken=").await,
+            Self::Denied(_) => shop.set_faults("denied=").await,
+            Self::Broken => shop.set_faults("broken=").await,
         }
         // The longest pause between two attempts, and more.
         for _ in 0..6 {
@@ -85,21 +85,21 @@ impl Trouble {
 
 /// The final state of two buyers: one who bought once, was partly refunded and disputed the rest, and one whose
 /// subscription was renewed.
-async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
+async fn lived(fault_profile: &str, way: Way, trouble: Trouble) -> Value {
     let shop = SandboxShop::open().await;
     let tiers = shop.tiers().await;
     if way == Way::ListAlone {
         shop.delay_webhooks().await;
     }
-    if !unkindness.is_empty() {
-        shop.unkind(unkindness).await;
+    if !fault_profile.is_empty() {
+        shop.set_faults(fault_profile).await;
     }
     let checkout = shop.buy_credits("ann").await;
     shop.receive(way).await;
     assert_eq!(
         shop.order(&checkout).await["status"],
         "paid",
-        "{unkindness} {way:?}"
+        "{fault_profile} {way:?}"
     );
     shop.buy("bea", &tiers.small).await;
     shop.receive(way).await;
@@ -136,7 +136,7 @@ async fn lived(unkindness: &str, way: Way, trouble: Trouble) -> Value {
 const EVERY_DAY: &str = "as_stripe=true";
 
 #[tokio::test]
-async fn a_shop_lives_on_an_unkind_account_as_on_a_kind_one() {
+async fn a_shop_works_on_a_faulty_account_as_on_a_faultless_one() {
     let kind = lived("", Way::Webhooks, Trouble::None).await;
     assert_eq!(
         kind["ann"]["orders"],
@@ -144,20 +144,20 @@ async fn a_shop_lives_on_an_unkind_account_as_on_a_kind_one() {
     );
     assert_eq!(kind["bea"]["balances"], json!([500]));
     assert_eq!(kind["bea"]["orders"].as_array().unwrap().len(), 2);
-    for unkindness in [
+    for fault_profile in [
         EVERY_DAY,
         "as_stripe=true&events_shuffled=true&missing_reads=1",
         "as_stripe=true&items_in_front=30&foreign_sales=120",
     ] {
-        let received = lived(unkindness, Way::Webhooks, Trouble::None).await;
-        assert_eq!(received, kind, "by webhooks, {unkindness}");
+        let received = lived(fault_profile, Way::Webhooks, Trouble::None).await;
+        assert_eq!(received, kind, "by webhooks, {fault_profile}");
     }
-    for unkindness in [
+    for fault_profile in [
         EVERY_DAY,
         "as_stripe=true&items_in_front=30&foreign_sales=120&events_late_seconds=600",
     ] {
-        let read = lived(unkindness, Way::ListAlone, Trouble::None).await;
-        assert_eq!(read, kind, "by the list, {unkindness}");
+        let read = lived(fault_profile, Way::ListAlone, Trouble::None).await;
+        assert_eq!(read, kind, "by the list, {fault_profile}");
     }
 }
 
@@ -206,9 +206,9 @@ impl StripeShop {
 }
 
 /// A double that behaves like Stripe on an ordinary day.
-async fn unkind_stripe() -> Stripe {
+async fn faulty_stripe() -> Stripe {
     let stripe = Stripe::start().await;
-    stripe.unkind(Unkindness::as_stripe());
+    stripe.set_faults(FaultProfile::as_stripe());
     stripe
 }
 
@@ -219,7 +219,7 @@ async fn shop_beside(stripe: &Stripe) -> StripeShop {
 
 #[tokio::test]
 async fn two_shops_on_one_account_each_get_their_own_payments() {
-    let stripe = unkind_stripe().await;
+    let stripe = faulty_stripe().await;
     let shops = [shop_beside(&stripe).await, shop_beside(&stripe).await];
     let mut checkouts = Vec::new();
     for (shop, user) in shops.iter().zip(["ann", "bea"]) {
@@ -238,7 +238,7 @@ async fn two_shops_on_one_account_each_get_their_own_payments() {
 
 #[tokio::test]
 async fn a_provider_that_was_away_for_a_day_is_caught_up_with() {
-    let stripe = unkind_stripe().await;
+    let stripe = faulty_stripe().await;
     let shop = shop_beside(&stripe).await;
     let before = shop.open_checkout("ann").await;
     stripe.away(503);
@@ -264,7 +264,7 @@ async fn a_provider_that_was_away_for_a_day_is_caught_up_with() {
 /// hour later.
 #[tokio::test]
 async fn a_payment_reported_during_the_providers_outage_counts_after_it() {
-    let stripe = unkind_stripe().await;
+    let stripe = faulty_stripe().await;
     let shop = shop_beside(&stripe).await;
     let checkout = shop.open_checkout("ann").await;
     stripe.away(503);

@@ -123,7 +123,7 @@ class Balance:
     next_expiry: Optional[NextExpiry] = None
     """What expires next; left out when nothing will."""
     owed: int = 0
-    """Credits that are owed: whatever is credited pays them first. Left out when there are none."""
+    """Credits that are owed: every credit pays them first. Left out when there are none."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -174,8 +174,8 @@ class Wallet(Holdings):
 
     balances: list[Balance]
     code: str
-    """The recovery code: whoever knows it owns the wallet. A session reads `code`, the word that stands for its
-    wallet's code in paths.
+    """The recovery code, which is all that its holder needs to own the wallet. A session reads `code`, the word
+    that it uses in paths.
     """
     features: list[str]
     """Features that the wallet unlocked."""
@@ -186,7 +186,7 @@ class Wallet(Holdings):
     frozen_at: Optional[datetime] = None
     """Since when it is frozen; to secret keys only."""
     frozen_reason: Optional[str] = None
-    """Why it is frozen, where that was said; to secret keys only."""
+    """Why it is frozen, if a reason was given; to secret keys only."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -205,7 +205,7 @@ class ExternalWallet(Holdings):
     frozen_at: Optional[datetime] = None
     """Since when it is frozen; to secret keys only."""
     frozen_reason: Optional[str] = None
-    """Why it is frozen, where that was said; to secret keys only."""
+    """Why it is frozen, if a reason was given; to secret keys only."""
     wallet_id: Optional[str] = None
     """The wallet's identifier: `wal_…`"""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -245,8 +245,8 @@ class Order:
     """The pairs that the checkout was created with."""
     price_id: str
     processing: bool
-    """Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an order
-    that expired meanwhile: the payment then makes it paid.
+    """Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an expired
+    order: the payment then makes it paid.
     """
     product_id: str
     quantity: int
@@ -259,9 +259,9 @@ class Order:
     """The provider's checkout session; null for a renewal or a switch."""
     code: Optional[str] = None
     """The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment
-    has made the wallet. A publishable key reads it where the payment made the wallet, or whoever opened the
-    checkout named the code; it reads null once the code was replaced, and from a day after the payment on if
-    it reads the order by its checkout. A session reads null.
+    has made the wallet. A publishable key reads it where the payment made the wallet, or the buyer named the
+    code at the checkout; it reads null once the code was replaced, and from a day after the payment on if it
+    reads the order by its checkout. A session reads null.
     """
     customer_email: Optional[str] = None
     """The buyer's e-mail address. Left out for a publishable key."""
@@ -310,8 +310,8 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Deduction:
-    """The result of a deduction or of settling a hold. What became of the cost is told where the request said
-    what to do with a shortfall, and where there was one.
+    """The result of a deduction or of settling a hold. The parts of the cost are there if the request named
+    `onShortfall`, or if there was a shortfall.
     """
 
     balance: int

@@ -56,7 +56,7 @@ fn unread(body: &str) -> Option<String> {
 }
 
 #[test]
-fn a_caller_may_have_unknown_fields_refused_at_whatever_depth() {
+fn a_caller_may_have_unknown_fields_refused_at_any_depth() {
     let good = r#"{"amount":7,"name":"J","meta":{"any": {"thing": [1.5]}},"items":[{"amount":1}]}"#;
     assert_eq!(unread(good), None);
     for (body, path) in [

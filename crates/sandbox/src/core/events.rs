@@ -2,7 +2,7 @@
 
 use super::{api::covers, prelude::*};
 
-/// Seconds before each retry of an event that was not accepted; after the last it is given up.
+/// Seconds before each retry of an event that was not accepted; after the last it has failed.
 const PAUSES: [i64; 12] = [
     2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
 ];

@@ -83,8 +83,8 @@ impl Fault {
                 Refusal::invalid(message).with_code("lock_timeout")
             }
             Kind::Hang | Kind::Lost | Kind::Error => {
-                let message = "Sorry! There was an error while talking to Stripe. (The sandbox was \
-                               told to say so.)";
+                let message = "Sorry! There was an error while talking to Stripe. (A script \
+                               asked the sandbox for it.)";
                 let kind = "api_error";
                 Refusal {
                     kind,

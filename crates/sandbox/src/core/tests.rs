@@ -130,7 +130,7 @@ impl Shop {
     }
 
     /// The types of events since the last call, oldest first.
-    fn told(&mut self) -> Vec<String> {
+    fn sent_kinds(&mut self) -> Vec<String> {
         let events = self
             .books
             .newest::<Event>(|event| event.targets.iter().any(|to| to.endpoint.is_none()));

@@ -16,7 +16,7 @@ use axum::{
 use domain::id::ProjectId;
 use stripe::API_VERSION;
 
-use super::{auth, failed, refused, unkind};
+use super::{auth, failed, refused, fault_profile};
 use crate::{
     Keys, Sandbox,
     core::{
@@ -28,7 +28,7 @@ use crate::{
         script,
     },
     store::Failure,
-    unkind::{Outcome, Request},
+    fault_profile::{Outcome, Request},
 };
 
 /// Origin of the clock that rate limits count by: a project's own clock moves in leaps.
@@ -112,9 +112,9 @@ async fn answer_script(
     let method = incoming.method.as_str();
     let state = match incoming.path.as_str() {
         "faults" => project_state.faults.lock().call(method, &params)?,
-        "unkindness" => {
+        "fault-profile" => {
             let now = sandbox.0.now(project);
-            unkind::script(&mut project_state.unkind.lock(), method, &params, now)?
+            fault_profile::script(&mut project_state.injector.lock(), method, &params, now)?
         }
         _ => {
             let incoming = incoming.clone();
@@ -127,8 +127,8 @@ async fn answer_script(
             state
         }
     };
-    let printed = project_state.unkind.lock().print(&state);
-    Ok(unkind::respond(200, printed, []))
+    let printed = project_state.injector.lock().print(&state);
+    Ok(fault_profile::respond(200, printed, []))
 }
 
 async fn answer_api(
@@ -150,7 +150,7 @@ async fn answer_api(
     let work = move |books: &mut Books| {
         books.request = incoming.cause();
         let mut is_replayed = false;
-        let (path, form) = (format!("/v1/{}", incoming.path), unkind::form(&params));
+        let (path, form) = (format!("/v1/{}", incoming.path), fault_profile::form(&params));
         let request = Request {
             method: incoming.method.as_str(),
             path: &path,
@@ -161,12 +161,12 @@ async fn answer_api(
             millis,
         };
         let outcome = state
-            .unkind
+            .injector
             .lock()
             .answer(&request, |_, read_path, read_form| {
                 // Other pages and objects that are read in its place are not the caller's operation.
                 if !std::ptr::eq(read_form, &form) || read_path != path {
-                    return unkind::read(books, read_path, read_form);
+                    return fault_profile::read(books, read_path, read_form);
                 }
                 let call = Call {
                     method: request.method,
@@ -190,12 +190,12 @@ async fn answer_api(
         return Ok(hang(fault).await);
     }
     let mut answer = match outcome {
-        Ok((Outcome::Silence, _)) => return Ok(unkind::silence().await),
+        Ok((Outcome::Silence, _)) => return Ok(fault_profile::silence().await),
         Ok((Outcome::Answer { answer, headers }, replayed)) => {
             let replayed = replayed.then(|| ("idempotent-replayed", "true".to_owned()));
             let headers = headers.into_iter().chain(replayed);
-            let printed = project_state.unkind.lock().print(&answer.body);
-            unkind::respond(answer.status, printed, headers)
+            let printed = project_state.injector.lock().print(&answer.body);
+            fault_profile::respond(answer.status, printed, headers)
         }
         Err(failure) => failed(&failure),
     };

@@ -72,7 +72,7 @@ pub(super) async fn act(
         fields?;
         let is_debit = action == Action::Pay
             && project_state
-                .unkind
+                .injector
                 .lock()
                 .begin_debit(&session_id, books.now);
         let action = if is_debit { Action::PayLater } else { action };

@@ -186,7 +186,7 @@ fn complete(session: &Session, books: &Books, notice: &Notice) -> Markup {
             "good",
             "✓",
             "Payment complete",
-            "Thank you. The shop has been told.",
+            "Thank you. The shop has been notified.",
         ),
     };
     let (settle, fail) = (("settle", "Settle payment"), ("fail", "Fail payment"));

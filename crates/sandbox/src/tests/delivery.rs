@@ -9,7 +9,7 @@ async fn two_events(stage: &Stage) {
 }
 
 #[tokio::test]
-async fn they_wait_as_long_as_they_are_told_to() {
+async fn they_wait_as_long_as_configured() {
     let mut stage = Stage::new().await;
     stage.host.settings.lock().delay_seconds = 60;
     two_events(&stage).await;
@@ -21,9 +21,9 @@ async fn they_wait_as_long_as_they_are_told_to() {
     stage.silent();
     stage.set_clock(START + 60_000);
     stage.run().await;
-    let told = stage.told(2).await;
+    let sent = stage.sent_kinds(2).await;
     assert_eq!(
-        told,
+        sent,
         ["payment_intent.succeeded", "checkout.session.completed"]
     );
     stage.run().await;
@@ -31,7 +31,7 @@ async fn they_wait_as_long_as_they_are_told_to() {
 }
 
 #[tokio::test]
-async fn they_come_twice_and_in_another_order_when_told_to() {
+async fn they_come_twice_and_shuffled_when_configured() {
     let mut stage = Stage::new().await;
     {
         let mut settings = stage.host.settings.lock();
@@ -39,9 +39,9 @@ async fn they_come_twice_and_in_another_order_when_told_to() {
         settings.duplicates = 1;
     }
     two_events(&stage).await;
-    let told = stage.told(4).await;
+    let sent = stage.sent_kinds(4).await;
     let (later, earlier) = ("checkout.session.completed", "payment_intent.succeeded");
-    assert_eq!(told, [later, earlier, later, earlier]);
+    assert_eq!(sent, [later, earlier, later, earlier]);
     stage.run().await;
     stage.silent();
 }
@@ -51,14 +51,14 @@ async fn one_that_is_not_taken_is_tried_again() {
     let mut stage = Stage::new().await;
     stage.answers.lock().extend([500, 302]);
     two_events(&stage).await;
-    assert_eq!(stage.told(2).await.len(), 2);
+    assert_eq!(stage.sent_kinds(2).await.len(), 2);
     stage.run().await;
     stage.silent();
     let due = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
     assert_eq!(due, Timestamp(START + 2000));
     stage.set_clock(due.0);
     stage.run().await;
-    assert_eq!(stage.told(2).await.len(), 2);
+    assert_eq!(stage.sent_kinds(2).await.len(), 2);
     stage.run().await;
     stage.silent();
 }
@@ -77,12 +77,12 @@ async fn a_restart_loses_nothing() {
     stage.sandbox = Sandbox::new(
         stage.host.clone(),
         stage.note_store.clone(),
-        Unkindness::default(),
+        FaultProfile::default(),
     );
     stage.set_clock(START + 60_000);
     stage.run().await;
     assert_eq!(
-        stage.told(4).await,
+        stage.sent_kinds(4).await,
         [
             "customer.subscription.created",
             "payment_intent.succeeded",
@@ -95,10 +95,10 @@ async fn a_restart_loses_nothing() {
     assert_eq!(renewal, Timestamp(START + 28 * DAY));
     stage.set_clock(renewal.0);
     stage.run().await;
-    assert_eq!(stage.told(1).await, ["customer.subscription.updated"]);
+    assert_eq!(stage.sent_kinds(1).await, ["customer.subscription.updated"]);
     stage.set_clock(renewal.0 + 3_600_000);
     stage.run().await;
-    assert_eq!(stage.told(2).await.len(), 2);
+    assert_eq!(stage.sent_kinds(2).await.len(), 2);
     stage.silent();
 }
 

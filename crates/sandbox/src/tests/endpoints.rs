@@ -19,14 +19,14 @@ async fn elsewhere(answers: &[u16]) -> (String, mpsc::UnboundedReceiver<(HeaderM
 }
 
 #[tokio::test]
-async fn an_endpoint_hears_what_it_asked_for_signed_with_its_own_secret() {
+async fn an_endpoint_gets_its_types_signed_with_its_own_secret() {
     let mut stage = Stage::new().await;
     let (url, mut came) = elsewhere(&[500]).await;
     let form = format!("url={url}&enabled_events[0]=checkout.session.completed");
     let (_, endpoint) = stage.send("webhook_endpoints", &form).await;
     let session = stage.session(credits(), Promotion::None).await;
     stage.act(&session.url.unwrap(), "pay", "").await;
-    assert_eq!(stage.told(2).await[1], "checkout.session.completed");
+    assert_eq!(stage.sent_kinds(2).await[1], "checkout.session.completed");
     let first = came.recv().await.unwrap();
     assert!(came.try_recv().is_err(), "only what it asked for");
     let list = "events?type=checkout.session.completed";
@@ -65,7 +65,7 @@ async fn the_server_knocks_at_no_strangers_door() {
     let session = stage.session(credits(), Promotion::None).await;
     let begun = std::time::Instant::now();
     stage.act(&session.url.unwrap(), "expire", "").await;
-    stage.told(1).await;
+    stage.sent_kinds(1).await;
     assert!(
         begun.elapsed() < Duration::from_secs(2),
         "nobody was called there"

@@ -34,7 +34,7 @@ async fn something_is_bought_once_and_given_back_in_two_parts() {
         .unwrap();
     assert_eq!(intent.amount_received, 500);
     assert!(intent.metadata.order.is_some());
-    assert_eq!(stage.told(1).await, ["payment_intent.succeeded"]);
+    assert_eq!(stage.sent_kinds(1).await, ["payment_intent.succeeded"]);
     let event = stage.came.recv().await.unwrap();
     assert_eq!(event.created, START / 1000);
     let completed: Session = event.about(&["checkout.session.completed"]);
@@ -69,7 +69,7 @@ async fn a_session_is_expired_by_the_shop() {
         .await
         .unwrap();
     assert_eq!(expired.status, Some(SessionStatus::Expired));
-    assert_eq!(stage.told(1).await, ["checkout.session.expired"]);
+    assert_eq!(stage.sent_kinds(1).await, ["checkout.session.expired"]);
     assert_eq!(stage.act(&session.url.unwrap(), "pay", "").await.0, 409);
     assert!(
         stage
@@ -121,11 +121,11 @@ async fn a_later_payment_settles_or_fails() {
         let session = stage.session(credits(), Promotion::None).await;
         let url = session.url.unwrap();
         stage.act(&url, "pay_later", "").await;
-        assert_eq!(stage.told(1).await, ["checkout.session.completed"]);
+        assert_eq!(stage.sent_kinds(1).await, ["checkout.session.completed"]);
         assert_eq!(stage.act(&url, action, "").await.0, 200);
         assert_eq!(stage.act(&url, action, "").await.0, 200);
         let count = if action == "settle" { 2 } else { 1 };
-        assert_eq!(stage.told(count).await.last().unwrap(), kind);
+        assert_eq!(stage.sent_kinds(count).await.last().unwrap(), kind);
         stage.silent();
     }
 }
@@ -162,7 +162,7 @@ async fn subscriber(stage: &mut Stage) -> (Session, StoredPrice, String) {
         .session(Item::Subscription(small.id), Promotion::None)
         .await;
     stage.act(&session.url.clone().unwrap(), "pay", "").await;
-    stage.told(4).await;
+    stage.sent_kinds(4).await;
     let session = client.read(&session.id).await.unwrap();
     let visit = visit(stage, &session).await;
     (session, large, visit)
@@ -188,7 +188,7 @@ async fn a_subscription_renews_by_the_clock() {
         assert_eq!(due, Timestamp(START + days * DAY));
         stage.set_clock(due.0);
         stage.run().await;
-        assert_eq!(stage.told(1).await, ["customer.subscription.updated"]);
+        assert_eq!(stage.sent_kinds(1).await, ["customer.subscription.updated"]);
         let hour = stage.sandbox.next_due(PROJECT).await.unwrap().unwrap();
         assert_eq!(
             hour.0 - due.0,
@@ -197,8 +197,8 @@ async fn a_subscription_renews_by_the_clock() {
         );
         stage.set_clock(hour.0);
         stage.run().await;
-        let told = stage.told(2).await;
-        assert_eq!(told, ["payment_intent.succeeded", "invoice.paid"]);
+        let sent = stage.sent_kinds(2).await;
+        assert_eq!(sent, ["payment_intent.succeeded", "invoice.paid"]);
     }
     let subscription = client.read(&id).await.unwrap();
     let invoice = client
@@ -244,7 +244,7 @@ async fn a_tier_is_switched_up_at_once_and_down_later() {
     );
     assert_eq!(invoice.amount_paid, 1000);
     assert_eq!(invoice.cycle_lines().next(), None);
-    stage.told(3).await;
+    stage.sent_kinds(3).await;
     let small = client
         .find_price(&new_price(1, 1000))
         .await
@@ -284,8 +284,8 @@ async fn a_declined_card_is_past_due_until_it_works_again() {
     assert_eq!(state["cardDeclines"], true);
     stage.set_clock(START + 28 * DAY + 3_600_000);
     stage.run().await;
-    let told = stage.told(3).await;
-    assert_eq!(told[2], "invoice.payment_failed");
+    let sent = stage.sent_kinds(3).await;
+    assert_eq!(sent[2], "invoice.payment_failed");
     let subscription = client.read(&id).await.unwrap();
     assert_eq!(subscription.status, SubscriptionStatus::PastDue);
     let invoice = client
@@ -305,7 +305,7 @@ async fn a_declined_card_is_past_due_until_it_works_again() {
         (status, &state["subscriptions"][0]["status"]),
         (200, &"active".into())
     );
-    assert!(stage.told(3).await.contains(&"invoice.paid".to_owned()));
+    assert!(stage.sent_kinds(3).await.contains(&"invoice.paid".to_owned()));
 }
 
 #[tokio::test]
@@ -345,5 +345,5 @@ async fn a_dispute_withholds_and_gives_back() {
     );
     assert!(ChargeId::new(charge.as_str().unwrap()).is_ok());
     assert!(PaymentId::new(intent.as_str().unwrap()).is_ok());
-    assert_eq!(stage.told(1).await, ["charge.refunded"]);
+    assert_eq!(stage.sent_kinds(1).await, ["charge.refunded"]);
 }

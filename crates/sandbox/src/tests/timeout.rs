@@ -124,7 +124,7 @@ async fn one_that_hangs_does_nothing_and_one_that_is_lost_did_it() {
         let request = stage.ask(Method::POST, "customers");
         let impatient = request.timeout(Duration::from_secs(2)).send().await;
         assert!(impatient.unwrap_err().is_timeout());
-        // The client may have given up before its request was done.
+        // The client may have timed out before its request was done.
         while stage.get("customers").await["data"]
             .as_array()
             .unwrap()
@@ -149,7 +149,7 @@ async fn a_bank_is_played_by_scripts_and_on_the_portals_page() {
         .get(&format!("checkout/sessions/{}", session.id))
         .await;
     let intent = session["payment_intent"].as_str().unwrap();
-    stage.told(2).await;
+    stage.sent_kinds(2).await;
     let (_, refund) = {
         stage
             .script(&format!("charges/{intent}"), "refunds=pending")
@@ -158,12 +158,12 @@ async fn a_bank_is_played_by_scripts_and_on_the_portals_page() {
         stage.send("refunds", &form).await
     };
     assert_eq!(refund["status"], "pending");
-    assert_eq!(stage.told(1).await, ["charge.refunded"]);
+    assert_eq!(stage.sent_kinds(1).await, ["charge.refunded"]);
     let path = format!("refunds/{}", refund["id"].as_str().unwrap());
     let (status, failed) = stage.script(&format!("{path}/fail"), "").await;
     assert_eq!((status, &failed["status"]), (200, &json!("failed")));
     let kinds = ["refund.updated", "charge.refund.updated", "refund.failed"];
-    assert_eq!(stage.told(3).await, kinds);
+    assert_eq!(stage.sent_kinds(3).await, kinds);
     let features = "features[invoice_history][enabled]=true";
     stage.send("billing_portal/configurations", features).await;
     let form = format!("customer={}", session["customer"].as_str().unwrap());

@@ -39,7 +39,7 @@ enum WantedStatus {
     Pending,
     /// Those that were accepted.
     Succeeded,
-    /// Those that were given up.
+    /// Those that have failed for good.
     Failed,
 }
 

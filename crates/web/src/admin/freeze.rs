@@ -18,7 +18,7 @@ use crate::{
 struct FreezeWallet {
     /// True freezes the wallet, false lets it be used again.
     frozen: bool,
-    /// Why. Whoever tries to use the wallet is told it.
+    /// Why. Callers that try to use the wallet are shown it.
     reason: Option<NoteText>,
 }
 

@@ -1,4 +1,4 @@
-//! Replaces a wallet's recovery code, whoever knows the present one.
+//! Replaces a wallet's recovery code, for an operator.
 
 use axum::{extract::State, response::Response};
 use edge::{Authorized, Support, body::MaybeBody};
@@ -14,7 +14,7 @@ use wire::{
 use super::path::Segments;
 use crate::{admin::App, http::idempotency::KeyHeader};
 
-/// Who is told the new code. The body may be left out.
+/// Who gets the new code. The body may be left out.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReplaceCode {
@@ -90,12 +90,12 @@ pub(super) async fn replace_code(
     // Everything that mailing it needs comes first: else nobody would know the new code.
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
-    let told = match &mail {
+    let recipient = match &mail {
         None | Some(MailTo::FirstBuyer(false)) => Recipient::Caller,
         Some(MailTo::FirstBuyer(true)) => Recipient::FirstBuyer,
         Some(MailTo::Named(_)) => Recipient::Named,
     };
-    if told != Recipient::Caller && view.external_user.is_some() {
+    if recipient != Recipient::Caller && view.external_user.is_some() {
         return Err(Error::new(ErrorCode::NoRecoveryCode));
     }
     let to = match mail {
@@ -117,7 +117,7 @@ pub(super) async fn replace_code(
     let (handle, mailer) = (&app.handle, &app.mailer);
     let replaced =
         code_replacement::replace_code(handle, mailer, of, to.clone(), key.as_ref()).await?;
-    caller.did(in_words(&replaced, &view.id, told));
+    caller.did(in_words(&replaced, &view.id, recipient));
     let answer = ReplacedCode {
         code: to.is_none().then(|| replaced.code.reveal()),
         mailed_to: to.as_ref().map(|to| to.as_str()),

@@ -74,7 +74,7 @@ fn named(projects: Vec<ProjectText>) -> Vec<ProjectId> {
 #[schema(as = NewUser)]
 struct Create {
     name: NameText,
-    /// By which they sign in. No two users have the same, in whatever case.
+    /// By which they sign in. No two users have the same; case does not count.
     email: EmailText,
     role: RoleText,
     /// The projects that they work with; null or left out: all. An owner works with all.

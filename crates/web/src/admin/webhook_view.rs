@@ -95,7 +95,7 @@ enum DeliveryStatus {
     Pending,
     /// It was accepted.
     Succeeded,
-    /// It was given up.
+    /// It has failed for good.
     Failed,
 }
 

@@ -164,7 +164,7 @@ pub(super) async fn checkout(
     }
     let wallet = match wallet {
         Some(NamedWallet::Code(Err(malformed))) => {
-            return Err(guesses.in_vain(malformed.reveal(), ErrorCode::WalletNotFound));
+            return Err(guesses.wrong_code(malformed.reveal(), ErrorCode::WalletNotFound));
         }
         other => other.map(NamedWallet::address).transpose()?,
     };
@@ -208,7 +208,7 @@ pub(super) async fn checkout(
         let whose = match &new.wallet {
             Some(address) if address.user().is_some() => format!("user {}", address.reveal()),
             Some(address) => format!("code {}", address.reveal()),
-            // Strangers share a key that is public: whoever guesses the name must not get another's order.
+            // A public key is shared by strangers: a guess of the name must not open another's order.
             None if counted => format!("client {}", context.client),
             None => "nobody".to_owned(),
         };
@@ -235,7 +235,7 @@ pub(super) async fn checkout(
         (
             payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)),
             Some(code),
-        ) => guesses.in_vain(code.reveal(), ErrorCode::WalletNotFound),
+        ) => guesses.wrong_code(code.reveal(), ErrorCode::WalletNotFound),
         (error @ payments::Error::Provider(payments_port::Error::InvalidDiscountCode(_)), _) => {
             guesses.miss_as(&discount, Error::from_payments(error, &key))
         }
@@ -250,7 +250,7 @@ pub(super) async fn checkout(
 }
 
 impl Checkout {
-    /// The wallet, and where the buyer goes after paying and on giving up. Everything malformed is refused before anything that this
+    /// The wallet, and where the buyer goes after paying and on cancelling. Everything malformed is refused before anything that this
     /// kind of key may not do.
     fn redirects(
         &mut self,

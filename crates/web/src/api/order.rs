@@ -75,8 +75,8 @@ impl OrderPath {
 ///
 /// By the order's or the checkout's identifier. `customerEmail` is there with a secret key only. A
 /// checkout's identifier is part of addresses, which are logged: with a publishable key it shows `code` for 24
-/// hours after the payment, the order's identifier without end, where the order's payment made the wallet or whoever
-/// opened the checkout named it by its code, and as long as that code was not replaced. A session is shown no code.
+/// hours after the payment, the order's identifier for ever, if the order's payment made the wallet or the buyer
+/// named it by its code, and as long as that code was not replaced. A session is shown no code.
 #[utoipa::path(
     get,
     path = "/api/v1/orders/{orderIdOrCheckoutId}",
@@ -104,7 +104,7 @@ pub(super) async fn read_order(
     let order = path.named.find(&app.handle, &key.scope).await;
     let order = order.map_err(|error| match error {
         actors::Error::Rejected(Rejection::OrderNotFound) => {
-            path.guesses.in_vain(&path.typed, ErrorCode::OrderNotFound)
+            path.guesses.wrong_code(&path.typed, ErrorCode::OrderNotFound)
         }
         other => Error::from_wallet(other, &key),
     })?;

@@ -149,7 +149,7 @@ fn starts(
             .ok_or_else(|| Error::invalid(name, message))
     };
     let to = match to {
-        // The end of the interval that the last instant before it lies in.
+        // The end of the interval that has the last instant before it.
         Some(to) => span("to", Timestamp(to.0.saturating_sub(1)))?.end,
         None => span("to", now)?.end,
     };
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_cut_to_the_interval_and_have_no_gaps() {
+    fn ranges_are_cut_to_the_interval_and_have_no_gaps() {
         assert_eq!(hours(Some(3), Some(6), 9).unwrap(), [3, 4, 5, 6]);
         assert_eq!(
             hours(Some(8), None, 9).unwrap(),

@@ -1,4 +1,4 @@
-//! A recovery code in a path, or in a header that stands in for it. With a publishable key every different
+//! A recovery code in a path, or in a header that replaces it. With a publishable key every different
 //! code that opens nothing is counted, and after too many of them none is looked up: guessing must not pay.
 //! Discount codes are codes, too. Orders and holds that do not exist count; but one that exists is shown
 //! all the same, since nobody guesses its id, and many callers may share an address.
@@ -26,7 +26,7 @@ use wire::{
 
 use super::subject::NamedWallet;
 
-/// Counts the codes that a caller tries in vain: with a publishable key only.
+/// Counts the wrong codes that a caller tries: with a publishable key only.
 pub(crate) struct MissCounter(Option<CountedCaller>);
 
 /// The code that a request's path or header names, malformed or not.
@@ -84,7 +84,7 @@ impl MissCounter {
 
     /// Counts a miss. Returns the error for the caller: `otherwise`, or the limit's once it is
     /// exceeded.
-    pub(crate) fn in_vain(&self, tried: &str, otherwise: ErrorCode) -> Error {
+    pub(crate) fn wrong_code(&self, tried: &str, otherwise: ErrorCode) -> Error {
         self.miss_as(tried, Error::new(otherwise))
     }
 
@@ -172,28 +172,28 @@ impl CodePath {
 
     /// The address of the wallet; a malformed code counts as one that opens nothing.
     pub(crate) fn address(&self) -> Result<&Address, Error> {
-        self.address.as_ref().map_err(|_| self.in_vain())
+        self.address.as_ref().map_err(|_| self.wrong_code())
     }
 
     /// The recovery code; a malformed one counts as one that opens nothing.
     pub(crate) fn code(&self) -> Result<&RecoveryCode, Error> {
-        self.address()?.code().ok_or_else(|| self.in_vain())
+        self.address()?.code().ok_or_else(|| self.wrong_code())
     }
 
     /// The caller's error for a wallet's; a wallet that does not exist is counted as a miss.
     pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
         match error {
-            actors::Error::Rejected(Rejection::WalletNotFound) => self.in_vain(),
+            actors::Error::Rejected(Rejection::WalletNotFound) => self.wrong_code(),
             other => Error::from_wallet(other, project),
         }
     }
 
-    fn in_vain(&self) -> Error {
+    fn wrong_code(&self) -> Error {
         let tried = match &self.address {
             Ok(address) => address.reveal(),
             Err(malformed) => malformed.reveal().into(),
         };
-        self.guesses.in_vain(&tried, ErrorCode::WalletNotFound)
+        self.guesses.wrong_code(&tried, ErrorCode::WalletNotFound)
     }
 }
 

@@ -50,7 +50,7 @@ impl HoldPath {
     }
 
     fn nothing(&self) -> Error {
-        self.guesses.in_vain(&self.named, ErrorCode::HoldNotFound)
+        self.guesses.wrong_code(&self.named, ErrorCode::HoldNotFound)
     }
 }
 

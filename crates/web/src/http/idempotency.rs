@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_stands_in_for_the_field_and_may_not_contradict_it() {
+    fn the_header_replaces_the_field_and_may_not_contradict_it() {
         assert_eq!(key(None, Some("a")).unwrap(), "a");
         assert_eq!(key(Some("a"), None).unwrap(), "a");
         assert_eq!(key(Some("é"), Some("é")).unwrap(), "é");

@@ -76,7 +76,7 @@ impl Interface {
                 "parameters": { "Prefer": {
                     "name": "Prefer",
                     "in": "header",
-                    "description": "`handling=strict` (RFC 7240): a field that nobody reads, at whatever depth of \
+                    "description": "`handling=strict` (RFC 7240): an unknown field, at any depth of \
                         the body, is 400 `invalid_request` with its path as `param`, and not ignored.",
                     "schema": { "type": "string", "examples": ["handling=strict"] },
                 } },

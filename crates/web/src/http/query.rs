@@ -60,7 +60,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
         return Err(Error::invalid(param, "The query is not UTF-8."));
     }
     parse(text).map_err(|error| {
-        // A plus sign means a space; whoever meant the sign itself may not know.
+        // A plus sign means a space, which callers that meant the sign may not know.
         let escaped = text.replace('+', "%2B");
         let is_meant = escaped != text
             && parse::<T>(&escaped).map_or_else(|other| other.param() != error.param(), |_| true);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plus_sign_that_was_meant_is_told_about() {
+    fn a_plus_sign_is_explained() {
         let refused = |query: &str| read::<List>(query).unwrap_err();
         let instant = refused("externalUserId=a&from=2030-01-01T00:00:00+02:00");
         assert_eq!(instant.param(), Some("from"));

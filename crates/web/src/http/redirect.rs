@@ -4,7 +4,7 @@
 //!
 //! With a publishable key the address must be `https`, or `http` on loopback, without user
 //! information, and its origin must be on the project's allowlist if there is one: otherwise it is
-//! a `redirect_not_allowed`, whatever the scheme (`javascript:` is a well-formed address of a
+//! a `redirect_not_allowed`, with any scheme (`javascript:` is a well-formed address of a
 //! scheme that is not allowed). With a secret key any `http(s)` address will do, and another scheme
 //! is an `invalid_request`. With either key an address is an `invalid_request` if it is not
 //! absolute, or if parsers disagree about it: with a backslash, a wrong number of slashes, spaces

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_stands_behind_the_address_is_not_repeated() {
+    async fn the_query_of_the_address_is_not_repeated() {
         for path in ["/checkout/success", "/checkout/cancelled"] {
             let (_, plain) = open(path).await;
             let query = "session_id=cs_test_1&x=%3Cscript%3Ealert(1)%3C/script%3E&code=APPLE";

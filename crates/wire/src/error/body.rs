@@ -71,7 +71,7 @@ pub struct ErrorBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<OpenInvoice>)]
     open_invoice: Option<&'a OpenInvoice>,
-    /// Why the wallet is frozen; with `wallet_frozen`, where that was said.
+    /// Why the wallet is frozen; with `wallet_frozen`, if a reason was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     reason: Option<&'a str>,

@@ -80,7 +80,7 @@ mod tests {
             "DE-de",
             "en-u-hc-h12",
             "de-x-a",
-            "x-whatever",
+            "x-anything",
             "i-klingon",
             "en-a-bb-x-a-b",
         ] {

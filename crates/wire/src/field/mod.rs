@@ -1,6 +1,6 @@
 //! What a field of a request may hold. Each type reads itself, refuses what breaks its bounds, and
 //! describes exactly these bounds in the OpenAPI document. It says in `expecting` what it wants: the
-//! caller is told that, and never what was there instead.
+//! caller learns that, and never what was there instead.
 
 mod cents;
 mod choice;

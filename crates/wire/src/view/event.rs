@@ -28,8 +28,7 @@ pub struct Event {
     /// When it happened, by the project's clock.
     timestamp: Instant,
     /// When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
-    /// Much later than `timestamp` where a wallet was not touched for long, and its credits expired meanwhile,
-    /// say.
+    /// Much later than `timestamp` where a wallet was not touched for long, and its credits expired, for example.
     recorded_at: Instant,
     data: Data,
 }
@@ -131,7 +130,7 @@ struct WalletData {
     /// The order behind them.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_id: Option<String>,
-    /// Why the wallet is frozen, with `wallet.frozen`, where that was said.
+    /// Why the wallet is frozen, with `wallet.frozen`, if a reason was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     frozen_reason: Option<String>,
     /// All features that the wallet unlocks after it, with `features.changed`; left out where they

@@ -24,15 +24,15 @@ pub struct Order {
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     #[schema(value_type = String, example = "paid")]
     status: OrderStatus,
-    /// Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an
-    /// order that expired meanwhile: the payment then makes it paid.
+    /// Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an expired
+    /// order: the payment then makes it paid.
     processing: bool,
     /// `checkout`, `renewal` or `switch`
     #[schema(value_type = String, example = "checkout")]
     kind: OrderKind,
     /// The recovery code of the anonymous wallet that it fills. Null for a user's wallet and until the payment has
-    /// made the wallet. A publishable key reads it where the payment made the wallet, or whoever opened the checkout named
-    /// the code; it reads null once the code was replaced, and from a day after the payment on if it reads the order by
+    /// made the wallet. A publishable key reads it where the payment made the wallet, or the buyer named the code at
+    /// the checkout; it reads null once the code was replaced, and from a day after the payment on if it reads the order by
     /// its checkout. A session reads null.
     code: Option<String>,
     /// Credits that the wallet can spend now of the product that the order fills.
@@ -164,7 +164,7 @@ impl Order {
 }
 
 /// The recovery code that a key of this kind may read: a publishable key does not learn a code that replaced a leaked
-/// one, or that whoever opened the checkout did not know.
+/// one, or that the buyer did not know at the checkout.
 fn readable_code(answer: &OrderAnswer, kind: KeyKind) -> Option<&RecoveryCode> {
     let code = answer.code.as_ref();
     code.filter(|_| kind == KeyKind::Secret || answer.is_original_code)

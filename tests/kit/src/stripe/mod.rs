@@ -8,7 +8,7 @@
 mod notes;
 #[cfg(test)]
 mod tests;
-mod unkind;
+mod fault_profile;
 mod world;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -21,8 +21,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use parking_lot::Mutex;
-pub use sandbox::unkind::Unkindness;
-use sandbox::unkind::{Answer, Outcome, Parameters, Request};
+pub use sandbox::fault_profile::FaultProfile;
+use sandbox::fault_profile::{Answer, Outcome, Parameters, Request};
 use serde_json::{Value, json};
 
 use ::stripe::{
@@ -335,14 +335,14 @@ async fn answer(
     }
 }
 
-/// Responds as the account's unkindness says; `None`: not at all.
+/// Responds as the account's fault profile says; `None`: not at all.
 fn as_it_is(world: &mut Host, call: &Call) -> Option<Response> {
     let (now, millis) = world.time();
     let request = call.request(now, millis);
     // Put back below, as the borrow checker needs the rest of `world` until then.
-    let mut unkind = std::mem::take(&mut world.unkind);
+    let mut injector = std::mem::take(&mut world.injector);
     let mut repeated = false;
-    let outcome = unkind.answer(&request, |method, path, form| {
+    let outcome = injector.answer(&request, |method, path, form| {
         let request = Request {
             method,
             path,
@@ -356,7 +356,7 @@ fn as_it_is(world: &mut Host, call: &Call) -> Option<Response> {
         repeated = reply.is_replayed;
         Ok::<_, std::convert::Infallible>(reply.answer)
     });
-    let printed = |body: &Value| unkind.print(body);
+    let printed = |body: &Value| injector.print(body);
     let response = match outcome {
         Ok(Outcome::Answer { answer, headers }) if answer.status < 500 => {
             let status = StatusCode::from_u16(answer.status).unwrap();
@@ -371,7 +371,7 @@ fn as_it_is(world: &mut Host, call: &Call) -> Option<Response> {
         Ok(Outcome::Silence) => None,
         Err(never) => match never {},
     };
-    world.unkind = unkind;
+    world.injector = injector;
     response.map(|mut response| {
         if repeated {
             let value = HeaderValue::from_static("true");

@@ -8,7 +8,7 @@ use std::{
 
 use sandbox::{
     account::{Account, SandboxReply},
-    unkind::{Answer, Parameters, Request, Unkind},
+    fault_profile::{Answer, Parameters, Request, FaultInjector},
 };
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ pub(super) struct Host {
     /// Whether to record neither requests nor responses, which would fill the memory under load.
     pub(super) forgets: bool,
     /// Stripe's behaviour beyond responses.
-    pub(super) unkind: Unkind,
+    pub(super) injector: FaultInjector,
     /// The clock; `None`: the machine's.
     pub(super) clock: Option<Clock>,
 }
@@ -59,7 +59,7 @@ impl Host {
             always: Vec::new(),
             shown: HashMap::new(),
             accounts: HashMap::new(),
-            unkind: Unkind::default(),
+            injector: FaultInjector::default(),
             clock: None,
         }
     }

@@ -5,7 +5,7 @@ use crate::core::prelude::*;
 
 const MAX_TYPES: usize = 20;
 
-/// Whether a type is wanted: `charge.*` stands for all that begin with `charge.`.
+/// Whether a type is wanted: `charge.*` means all that begin with `charge.`.
 pub(crate) fn covers(wanted: &str, kind: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(beginning) => kind.starts_with(beginning),

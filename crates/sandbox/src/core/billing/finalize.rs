@@ -1,4 +1,4 @@
-//! An invoice is finalized, paid, or given up.
+//! An invoice is finalized, paid, voided or marked uncollectible.
 
 use crate::core::prelude::*;
 

@@ -57,18 +57,18 @@ impl Subscription {
     pub(super) fn draw_up_cycle(mut self, books: &mut Books) -> Result<()> {
         let (lines, discount) = self.cycle_lines(books)?;
         let mut invoice = self.draft(books, BillingReason::Cycle, lines, discount);
-        let meanwhile = self.pause.as_ref().map(|pause| pause.behavior);
+        let pause = self.pause.as_ref().map(|pause| pause.behavior);
         let stays = self.status == SubscriptionStatus::Unpaid;
-        if stays || meanwhile == Some(PauseBehavior::KeepAsDraft) {
+        if stays || pause == Some(PauseBehavior::KeepAsDraft) {
             invoice.finalizes_at = None;
         }
         books.put(invoice.clone());
         self.updated(books);
         books.emit("invoice.created", &invoice);
-        // While collection is paused, an invoice is given up as soon as it exists.
-        if let Some(PauseBehavior::Void | PauseBehavior::MarkUncollectible) = meanwhile {
+        // While collection is paused, an invoice is voided or marked uncollectible as soon as it exists.
+        if let Some(PauseBehavior::Void | PauseBehavior::MarkUncollectible) = pause {
             let invoice = invoice.open_for_payment(books);
-            invoice.give_up(books, meanwhile == Some(PauseBehavior::Void));
+            invoice.give_up(books, pause == Some(PauseBehavior::Void));
         }
         Ok(())
     }

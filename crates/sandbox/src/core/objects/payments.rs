@@ -208,7 +208,7 @@ pub(crate) struct Dispute {
     pub(crate) metadata: Metadata,
 }
 
-/// Fee of a dispute in minor units, whoever wins.
+/// Fee of a dispute in minor units, won or lost.
 const DISPUTE_FEE: i64 = 1500;
 /// Seconds in which a shop may respond.
 const ANSWER_SECONDS: i64 = 7 * 24 * 3600;

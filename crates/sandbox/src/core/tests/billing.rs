@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::core::objects::{BillingReason, InvoiceStatus, SubscriptionStatus};
-use crate::unkind::Unkindness;
+use crate::fault_profile::FaultProfile;
 use serde_json::json;
 
 #[test]
@@ -11,7 +11,7 @@ fn a_subscription_is_billed_at_once_and_then_each_month() {
     let price = shop.price("Pro", 1900, "month");
     let subscription = shop.subscribed(&price, "subscription_data[metadata][order]=7");
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         [
             "customer.subscription.created",
             "payment_intent.succeeded",
@@ -33,9 +33,9 @@ fn a_subscription_is_billed_at_once_and_then_each_month() {
     );
     // Two cycles at once, each at its own instant: 28 February, then 31 March.
     shop.until(months(2) + HOUR);
-    let told = shop.told();
+    let sent = shop.sent_kinds();
     assert_eq!(
-        told.iter().filter(|kind| *kind == "invoice.paid").count(),
+        sent.iter().filter(|kind| *kind == "invoice.paid").count(),
         2
     );
     let invoices = shop.books.newest::<Invoice>(|_| true);
@@ -57,11 +57,11 @@ fn a_declined_card_is_tried_three_times_and_then_it_ends() {
     let price = shop.price("Pro", 1900, "month");
     let subscription = shop.subscribed(&price, "");
     shop.card_declines(&subscription, true);
-    shop.told();
+    shop.sent_kinds();
     let first = months(1) + HOUR;
     shop.until(first);
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         [
             "customer.subscription.updated",
             "customer.subscription.updated",
@@ -75,11 +75,11 @@ fn a_declined_card_is_tried_three_times_and_then_it_ends() {
     for day in [1, 3] {
         assert_eq!(due::next(&shop.books, 0), Some(first + day * DAY));
         shop.until(first + day * DAY);
-        assert_eq!(shop.told(), ["invoice.payment_failed"]);
+        assert_eq!(shop.sent_kinds(), ["invoice.payment_failed"]);
     }
     shop.until(first + 5 * DAY);
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         ["invoice.payment_failed", "customer.subscription.deleted"]
     );
     assert_eq!(
@@ -97,10 +97,10 @@ fn a_card_that_works_again_pays_at_the_next_attempt() {
     shop.card_declines(&subscription, true);
     shop.until(months(1) + HOUR);
     shop.card_declines(&subscription, false);
-    shop.told();
+    shop.sent_kinds();
     shop.until(months(1) + HOUR + DAY);
-    let told = shop.told();
-    assert!(told.contains(&"invoice.paid".to_owned()), "{told:?}");
+    let sent = shop.sent_kinds();
+    assert!(sent.contains(&"invoice.paid".to_owned()), "{sent:?}");
     assert_eq!(
         shop.subscription(&subscription).status,
         SubscriptionStatus::Active
@@ -145,9 +145,9 @@ fn it_ends_with_its_period_unless_that_is_taken_back() {
     );
     shop.post(&path, "cancel_at_period_end=true");
     shop.until(months(1) + HOUR);
-    shop.told();
+    shop.sent_kinds();
     shop.until(months(2));
-    assert_eq!(shop.told(), ["customer.subscription.deleted"]);
+    assert_eq!(shop.sent_kinds(), ["customer.subscription.deleted"]);
     assert_eq!(shop.subscription(&subscription).ended_at, Some(months(2)));
     assert_eq!(shop.call("DELETE", &path, "").unwrap_err().status, 404);
 }
@@ -214,12 +214,12 @@ fn a_free_cycle_is_paid_without_a_payment() {
 }
 
 #[test]
-fn invoices_embed_so_many_lines_and_what_is_pending_stands_in_front_of_a_renewals() {
+fn invoices_embed_so_many_lines_pending_items_first() {
     let mut shop = Shop::new();
-    let settings = Unkindness {
+    let settings = FaultProfile {
         lines_embedded: 4,
         items_in_front: 30,
-        ..Unkindness::default()
+        ..FaultProfile::default()
     };
     shop.books.listing = settings.listing();
     let price = shop.price("Pro", 1900, "month");
@@ -251,6 +251,6 @@ fn invoices_embed_so_many_lines_and_what_is_pending_stands_in_front_of_a_renewal
     let (rest, more) = page(&after);
     assert_eq!((rest.len(), more), (11, false));
     assert_eq!(rest[10]["amount"], 1900, "behind all that is pending");
-    shop.books.listing = Unkindness::as_stripe().listing();
+    shop.books.listing = FaultProfile::as_stripe().listing();
     assert_eq!(shop.get(&renewal)["lines"]["total_count"], 1);
 }

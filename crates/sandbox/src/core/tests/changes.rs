@@ -20,7 +20,7 @@ impl Tiers {
         let small = shop.price("Small", 1000, "month");
         let large = shop.price("Large", 3000, "month");
         let subscription = shop.subscribed(&small, "");
-        shop.told();
+        shop.sent_kinds();
         shop.books.now = START + 14 * DAY;
         Self {
             shop,
@@ -69,7 +69,7 @@ fn a_switch_is_credited_and_billed_for_the_rest_of_the_cycle() {
         );
     }
     assert_eq!(
-        tiers.shop.told(),
+        tiers.shop.sent_kinds(),
         [
             "customer.subscription.updated",
             "payment_intent.succeeded",
@@ -81,7 +81,7 @@ fn a_switch_is_credited_and_billed_for_the_rest_of_the_cycle() {
 }
 
 #[test]
-fn prorations_wait_for_the_next_invoice_unless_told_otherwise() {
+fn prorations_wait_for_the_next_invoice_by_default() {
     for (more, at_once, next) in [
         ("", 0, 4000),
         ("proration_behavior=create_prorations", 0, 4000),
@@ -184,7 +184,7 @@ fn a_switch_that_is_not_paid_leaves_it_past_due_where_that_is_allowed() {
     let view = tiers.change(&large, "proration_behavior=always_invoice");
     assert_eq!(view["status"], "past_due");
     assert_eq!(
-        tiers.shop.told(),
+        tiers.shop.sent_kinds(),
         ["customer.subscription.updated", "invoice.payment_failed"]
     );
     let invoice = tiers.shop.invoice_of(&tiers.subscription);
@@ -241,16 +241,16 @@ fn the_portal_switches_down_by_a_schedule_that_lets_go_afterwards() {
         ),
     ));
     let offer: Configuration = tiers.shop.books.find(&offer).unwrap();
-    tiers.shop.told();
+    tiers.shop.sent_kinds();
     let shop = &mut tiers.shop;
     let switch = |shop: &mut Shop, to: &str| {
         let running = shop.subscription(&subscription);
         running.switch(&mut shop.books, &offer, to).unwrap();
     };
     switch(shop, &small);
-    let told = shop.told();
+    let sent = shop.sent_kinds();
     assert_eq!(
-        told,
+        sent,
         [
             "subscription_schedule.created",
             "subscription_schedule.updated",

@@ -21,7 +21,7 @@ fn a_payment_makes_customer_intent_and_charge() {
     );
     shop.act(&session, Action::Pay).unwrap();
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         ["payment_intent.succeeded", "checkout.session.completed"]
     );
     let view = shop.get(&format!("checkout/sessions/{session}"));
@@ -41,7 +41,7 @@ fn a_payment_makes_customer_intent_and_charge() {
     assert_eq!(charge["customer"], view["customer"]);
     // A repeat changes nothing.
     shop.act(&session, Action::Pay).unwrap();
-    assert!(shop.told().is_empty());
+    assert!(shop.sent_kinds().is_empty());
     assert_eq!(shop.act(&session, Action::Expire).unwrap_err().status, 409);
 }
 
@@ -67,13 +67,13 @@ fn money_that_comes_later_is_settled_or_fails() {
             (paid.status, paid.payment_status),
             (SessionStatus::Complete, PaymentStatus::Unpaid)
         );
-        assert_eq!(shop.told(), ["checkout.session.completed"]);
+        assert_eq!(shop.sent_kinds(), ["checkout.session.completed"]);
         assert_eq!(shop.act(&session, Action::Pay).unwrap_err().status, 409);
         let done = shop.act(&session, action).unwrap();
         assert_eq!(done.payment_status, status);
-        assert!(shop.told().contains(&kind.to_owned()));
+        assert!(shop.sent_kinds().contains(&kind.to_owned()));
         shop.act(&session, action).unwrap();
-        assert!(shop.told().is_empty());
+        assert!(shop.sent_kinds().is_empty());
     }
 }
 
@@ -85,10 +85,10 @@ fn an_open_session_can_fail_at_once_decline_and_expire() {
         shop.act(&session, Action::Decline).unwrap().status,
         SessionStatus::Open
     );
-    assert!(shop.told().is_empty());
+    assert!(shop.sent_kinds().is_empty());
     shop.act(&session, Action::Fail).unwrap();
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         [
             "checkout.session.completed",
             "checkout.session.async_payment_failed"
@@ -97,7 +97,7 @@ fn an_open_session_can_fail_at_once_decline_and_expire() {
     let session = shop.once(500, "");
     shop.act(&session, Action::Expire).unwrap();
     shop.act(&session, Action::Expire).unwrap();
-    assert_eq!(shop.told(), ["checkout.session.expired"]);
+    assert_eq!(shop.sent_kinds(), ["checkout.session.expired"]);
     assert_eq!(shop.act(&session, Action::Pay).unwrap_err().status, 409);
 }
 
@@ -107,9 +107,9 @@ fn a_session_closes_when_its_time_is_over() {
     let session = shop.once(500, &format!("expires_at={}", START + 3600));
     assert_eq!(due::next(&shop.books, 0), Some(START + 3600));
     shop.until(START + 3599);
-    assert!(shop.told().is_empty());
+    assert!(shop.sent_kinds().is_empty());
     shop.until(START + 9000);
-    assert_eq!(shop.told(), ["checkout.session.expired"]);
+    assert_eq!(shop.sent_kinds(), ["checkout.session.expired"]);
     let event = shop.books.newest::<Event>(|_| true)[0].clone();
     assert_eq!(event.head.created, START + 3600);
     assert_eq!(shop.act(&session, Action::Pay).unwrap_err().status, 409);

@@ -1,4 +1,4 @@
-//! Whatever is done to a subscription, each of its cycles is billed once.
+//! Each cycle of a subscription is billed once, after any changes.
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 

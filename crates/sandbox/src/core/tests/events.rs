@@ -77,7 +77,7 @@ fn a_reader_asks_for_a_time_and_for_kinds() {
         let list = shop.call("GET", "events", &query).unwrap();
         assert_eq!(kinds(&list).len(), expected, "{query}: {:?}", kinds(&list));
     }
-    shop.told();
+    shop.sent_kinds();
     let list = shop
         .call("GET", "events", "delivery_success=true&limit=1")
         .unwrap();
@@ -114,7 +114,7 @@ fn an_event_is_as_it_was_and_is_kept_thirty_days() {
         (&false.into(), &"event".into())
     );
     let path = format!("events/{}", id(&event));
-    shop.told();
+    shop.sent_kinds();
     shop.books.now = START + 30 * DAY;
     assert_eq!(shop.get(&path)["type"], "customer.subscription.created");
     shop.books.now += 1;

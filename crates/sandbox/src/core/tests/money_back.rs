@@ -22,7 +22,7 @@ impl Shop {
 fn paid(shop: &mut Shop) -> String {
     let session = shop.once(500, "");
     let intent = shop.act(&session, Action::Pay).unwrap().intent.unwrap();
-    shop.told();
+    shop.sent_kinds();
     intent
 }
 
@@ -46,7 +46,7 @@ fn a_part_and_then_the_rest_goes_back() {
         &format!("charge={}", refund["charge"].as_str().unwrap()),
     );
     let once = ["refund.created", "charge.refunded"];
-    assert_eq!(shop.told(), [once, once].concat());
+    assert_eq!(shop.sent_kinds(), [once, once].concat());
     let charge = shop.get(&format!("charges/{}", refund["charge"].as_str().unwrap()));
     assert_eq!(
         (
@@ -106,13 +106,13 @@ fn a_refund_on_its_way_arrives_or_fails_and_a_failed_one_gives_back() {
             true,
             "as long as it may arrive"
         );
-        assert_eq!(shop.told(), ["refund.created", "charge.refunded"]);
+        assert_eq!(shop.sent_kinds(), ["refund.created", "charge.refunded"]);
         let path = format!("refunds/{}", id(&refund));
         for _ in 0..2 {
             let after = shop.script(&format!("{path}/{word}"), "").unwrap();
             assert_eq!(after["status"], status);
         }
-        assert_eq!(shop.told(), kinds, "once");
+        assert_eq!(shop.sent_kinds(), kinds, "once");
         assert_eq!(shop.charge_of(&intent)["amount_refunded"], back);
         let failed = shop.get(&path)["failure_reason"].as_str() == Some("unknown");
         assert_eq!(failed, word == "fail");
@@ -164,7 +164,7 @@ fn a_dispute_that_is_won_stays_so_and_shows_what_moved() {
         let dispute = shop.script("disputes", &form).unwrap();
         assert_eq!(dispute["status"], "needs_response");
         assert_eq!(
-            shop.told(),
+            shop.sent_kinds(),
             ["charge.dispute.created", "charge.dispute.funds_withdrawn"]
         );
         assert!(
@@ -176,14 +176,14 @@ fn a_dispute_that_is_won_stays_so_and_shows_what_moved() {
         let path = format!("disputes/{}", id(&dispute));
         shop.post(&path, "evidence[uncategorized_text]=it+was+there");
         assert_eq!(shop.get(&path)["status"], "under_review");
-        assert_eq!(shop.told(), ["charge.dispute.updated"]);
+        assert_eq!(shop.sent_kinds(), ["charge.dispute.updated"]);
         for _ in 0..2 {
             shop.script(&format!("{path}/{word}"), "").unwrap();
         }
         if word == "win" {
             assert!(shop.script(&format!("{path}/lose"), "").is_err());
         }
-        assert_eq!(shop.told(), kinds);
+        assert_eq!(shop.sent_kinds(), kinds);
         let view = shop.get(&path);
         let movements = view["balance_transactions"].as_array().unwrap().iter();
         let amounts: Vec<i64> = movements
@@ -195,7 +195,7 @@ fn a_dispute_that_is_won_stays_so_and_shows_what_moved() {
             shop.script(&format!("{path}/win"), "").unwrap();
             assert_eq!(shop.get(&path)["status"], "won");
             let kinds = ["charge.dispute.closed", "charge.dispute.funds_reinstated"];
-            assert_eq!(shop.told(), kinds);
+            assert_eq!(shop.sent_kinds(), kinds);
             assert!(shop.script(&format!("{path}/lose"), "").is_err());
         }
     }
@@ -232,13 +232,13 @@ fn an_inquiry_takes_nothing_until_it_becomes_a_dispute() {
     assert_eq!(dispute["status"], "warning_needs_response");
     assert_eq!(dispute["is_charge_refundable"], true);
     assert_eq!(dispute["balance_transactions"].as_array().unwrap().len(), 0);
-    assert_eq!(shop.told(), ["charge.dispute.created"]);
+    assert_eq!(shop.sent_kinds(), ["charge.dispute.created"]);
     let path = format!("disputes/{}", id(&dispute));
     let demand = shop.script(&format!("{path}/escalate"), "").unwrap();
     assert_eq!(demand["status"], "needs_response");
     assert_eq!(demand["balance_transactions"][0]["amount"], -500);
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         ["charge.dispute.updated", "charge.dispute.funds_withdrawn"]
     );
     assert_eq!(shop.post(&format!("{path}/close"), "")["status"], "lost");

@@ -11,9 +11,9 @@ fn a_renewals_invoice_is_a_draft_for_an_hour_while_the_period_has_moved_on() {
     let mut shop = Shop::new();
     let price = shop.price("Pro", 1900, "month");
     let subscription = shop.subscribed(&price, "");
-    shop.told();
+    shop.sent_kinds();
     shop.until(months(1));
-    assert_eq!(shop.told(), ["customer.subscription.updated"]);
+    assert_eq!(shop.sent_kinds(), ["customer.subscription.updated"]);
     assert_eq!(shop.subscription(&subscription).period_end, months(2));
     let path = format!("invoices/{}", shop.invoice_of(&subscription).head.id);
     let draft = shop.get(&path);
@@ -57,7 +57,7 @@ fn a_renewals_invoice_is_a_draft_for_an_hour_while_the_period_has_moved_on() {
         .collect();
     let expected = ["payment_succeeded", "paid", "finalized", "created"];
     assert_eq!(kinds, expected.map(|kind| format!("invoice.{kind}")));
-    assert_eq!(shop.told(), ["payment_intent.succeeded", "invoice.paid"]);
+    assert_eq!(shop.sent_kinds(), ["payment_intent.succeeded", "invoice.paid"]);
     assert!(shop.call("POST", &format!("{path}/finalize"), "").is_err());
 }
 
@@ -136,7 +136,7 @@ fn a_trial_costs_nothing_is_announced_and_then_billed() {
     let subscription = session.subscription.unwrap();
     assert_eq!(session.payment_status.word(), "no_payment_required");
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         [
             "customer.subscription.created",
             "invoice.paid",
@@ -152,9 +152,9 @@ fn a_trial_costs_nothing_is_announced_and_then_billed() {
     assert_eq!(view["items"]["data"][0]["current_period_end"], end);
     assert_eq!(shop.invoice_of(&subscription).paid(), 0);
     shop.until(end - 3 * DAY);
-    assert_eq!(shop.told(), ["customer.subscription.trial_will_end"]);
+    assert_eq!(shop.sent_kinds(), ["customer.subscription.trial_will_end"]);
     shop.until(end);
-    assert_eq!(shop.told(), ["customer.subscription.updated"]);
+    assert_eq!(shop.sent_kinds(), ["customer.subscription.updated"]);
     assert_eq!(
         shop.subscription(&subscription).status,
         SubscriptionStatus::Active
@@ -207,13 +207,13 @@ fn a_trial_without_a_card_is_billed_ended_or_paused_until_it_is_resumed() {
             assert!(shop.call("POST", &path, "").is_err());
             continue;
         }
-        assert_eq!(shop.told().last().unwrap(), "customer.subscription.paused");
+        assert_eq!(shop.sent_kinds().last().unwrap(), "customer.subscription.paused");
         assert_eq!(due::next(&shop.books, 0), None, "it waits");
         shop.books.now += 30 * DAY;
         let view = shop.post(&path, "billing_cycle_anchor=now");
         assert_eq!(view["status"], "active");
         assert_eq!(
-            shop.told(),
+            shop.sent_kinds(),
             [
                 "customer.subscription.resumed",
                 "payment_intent.succeeded",
@@ -256,12 +256,12 @@ fn a_script_pauses_what_runs() {
     let mut shop = Shop::new();
     let price = shop.price("Pro", 1900, "month");
     let subscription = shop.subscribed(&price, "");
-    shop.told();
+    shop.sent_kinds();
     let params = Params::new([]).unwrap();
     let path = format!("subscriptions/{subscription}/pause");
     let view = script::call(&mut shop.books, "POST", &path, &params).unwrap();
     assert_eq!(view["status"], "paused");
-    assert_eq!(shop.told(), ["customer.subscription.paused"]);
+    assert_eq!(shop.sent_kinds(), ["customer.subscription.paused"]);
     let list = shop.call("GET", "subscriptions", "status=paused").unwrap();
     assert_eq!(list["data"][0]["id"], subscription.as_str());
     shop.post(

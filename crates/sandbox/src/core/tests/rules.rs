@@ -105,7 +105,7 @@ fn e_mail_addresses_are_checked_wherever_they_come_in() {
 }
 
 #[test]
-fn a_bank_asks_who_pays_and_is_told_or_not() {
+fn a_bank_asks_for_authentication_and_gets_it_or_not() {
     for (first, intents) in [(Action::Authenticate, 1), (Action::FailAuthentication, 2)] {
         let mut shop = Shop::new();
         let session = shop.once(500, "");
@@ -115,7 +115,7 @@ fn a_bank_asks_who_pays_and_is_told_or_not() {
         );
         shop.act(&session, Action::Challenge).unwrap();
         shop.act(&session, Action::Challenge).unwrap();
-        assert_eq!(shop.told(), ["payment_intent.requires_action"]);
+        assert_eq!(shop.sent_kinds(), ["payment_intent.requires_action"]);
         let view = shop.get(&format!("checkout/sessions/{session}"));
         assert_eq!(
             (&view["status"], &view["payment_status"]),
@@ -124,11 +124,11 @@ fn a_bank_asks_who_pays_and_is_told_or_not() {
         let after = shop.act(&session, first).unwrap();
         if first == Action::FailAuthentication {
             assert_eq!(after.status, SessionStatus::Open);
-            assert!(shop.told().is_empty());
+            assert!(shop.sent_kinds().is_empty());
             shop.act(&session, Action::Pay).unwrap();
         }
         assert_eq!(
-            shop.told(),
+            shop.sent_kinds(),
             ["payment_intent.succeeded", "checkout.session.completed"]
         );
         let list = shop.get("payment_intents");
@@ -165,7 +165,7 @@ fn what_a_shop_wishes_for_is_shown_and_its_invoice_drawn_up() {
     assert_eq!(view["invoice_creation"]["enabled"], true);
     shop.act(&session, Action::Pay).unwrap();
     assert_eq!(
-        shop.told(),
+        shop.sent_kinds(),
         [
             "invoice.paid",
             "payment_intent.succeeded",

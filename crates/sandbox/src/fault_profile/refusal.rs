@@ -37,7 +37,7 @@ pub(super) fn denied(key: &str, permission: &str) -> Refusal {
         status: 403,
         ..Refusal::invalid(format!(
             "The provided key '{shown}' does not have the required permissions for this endpoint on \
-             account 'acct_1Unkind'. Having the '{permission}' permission would allow this request to \
+             account 'acct_1Faulty'. Having the '{permission}' permission would allow this request to \
              continue."
         ))
     }

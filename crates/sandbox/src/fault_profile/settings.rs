@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::exchange::{Parameters, Request};
 use crate::core::objects::Listing;
 
-/// How unkind a provider is. All of it is off by default; [`Unkindness::as_stripe`] is what Stripe does every day.
+/// How a provider misbehaves. All of it is off by default; [`FaultProfile::as_stripe`] is what Stripe does every day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Unkindness {
+pub struct FaultProfile {
     /// Answers and webhooks are indented, by two spaces. Known from use; captured events of 2025 have
     /// `"metadata": {\n }`.
     pub indented: bool,
@@ -63,7 +63,7 @@ pub struct Unkindness {
     pub broken: BTreeMap<String, u16>,
 }
 
-impl Unkindness {
+impl FaultProfile {
     /// What Stripe does to everybody, every day.
     #[must_use]
     pub fn as_stripe() -> Self {

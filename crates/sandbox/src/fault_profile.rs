@@ -26,15 +26,15 @@ use lists::Listing;
 use pace::Pace;
 pub use permissions::permission;
 use refusal::broken;
-pub use settings::Unkindness;
+pub use settings::FaultProfile;
 
 /// Most events, failed idempotency keys and bank debits to remember, of each.
 const MAX_REMEMBERED: usize = 100_000;
 
-/// One account's unkindness, and what has to be remembered for it.
+/// One account's fault profile, and what has to be remembered for it.
 #[derive(Debug, Default)]
-pub struct Unkind {
-    settings: Unkindness,
+pub struct FaultInjector {
+    settings: FaultProfile,
     foreign: ForeignSales,
     endpoints: HashMap<String, Pace>,
     account: Pace,
@@ -48,11 +48,11 @@ pub struct Unkind {
     debits: BTreeSet<(i64, String)>,
 }
 
-impl Unkind {
+impl FaultInjector {
     /// Applies settings, at the account's time in seconds since the Unix epoch. The other product's sales keep
     /// their times unless their number or days change.
-    pub fn switch(&mut self, settings: Unkindness, now: i64) {
-        let sales = |of: &Unkindness| (of.foreign_sales, of.foreign_days);
+    pub fn switch(&mut self, settings: FaultProfile, now: i64) {
+        let sales = |of: &FaultProfile| (of.foreign_sales, of.foreign_days);
         if sales(&settings) != sales(&self.settings) {
             self.foreign = ForeignSales::new(&settings, now);
         }
@@ -64,11 +64,11 @@ impl Unkind {
 
     /// The settings that are in force.
     #[must_use]
-    pub const fn settings(&self) -> &Unkindness {
+    pub const fn settings(&self) -> &FaultProfile {
         &self.settings
     }
 
-    /// Answers a request. `ask` is the provider without unkindness, which is called never, once, or for several pages.
+    /// Answers a request. `ask` is the provider without fault profile, which is called never, once, or for several pages.
     ///
     /// # Errors
     ///

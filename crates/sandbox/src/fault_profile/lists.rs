@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     exchange::{Parameters, Request},
     foreign::{ForeignSales, number},
-    settings::Unkindness,
+    settings::FaultProfile,
 };
 use crate::core::{
     api::{Paging, created},
@@ -20,7 +20,7 @@ pub(super) const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before"
 
 /// A list that is not answered as it is stored.
 pub(super) struct Listing<'a> {
-    settings: &'a Unkindness,
+    settings: &'a FaultProfile,
     foreign: &'a ForeignSales,
     request: Request<'a>,
     /// Path of the list, for example `charges`.
@@ -35,7 +35,7 @@ pub(super) struct Listing<'a> {
 impl<'a> Listing<'a> {
     /// The list that a request reads; `None`: it is answered as it is stored.
     pub(super) fn of(
-        settings: &'a Unkindness,
+        settings: &'a FaultProfile,
         foreign: &'a ForeignSales,
         request: &Request<'a>,
     ) -> Option<Self> {

@@ -53,18 +53,18 @@ impl Kind {
 }
 
 struct Account {
-    unkind: Unkind,
+    injector: FaultInjector,
     kind: Kind,
     now: i64,
     millis: i64,
 }
 
 impl Account {
-    fn of(settings: Unkindness) -> Self {
-        let mut unkind = Unkind::default();
-        unkind.switch(settings, NOW);
+    fn of(settings: FaultProfile) -> Self {
+        let mut injector = FaultInjector::default();
+        injector.switch(settings, NOW);
         Self {
-            unkind,
+            injector,
             kind: Kind::default(),
             now: NOW,
             millis: 0,
@@ -85,7 +85,7 @@ impl Account {
             millis: self.millis,
         };
         let kind = &mut self.kind;
-        let asked = self.unkind.answer(&request, |_, path, form| {
+        let asked = self.injector.answer(&request, |_, path, form| {
             Ok::<_, Infallible>(kind.answer(path, form))
         });
         asked.unwrap()
@@ -115,7 +115,7 @@ impl Account {
 
 #[test]
 fn without_a_switch_nothing_is_changed() {
-    let mut account = Account::of(Unkindness::default());
+    let mut account = Account::of(FaultProfile::default());
     let invoice = json!({ "id": "in_1", "lines": { "data": vec![json!({ "id": "il_1" }); 40] } });
     account
         .kind
@@ -124,7 +124,7 @@ fn without_a_switch_nothing_is_changed() {
     for _ in 0..200 {
         assert_eq!(account.get("/v1/invoices/in_1", ""), (200, invoice.clone()));
     }
-    assert_eq!(account.unkind.print(&invoice), invoice.to_string());
+    assert_eq!(account.injector.print(&invoice), invoice.to_string());
 }
 
 #[test]
@@ -153,15 +153,15 @@ fn each_endpoint_asks_for_a_permission_of_its_own() {
         assert_eq!(permission(method, path).as_deref(), Some(name));
     }
     let denied = ["rak_dispute_read".to_owned(), "rak_charge_write".to_owned()];
-    let mut account = Account::of(Unkindness {
+    let mut account = Account::of(FaultProfile {
         denied: denied.into(),
-        ..Unkindness::default()
+        ..FaultProfile::default()
     });
     let (status, body) = account.get("/v1/disputes", "limit=1");
     assert_eq!(status, 403);
     let said = body["error"]["message"].as_str().unwrap();
     assert!(said.ends_with(
-        "does not have the required permissions for this endpoint on account 'acct_1Unkind'. Having \
+        "does not have the required permissions for this endpoint on account 'acct_1Faulty'. Having \
          the 'rak_dispute_read' permission would allow this request to continue."
     ));
     assert!(said.starts_with("The provided key 'rk_test_***") && !said.contains("RealKey"));
@@ -176,7 +176,7 @@ fn each_endpoint_asks_for_a_permission_of_its_own() {
 
 #[test]
 fn an_endpoint_takes_so_many_requests_a_second_and_the_account_more() {
-    let mut account = Account::of(Unkindness::as_stripe());
+    let mut account = Account::of(FaultProfile::as_stripe());
     let taken = |account: &mut Account, path: &str| {
         (0..30).filter(|_| account.get(path, "").0 != 429).count()
     };
@@ -206,7 +206,7 @@ fn an_endpoint_takes_so_many_requests_a_second_and_the_account_more() {
 
 #[test]
 fn objects_have_their_real_size_and_what_they_say_is_as_it_was() {
-    let mut account = Account::of(Unkindness::as_stripe());
+    let mut account = Account::of(FaultProfile::as_stripe());
     let subscription = json!({
         "id": "sub_1", "status": "active", "metadata": { "scrip_order_id": "ord_1" },
         "items": { "data": [{ "id": "si_1", "price": { "id": "price_1" } }] },
@@ -218,7 +218,7 @@ fn objects_have_their_real_size_and_what_they_say_is_as_it_was() {
         .kind
         .event(1, "invoice.paid", json!({ "id": "in_1" }));
     let (_, page) = account.get("/v1/events", "limit=100");
-    let size = |place: usize| account.unkind.print(&page["data"][place]).len();
+    let size = |place: usize| account.injector.print(&page["data"][place]).len();
     assert!(
         (10_900..13_000).contains(&size(1)),
         "a subscription's event has {}",
@@ -232,15 +232,15 @@ fn objects_have_their_real_size_and_what_they_say_is_as_it_was() {
     let object = &page["data"][1]["data"]["object"];
     assert_eq!(object["metadata"], json!({ "scrip_order_id": "ord_1" }));
     assert_eq!(object["items"]["data"][0]["price"]["id"], "price_1");
-    let mut hundred = Account::of(Unkindness {
+    let mut hundred = Account::of(FaultProfile {
         foreign_sales: 400,
-        ..Unkindness::as_stripe()
+        ..FaultProfile::as_stripe()
     });
     let (_, page) = hundred.get(
         "/v1/events",
         "limit=100&types[0]=customer.subscription.updated",
     );
-    let printed = hundred.unkind.print(&page);
+    let printed = hundred.injector.print(&page);
     assert_eq!(page["data"].as_array().unwrap().len(), 100);
     assert!(
         printed.len() > 1 << 20,
@@ -253,10 +253,10 @@ fn objects_have_their_real_size_and_what_they_say_is_as_it_was() {
 #[test]
 fn late_events_turn_up_behind_newer_ones() {
     let late_types = ["refund.created".to_owned()].into();
-    let settings = Unkindness {
+    let settings = FaultProfile {
         events_late_seconds: 300,
         late_types,
-        ..Unkindness::default()
+        ..FaultProfile::default()
     };
     let mut account = Account::of(settings);
     account
@@ -270,9 +270,9 @@ fn late_events_turn_up_behind_newer_ones() {
     account.now = NOW + 301;
     assert_eq!(account.ids("/v1/events", "limit=10").0, ["evt_2", "evt_1"]);
     // Each by a different time: some are listed at once, all of them in the end.
-    let settings = Unkindness {
+    let settings = FaultProfile {
         events_late_seconds: 300,
-        ..Unkindness::default()
+        ..FaultProfile::default()
     };
     let mut account = Account::of(settings);
     for number in 0..50 {
@@ -289,10 +289,10 @@ fn late_events_turn_up_behind_newer_ones() {
 }
 
 #[test]
-fn what_an_event_told_of_is_not_there_yet() {
-    let mut account = Account::of(Unkindness {
+fn an_object_of_an_event_is_not_there_yet() {
+    let mut account = Account::of(FaultProfile {
         missing_reads: 2,
-        ..Unkindness::default()
+        ..FaultProfile::default()
     });
     let path = "/v1/payment_intents/pi_1";
     account
@@ -313,15 +313,15 @@ fn what_an_event_told_of_is_not_there_yet() {
     );
     account.get("/v1/events", "limit=10");
     assert_eq!(account.get(path, "").0, 404);
-    assert_eq!(account.get(path, "").0, 200, "it was told of once");
+    assert_eq!(account.get(path, "").0, 200, "it was reported once");
 }
 
 #[test]
 fn another_product_is_on_the_account() {
-    let sales = Unkindness {
+    let sales = FaultProfile {
         foreign_sales: 1000,
         foreign_days: 10,
-        ..Unkindness::default()
+        ..FaultProfile::default()
     };
     let mut account = Account::of(sales);
     account
@@ -375,10 +375,10 @@ fn another_product_is_on_the_account() {
 fn a_failure_is_kept_and_a_broken_object_stays_broken() {
     let mut broken = BTreeMap::from([("in_1".to_owned(), 503)]);
     broken.insert("in_2".into(), 0);
-    let settings = Unkindness {
+    let settings = FaultProfile {
         failed_posts: 1,
         broken,
-        ..Unkindness::default()
+        ..FaultProfile::default()
     };
     let mut account = Account::of(settings);
     let path = "/v1/refunds";
@@ -396,11 +396,11 @@ fn a_failure_is_kept_and_a_broken_object_stays_broken() {
         Outcome::Silence
     );
     assert_eq!(account.get("/v1/invoices/in_3", "").0, 404);
-    let away = Unkindness {
+    let away = FaultProfile {
         away: 502,
-        ..Unkindness::default()
+        ..FaultProfile::default()
     };
-    account.unkind.switch(away, NOW);
+    account.injector.switch(away, NOW);
     assert_eq!(account.get("/v1/invoices/in_3", "").0, 502);
 }
 
@@ -411,7 +411,7 @@ fn switches_are_set_by_their_names() {
             .into_owned()
             .collect::<Parameters>()
     };
-    let stripe = Unkindness::as_stripe();
+    let stripe = FaultProfile::as_stripe();
     let set = stripe.with(&form(
         "indented=false&lines_embedded=5&denied[0]=rak_dispute_read&broken[in_1]=500",
     ));

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::{exchange::Parameters, lists::PAGING, settings::Unkindness};
+use super::{exchange::Parameters, lists::PAGING, settings::FaultProfile};
 use crate::core::{
     api,
     checkout::{self, Action, Buyer},
@@ -66,7 +66,7 @@ const fn model(number: u32) -> u32 {
 }
 
 impl ForeignSales {
-    pub(super) fn new(settings: &Unkindness, now: i64) -> Self {
+    pub(super) fn new(settings: &FaultProfile, now: i64) -> Self {
         let days = i64::from(settings.foreign_days.max(1));
         let span = days.saturating_mul(DAY_SECONDS);
         Self {

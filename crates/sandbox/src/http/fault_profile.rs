@@ -1,4 +1,4 @@
-//! The unkindness of a project's sandbox: how scripts set it, and what callers get.
+//! The fault profile of a project's sandbox: how scripts set it, and what callers get.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::{
     Error,
     core::api,
     store::Failure,
-    unkind::{Parameters, Unkind, Unkindness},
+    fault_profile::{Parameters, FaultInjector, FaultProfile},
 };
 
 /// How long a silent request waits before it is answered 503 after all.
 const SILENCE: Duration = Duration::from_secs(600);
 
-/// Changes, shows or clears the unkindness: `POST`, `GET`, `DELETE /script/unkindness`. A form changes the
+/// Changes, shows or clears the fault profile: `POST`, `GET`, `DELETE /script/fault-profile`. A form changes the
 /// switches that it names; `as_stripe=true` begins with what Stripe does every day.
 pub(super) fn script(
-    unkind: &mut Unkind,
+    injector: &mut FaultInjector,
     method: &str,
     params: &Params,
     now: i64,
@@ -31,19 +31,19 @@ pub(super) fn script(
     let settings = match method {
         "POST" => {
             let base = match form.remove("as_stripe").as_deref() {
-                None => unkind.settings().clone(),
-                Some("true") => Unkindness::as_stripe(),
-                Some(_) => Unkindness::default(),
+                None => injector.settings().clone(),
+                Some("true") => FaultProfile::as_stripe(),
+                Some(_) => FaultProfile::default(),
             };
             let changed = base.with(&form);
             changed.map_err(|(name, message)| Refusal::param(name, message))?
         }
-        "DELETE" => Unkindness::default(),
-        "GET" => unkind.settings().clone(),
-        _ => return Err(Refusal::no_route(method, "unkindness")),
+        "DELETE" => FaultProfile::default(),
+        "GET" => injector.settings().clone(),
+        _ => return Err(Refusal::no_route(method, "fault-profile")),
     };
-    unkind.switch(settings, now);
-    let shown = serde_json::to_value(unkind.settings());
+    injector.switch(settings, now);
+    let shown = serde_json::to_value(injector.settings());
     shown.map_err(|error| Refusal::invalid(error.to_string()))
 }
 

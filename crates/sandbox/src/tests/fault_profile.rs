@@ -1,4 +1,4 @@
-//! Unkindness over HTTP, switched on by scripts.
+//! The fault profile over HTTP, switched on by scripts.
 
 use reqwest::Method;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 #[tokio::test]
-async fn scripts_switch_each_unkindness_on_and_off() {
+async fn scripts_switch_each_fault_on_and_off() {
     let stage = Stage::new().await;
     let text = async |path: &str| {
         let answer = stage.ask(Method::GET, path).send().await.unwrap();
@@ -14,20 +14,20 @@ async fn scripts_switch_each_unkindness_on_and_off() {
     };
     assert!(!text("customers").await.1.contains('\n'));
     let (status, said) = stage
-        .script("unkindness", "as_stripe=true&denied[0]=rak_dispute_read")
+        .script("fault-profile", "as_stripe=true&denied[0]=rak_dispute_read")
         .await;
     assert_eq!((status, &said["lines_embedded"]), (200, &json!(10)));
     assert!(text("customers").await.1.contains("{\n  \"data\": []"));
     let (status, refused) = text("disputes").await;
     assert_eq!(status, 403);
     assert!(refused.contains("Having the 'rak_dispute_read' permission would allow"));
-    let (status, refused) = stage.script("unkindness", "denied[0]=disputes").await;
+    let (status, refused) = stage.script("fault-profile", "denied[0]=disputes").await;
     assert_eq!(
         (status, &refused["error"]["param"]),
         (400, &json!("denied"))
     );
-    assert_eq!(stage.script("unkindness", "kindness=true").await.0, 400);
-    let url = format!("{}/script/unkindness", stage.base(PROJECT));
+    assert_eq!(stage.script("fault-profile", "kindness=true").await.0, 400);
+    let url = format!("{}/script/fault-profile", stage.base(PROJECT));
     let off = stage
         .http
         .delete(url)
@@ -37,10 +37,10 @@ async fn scripts_switch_each_unkindness_on_and_off() {
 }
 
 #[tokio::test]
-async fn a_key_is_answered_once_whatever_else_is_unkind() {
+async fn a_key_is_answered_once_under_all_faults() {
     let stage = Stage::new().await;
     stage
-        .script("unkindness", "as_stripe=true&failed_posts=1")
+        .script("fault-profile", "as_stripe=true&failed_posts=1")
         .await;
     let ask = async |key: &str| {
         let request = stage.ask(Method::POST, "customers");
@@ -64,7 +64,7 @@ async fn a_key_is_answered_once_whatever_else_is_unkind() {
 async fn a_debit_comes_back_days_later() {
     let mut stage = Stage::new().await;
     stage
-        .script("unkindness", "debits_fail_after_seconds=432000")
+        .script("fault-profile", "debits_fail_after_seconds=432000")
         .await;
     let session = stage.session(credits(), Promotion::None).await;
     let (_, paid) = stage.act(&session.url.unwrap(), "pay", "").await;
@@ -76,13 +76,13 @@ async fn a_debit_comes_back_days_later() {
     assert!(due.is_some_and(|due| due <= Timestamp(START + 432_000_000)));
     stage.set_clock(START + 432_000_000);
     stage.run().await;
-    let mut told = Vec::new();
+    let mut sent = Vec::new();
     while let Ok(event) = stage.came.try_recv() {
-        told.push(event.kind);
+        sent.push(event.kind);
     }
     assert!(
-        told.contains(&"checkout.session.async_payment_failed".to_owned()),
-        "{told:?}"
+        sent.contains(&"checkout.session.async_payment_failed".to_owned()),
+        "{sent:?}"
     );
 }
 
@@ -91,7 +91,7 @@ async fn another_products_events_are_in_the_list_and_its_sales_are_read() {
     let stage = Stage::new().await;
     let session = stage.session(credits(), Promotion::None).await;
     stage.act(&session.url.unwrap(), "pay", "").await;
-    stage.script("unkindness", "foreign_sales=250").await;
+    stage.script("fault-profile", "foreign_sales=250").await;
     let (mut ids, mut after) = (Vec::new(), String::new());
     loop {
         let page = stage.get(&format!("events?limit=100{after}")).await;
