@@ -36,7 +36,7 @@ impl Holder {
     }
 }
 
-/// A caller.
+/// A visitor of the walk.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
     pub(crate) name: String,
