@@ -5,7 +5,7 @@
 use crate::crash_point;
 use kit::{
     Client, Launch, Server, deadline,
-    stripe::{self, Stripe, FaultProfile},
+    stripe::{self, FaultProfile, Stripe},
 };
 use reqwest::Method;
 use serde_json::{Value, json};

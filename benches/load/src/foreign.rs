@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kit::stripe::{Stripe, FaultProfile};
+use kit::stripe::{FaultProfile, Stripe};
 use serde_json::json;
 
 use super::{

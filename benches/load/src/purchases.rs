@@ -5,7 +5,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hdrhistogram::Histogram;
-use kit::stripe::{Stripe, FaultProfile};
+use kit::stripe::{FaultProfile, Stripe};
 use serde_json::json;
 use tokio::runtime::Runtime;
 

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use ::sandbox::{
-    BoxFuture, Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings, fault_profile::FaultProfile,
+    BoxFuture, Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings,
+    fault_profile::FaultProfile,
 };
 use actors::notes::NoteKind;
 use actors::{Handle, notes};

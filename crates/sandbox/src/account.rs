@@ -12,7 +12,7 @@ use crate::{
         operations::{self, Call, InjectedFailure},
         prelude::*,
     },
-    fault_profile::{Request, FaultProfile},
+    fault_profile::{FaultProfile, Request},
 };
 
 /// An account with all its objects.

@@ -17,9 +17,9 @@ mod api;
 mod auth;
 mod checkout;
 mod documents;
+mod fault_profile;
 mod fields;
 mod portal;
-mod fault_profile;
 
 use api::ApiKind;
 

@@ -15,10 +15,10 @@ use stripe::signature::SigningSecret;
 
 pub mod account;
 mod core;
+pub mod fault_profile;
 mod http;
 mod pages;
 mod store;
-pub mod fault_profile;
 mod webhooks;
 
 /// A boxed future, as the traits here return.
@@ -144,7 +144,11 @@ impl Sandbox {
     }
 
     /// Sets a project's fault profile until it is set again or the server restarts.
-    pub fn set_fault_profile(&self, project: ProjectId, fault_profile: fault_profile::FaultProfile) {
+    pub fn set_fault_profile(
+        &self,
+        project: ProjectId,
+        fault_profile: fault_profile::FaultProfile,
+    ) {
         let (now, project_state) = (self.0.now(project), self.0.project_state(project));
         project_state.injector.lock().switch(fault_profile, now);
     }

@@ -38,10 +38,10 @@ use stripe::{
 mod api;
 mod delivery;
 mod endpoints;
+mod fault_profile;
 mod journeys;
 mod pages;
 mod timeout;
-mod fault_profile;
 
 const SECRET: &str = "whsec_sandbox";
 const PROJECT: ProjectId = ProjectId(1);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     sandbox_shop::{DAY, HOUR, SandboxShop},
     service::Service,
-    stripe::{self, Stripe, FaultProfile},
+    stripe::{self, FaultProfile, Stripe},
     stripe_shop::StripeShop,
 };
 

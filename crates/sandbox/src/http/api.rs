@@ -16,7 +16,7 @@ use axum::{
 use domain::id::ProjectId;
 use stripe::API_VERSION;
 
-use super::{auth, failed, refused, fault_profile};
+use super::{auth, failed, fault_profile, refused};
 use crate::{
     Keys, Sandbox,
     core::{
@@ -27,8 +27,8 @@ use crate::{
         prelude::*,
         script,
     },
-    store::Failure,
     fault_profile::{Outcome, Request},
+    store::Failure,
 };
 
 /// Origin of the clock that rate limits count by: a project's own clock moves in leaps.
@@ -150,7 +150,10 @@ async fn answer_api(
     let work = move |books: &mut Books| {
         books.request = incoming.cause();
         let mut is_replayed = false;
-        let (path, form) = (format!("/v1/{}", incoming.path), fault_profile::form(&params));
+        let (path, form) = (
+            format!("/v1/{}", incoming.path),
+            fault_profile::form(&params),
+        );
         let request = Request {
             method: incoming.method.as_str(),
             path: &path,

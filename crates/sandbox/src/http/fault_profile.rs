@@ -12,8 +12,8 @@ use crate::core::prelude::*;
 use crate::{
     Error,
     core::api,
+    fault_profile::{FaultInjector, FaultProfile, Parameters},
     store::Failure,
-    fault_profile::{Parameters, FaultInjector, FaultProfile},
 };
 
 /// How long a silent request waits before it is answered 503 after all.

@@ -305,7 +305,12 @@ async fn a_declined_card_is_past_due_until_it_works_again() {
         (status, &state["subscriptions"][0]["status"]),
         (200, &"active".into())
     );
-    assert!(stage.sent_kinds(3).await.contains(&"invoice.paid".to_owned()));
+    assert!(
+        stage
+            .sent_kinds(3)
+            .await
+            .contains(&"invoice.paid".to_owned())
+    );
 }
 
 #[tokio::test]

@@ -103,9 +103,9 @@ pub(super) async fn read_order(
     let is_by_checkout = matches!(&path.named, OrderName::Checkout(_));
     let order = path.named.find(&app.handle, &key.scope).await;
     let order = order.map_err(|error| match error {
-        actors::Error::Rejected(Rejection::OrderNotFound) => {
-            path.guesses.wrong_code(&path.typed, ErrorCode::OrderNotFound)
-        }
+        actors::Error::Rejected(Rejection::OrderNotFound) => path
+            .guesses
+            .wrong_code(&path.typed, ErrorCode::OrderNotFound),
         other => Error::from_wallet(other, &key),
     })?;
     if is_of_another(&order.id) {

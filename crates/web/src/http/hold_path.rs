@@ -50,7 +50,8 @@ impl HoldPath {
     }
 
     fn nothing(&self) -> Error {
-        self.guesses.wrong_code(&self.named, ErrorCode::HoldNotFound)
+        self.guesses
+            .wrong_code(&self.named, ErrorCode::HoldNotFound)
     }
 }
 

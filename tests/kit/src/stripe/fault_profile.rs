@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Stripe, FaultProfile, WEBHOOK_SECRET, plain_event, signature};
+use super::{FaultProfile, Stripe, WEBHOOK_SECRET, plain_event, signature};
 
 impl Stripe {
     /// Sets all switches.

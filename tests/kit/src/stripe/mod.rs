@@ -5,10 +5,10 @@
 //! It is built on the sandbox's account, in which nothing happens by itself. It accepts only what Stripe
 //! accepts: an unknown path or field, another API version, or a key used twice for two things fails the test.
 
+mod fault_profile;
 mod notes;
 #[cfg(test)]
 mod tests;
-mod fault_profile;
 mod world;
 
 use std::{collections::BTreeMap, sync::Arc};

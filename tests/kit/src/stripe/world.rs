@@ -8,7 +8,7 @@ use std::{
 
 use sandbox::{
     account::{Account, SandboxReply},
-    fault_profile::{Answer, Parameters, Request, FaultInjector},
+    fault_profile::{Answer, FaultInjector, Parameters, Request},
 };
 use serde_json::{Map, Value, json};
 

@@ -57,7 +57,10 @@ fn a_renewals_invoice_is_a_draft_for_an_hour_while_the_period_has_moved_on() {
         .collect();
     let expected = ["payment_succeeded", "paid", "finalized", "created"];
     assert_eq!(kinds, expected.map(|kind| format!("invoice.{kind}")));
-    assert_eq!(shop.sent_kinds(), ["payment_intent.succeeded", "invoice.paid"]);
+    assert_eq!(
+        shop.sent_kinds(),
+        ["payment_intent.succeeded", "invoice.paid"]
+    );
     assert!(shop.call("POST", &format!("{path}/finalize"), "").is_err());
 }
 
@@ -207,7 +210,10 @@ fn a_trial_without_a_card_is_billed_ended_or_paused_until_it_is_resumed() {
             assert!(shop.call("POST", &path, "").is_err());
             continue;
         }
-        assert_eq!(shop.sent_kinds().last().unwrap(), "customer.subscription.paused");
+        assert_eq!(
+            shop.sent_kinds().last().unwrap(),
+            "customer.subscription.paused"
+        );
         assert_eq!(due::next(&shop.books, 0), None, "it waits");
         shop.books.now += 30 * DAY;
         let view = shop.post(&path, "billing_cycle_anchor=now");
