@@ -133,8 +133,8 @@ async fn what_evades_approvals_requires_one_and_owners_need_none() {
     let renamed = [&tick[1..], &[("name", "Other")]].concat();
     let page = olga.post(&settings, &renamed).await;
     assert_eq!(page.status, 400);
-    page.shows("save everything else by itself");
-    // What is broken is said at once.
+    page.shows("save the other changes separately");
+    // A broken form is refused at once.
     let broken = [&PRICE[..3], &[("interval", "month")]].concat();
     assert_eq!(olga.post(&prices, &broken).await.status, 400);
     let none = ProjectChange {
