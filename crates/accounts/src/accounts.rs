@@ -1,5 +1,5 @@
-//! The projects' accounts at payment providers: a client for each, and the secrets that their
-//! webhooks are checked with. The sandbox is called like Stripe, at another address.
+//! The projects' accounts at payment providers: a client for each, and the secrets of its webhooks. The sandbox is
+//! called like Stripe, at another address.
 
 use std::sync::{Arc, OnceLock};
 
@@ -33,9 +33,9 @@ pub struct ProviderEnvironment {
     pub own_url: String,
     /// The base address of Stripe's API.
     pub stripe_api: Url,
-    /// Whether nothing is asked of any provider, the built-in one included.
+    /// Whether no provider is called, not even the built-in one.
     pub offline: bool,
-    /// Background requests a second to one account at Stripe; 0: as its mode allows.
+    /// Background requests a second to one account at Stripe; 0 for its mode's default.
     pub stripe_per_second: u32,
 }
 
@@ -51,7 +51,8 @@ pub struct Accounts {
     shared: Arc<PriceCache>,
     /// The built-in provider; each round it does what is due.
     sandbox: OnceLock<Sandbox>,
-    /// Locks for one change of a project's provider at a time: what was checked before a change may not hold after it.
+    /// Locks for one change of a project's provider at a time, because what was checked before a change may not hold
+    /// after it.
     changing: NamedLocks,
 }
 
@@ -262,7 +263,7 @@ impl Providers for Accounts {
     }
 }
 
-/// Whether a key moves real money; `None` where its text does not say.
+/// Whether a key moves real money; `None` if its text does not tell.
 pub(super) fn livemode(key: &str) -> Option<bool> {
     if key.contains("_live_") {
         Some(true)

@@ -1,5 +1,5 @@
-//! Sets a project's provider. Before anything is changed it finds out whether the key works, whether it
-//! belongs to the account that the project sells through already, and whether that account may be left.
+//! Sets a project's provider. Before anything changes it checks whether the key works, whether it belongs to the
+//! account that the project sells through, and whether that account may be left.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use stripe::permissions::{self, PermissionNeed};
 
 use super::accounts::{Accounts, livemode};
 
-/// Longest time for all requests about a key: somebody waits for the answer.
+/// The longest time for all requests about a key: somebody waits for the answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// How many of the newest orders are searched for one with a checkout: renewals have none.
-const NEWEST: usize = 50;
+/// How many of the newest orders are searched for one with a checkout.
+const MAX_ORDERS: usize = 50;
 
 /// Why a provider was not set. Nothing was changed, except perhaps under a [`catalog::Error`].
 #[derive(Debug, Clone, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum ChangeError {
     /// The key does not work, or may not do what it has to; in the provider's words.
     #[error("{0}")]
     Key(String),
-    /// It is another account or mode, or that cannot be told, and the project has orders.
+    /// It is, or may be, another account or mode, and the project has orders.
     #[error("the project has orders at another provider, account or mode")]
     InUse,
     /// The catalog refuses it, or it could not be written.
@@ -51,8 +51,8 @@ pub enum KeyCheck {
 }
 
 impl Accounts {
-    /// Changes a project and its provider. With `force` it may leave a provider that it has orders
-    /// at: pending orders and subscriptions there end here.
+    /// Changes a project and its provider. With `force` it may leave a provider that it has orders at: pending orders
+    /// and subscriptions there end.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Finds out what has to be known of a provider before it is set.
+    /// Checks a provider before it is set.
     async fn find_out(
         &self,
         current: &ProjectCatalog,
@@ -141,7 +141,7 @@ impl Accounts {
         let checks = async {
             let missing = match client.try_key().await {
                 Ok(missing) => missing,
-                // Whoever answers may repeat the key, which must not be shown.
+                // The answer may repeat the key, which must not be shown.
                 Err(stripe::Error::Refused(refusal)) => {
                     return Err(refusal.to_string().replace(key, "…"));
                 }
@@ -159,7 +159,7 @@ impl Accounts {
             if let Some(message) = message.filter(|_| !sells) {
                 return Err(format!("it lacks {}: {message}", missing.join(", ")));
             }
-            // A restricted key may lack this permission: then the account is recognised by its newest order.
+            // A restricted key may lack this permission; then the newest order identifies the account.
             let account = client.account().await.ok();
             Ok(KeyCheck::Works { account, missing })
         };
@@ -167,15 +167,14 @@ impl Accounts {
         checked.unwrap_or(Ok(KeyCheck::Unreachable))
     }
 
-    /// The address of Stripe's page for a new restricted key with all permissions that are needed,
-    /// in the mode of a project's key.
+    /// Stripe's page for a new restricted key with all needed permissions, in the mode of a project's key.
     #[must_use]
     pub fn key_link(&self, project: &ProjectCatalog) -> Option<String> {
         let key = self.key_of(stripe_of(project)?).ok()?;
         Some(permissions::link(livemode(&key) == Some(false)))
     }
 
-    /// Tries the key that a project's provider was set with. `None`: its provider needs no key.
+    /// Tries the key of a project's provider; `None` if it needs none.
     ///
     /// # Errors
     ///
@@ -188,9 +187,8 @@ impl Accounts {
         })
     }
 
-    /// Whether a key belongs to the account and mode that the project sells through, where the account's
-    /// name is not known: it is the same key, or it can read the checkout of the newest order. Where that
-    /// cannot be told, it counts as another.
+    /// Whether a key belongs to the account and mode that the project sells through if the account's name is unknown:
+    /// it is the same key, or it can read the checkout of the newest order. If unknown, it counts as another.
     async fn finds_the_newest_order(
         &self,
         current: &ProjectCatalog,
@@ -200,9 +198,12 @@ impl Accounts {
         if known.is_some_and(|known| self.is_key(known, key)) {
             return Ok(true);
         }
-        let orders =
-            self.handle()
-                .orders(&current.scope, actors::OrderFilter::default(), None, NEWEST);
+        let orders = self.handle().orders(
+            &current.scope,
+            actors::OrderFilter::default(),
+            None,
+            MAX_ORDERS,
+        );
         let orders = orders.await.map_err(Error::from)?.orders;
         let checkout = orders.into_iter().find_map(|order| order.order.checkout);
         let Some(session) = checkout else {

@@ -1,6 +1,5 @@
-//! Webhook endpoints at Stripe, made and kept in order by Scrip where it has a public `https`
-//! address. They only make it quicker: where the key may not make one, or Stripe does not answer, the
-//! account's list of events says the same a little later.
+//! Webhook endpoints at Stripe, created and repaired by Scrip if it has a public `https` address. They only save time:
+//! without one, the account's event list reports the same a little later.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,14 +13,14 @@ use tokio::task::AbortHandle;
 
 use super::Accounts;
 
-/// How often endpoints are looked at; a project that is new or changed is seen within a minute.
-const LOOK: Duration = Duration::from_secs(60);
-const EVERY: u32 = 60;
+/// How often endpoints are checked: new and changed projects each time, all projects each of so many rounds.
+const CHECK_INTERVAL: Duration = Duration::from_secs(60);
+const FULL_CHECK_ROUNDS: u32 = 60;
 
 /// What was done about an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndpointOutcome {
-    /// There is nothing to do: no public address, another provider, or an endpoint that somebody else manages.
+    /// Nothing to do: no public address, another provider, or an endpoint managed by others.
     NotOurs,
     /// It exists and is in order.
     Well,
@@ -47,12 +46,12 @@ impl Accounts {
     pub fn maintain_endpoints(self: &Arc<Self>) -> Endpoints {
         let accounts = Arc::clone(self);
         let task = tokio::spawn(async move {
-            let mut interval = tokio::time::interval(LOOK);
+            let mut interval = tokio::time::interval(CHECK_INTERVAL);
             let mut known = std::collections::HashMap::new();
             let mut round = 0_u32;
             loop {
                 interval.tick().await;
-                let all = round.is_multiple_of(EVERY);
+                let all = round.is_multiple_of(FULL_CHECK_ROUNDS);
                 round = round.wrapping_add(1);
                 let projects: Vec<_> = accounts.catalog().current().projects().cloned().collect();
                 for project in projects {
@@ -70,13 +69,12 @@ impl Accounts {
                             let is_final = matches!(&error, Error::Provider(error) if error.nothing_was_done());
                             tracing::warn!(%error, project = %id, "The webhook endpoint at Stripe cannot be kept in order; the list of events is read instead");
                             if !is_final {
-                                // Tried again within a minute.
                                 known.remove(&id);
                                 continue;
                             }
                         }
                     }
-                    // The settings as they are by now: making an endpoint adds its secret.
+                    // Read again, because creating an endpoint adds its secret.
                     let now = accounts.catalog().project(id).ok();
                     known.insert(id, now.and_then(|now| now.provider().cloned()));
                 }
@@ -113,7 +111,7 @@ impl Accounts {
         if ours.is_empty() && !others.is_empty() {
             return Ok(EndpointOutcome::NotOurs);
         }
-        // Stripe shows a secret once: an endpoint whose secret is not stored here is of no use.
+        // Stripe shows a secret once: an endpoint without a stored secret is useless.
         let known = !account.webhook_secrets.is_empty();
         if let Some(endpoint) = ours.first().filter(|_| known) {
             if endpoint.is_whole() {
@@ -132,7 +130,7 @@ impl Accounts {
         let secret = secret.ok_or(Error::Defect(
             "a webhook endpoint was made without a secret",
         ))?;
-        // Only for this account: the project may have left it meanwhile.
+        // Only for this account, which the project may have left.
         let epoch = project.epoch().number;
         let set = self.catalog().add_webhook_secret(id, epoch, secret.into());
         set.await.map_err(|error| {
@@ -142,8 +140,8 @@ impl Accounts {
         Ok(EndpointOutcome::Made)
     }
 
-    /// Deletes a project's endpoint at an account that it left, if that is possible: its webhooks are
-    /// refused now, and Stripe would retry them for days.
+    /// Deletes a project's endpoint at an account that it left, if possible: Stripe would retry its refused webhooks
+    /// for days.
     pub(super) fn delete_former_endpoint(&self, id: ProjectId, former: &Stripe) {
         if !self.place().public_url.starts_with("https://") {
             return;

@@ -1,5 +1,5 @@
-//! The payment provider of each project: the one place that names the providers that there are. Their
-//! secrets and addresses come from here; the sandbox is called like Stripe, at another address.
+//! The payment provider of each project: the only place that names the providers. Their secrets and addresses come from
+//! here; the sandbox is called like Stripe, at another address.
 
 mod accounts;
 mod change;

@@ -1,4 +1,4 @@
-//! The names of objects that adapters made at providers, kept as notes in the journal.
+//! The ids of objects that adapters created at providers, kept as notes in the journal.
 
 use actors::notes::NoteKind;
 use actors::{Handle, notes};
@@ -6,7 +6,7 @@ use dashmap::DashMap;
 use domain::id::ProjectId;
 use payments_port::{ObjectIds, ProviderFuture};
 
-/// The provider's name for an object that was made there once, by the hash of what it is.
+/// The provider's id of an object that was created once, by the hash of what it is.
 #[derive(Debug)]
 pub struct ObjectIdNote;
 

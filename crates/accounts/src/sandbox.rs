@@ -1,6 +1,6 @@
-//! Connects the sandbox to the service: settings and clocks from the catalog, derived keys, and
-//! notes in the journal to keep its objects in. And lets an administrator move its clock on, step
-//! by step, so that everything happens at its own instant.
+//! Connects the sandbox to the service: settings and clocks from the catalog, derived keys, and notes in the journal
+//! for its objects. Also advances its clock for an administrator, step by step, so that everything happens at its own
+//! instant.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 
 use super::accounts::Accounts;
 
-/// Most events of a sandbox's clock in one move: each renewal of a subscription is one.
+/// The most events of a sandbox's clock in one move, such as renewals.
 const MAX_STEPS: usize = 10_000;
 
 /// The sandboxes of all projects. Cheap to clone.
@@ -31,7 +31,7 @@ pub struct Sandboxes {
     sandbox: Sandbox,
     handle: Handle,
     accounts: Arc<Accounts>,
-    /// One move at a time: two would overtake each other.
+    /// One move at a time.
     turn: Arc<Mutex<()>>,
 }
 
@@ -50,8 +50,7 @@ pub enum AdvanceError {
 }
 
 impl Sandboxes {
-    /// Starts the sandboxes, with the limits, delays and refusals of Stripe if `faults`, and makes
-    /// them known to the projects' accounts.
+    /// Starts the sandboxes, with a fault profile if there is one, and connects them to the projects' accounts.
     #[must_use]
     pub fn start(handle: &Handle, accounts: &Arc<Accounts>, faults: bool) -> Self {
         let host = SandboxHost {
@@ -79,8 +78,8 @@ impl Sandboxes {
         &self.sandbox
     }
 
-    /// Moves a sandbox's clock on by so many seconds, and returns the instant that it then shows.
-    /// All that falls due on the way has happened by then.
+    /// Advances a sandbox's clock by so many seconds, and returns its new instant. All that falls due on the way has
+    /// happened by then.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! Which projects are this process' own, where several logs (cells) share the work. Wallets and documents of all
-//! projects that a log ever had stay in its books, also after it was split; the catalog shows the projects of its own
-//! cell alone, so that nothing else is done for any other.
+//! The projects of this process, if several logs (cells) share the work. A log keeps the wallets and documents of all
+//! projects that it ever had, also after a split; the catalog shows only the projects of its own cell, so that nothing
+//! is done for others.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::{
 /// The most projects that one split may move, so that it fits one append of the log.
 pub const MAX_MOVED: usize = 1_000;
 
-/// The cell that has a project; one without such a note is in the first.
+/// The cell of a project; without such a note it is the first.
 #[derive(Debug)]
 pub struct ProjectCellNote;
 
@@ -27,7 +27,7 @@ impl NoteKind for ProjectCellNote {
     type Body = i16;
 }
 
-/// The cell that these books are of, if it is not the first. Its key is always zero.
+/// The cell of this log, if it is not the first. Its key is always zero.
 #[derive(Debug)]
 pub struct OwnCellNote;
 
@@ -38,12 +38,12 @@ impl NoteKind for OwnCellNote {
     type Body = i16;
 }
 
-/// The cell of the books that the wallets are in. A process that leads a log says which it `leads`, which is written
-/// down where a split has just made it.
+/// The cell of the wallets' log. A process that leads a log passes the cell that it `leads`, which is stored after a
+/// split.
 ///
 /// # Errors
 ///
-/// [`Error::OtherCell`] when the books are another cell's, [`Error::Stored`] or [`Error::Notes`] when they cannot be read,
+/// [`Error::OtherCell`] when the log is another cell's, [`Error::Stored`] or [`Error::Notes`] when it cannot be read,
 /// [`Error::Wallets`] when the note cannot be written.
 pub async fn own_cell(handle: &Handle, leads: Option<i16>) -> Result<i16, Error> {
     let own = notes::one::<OwnCellNote>(handle, &0)?.unwrap_or_default();
@@ -59,7 +59,7 @@ pub async fn own_cell(handle: &Handle, leads: Option<i16>) -> Result<i16, Error>
     Ok(leads)
 }
 
-/// Projects in these books that another cell has, as far as they know.
+/// Projects of this log that moved to another cell, as far as it knows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Elsewhere {
     projects: HashMap<ProjectId, i16>,
@@ -67,7 +67,7 @@ pub(super) struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Divides the documents of all projects in these books: returns those of the cell's own.
+    /// Returns the documents of the cell's own projects.
     pub(super) fn part(
         documents: Vec<Document>,
         own: i16,

@@ -1,5 +1,5 @@
-//! Webhook endpoints of a project: creating, changing, deleting, rotating secrets. A secret exists
-//! in the clear only in the answer that hands it out and while something is signed.
+//! Webhook endpoints of a project: creating, changing, deleting, rotating secrets. A secret is in the clear only in the
+//! response that returns it and during signing.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ const PREFIX: &str = "whsec_";
 /// Standard Webhooks allows 24 to 64.
 const SECRET_BYTES: usize = 32;
 
-/// A webhook endpoint with the secret that was just generated for it.
+/// A webhook endpoint with its new secret.
 #[derive(Clone)]
 pub struct MintedEndpoint {
     /// The endpoint as it is stored, its secret encrypted.

@@ -21,12 +21,12 @@ pub enum Error {
     /// A note about the catalog cannot be read.
     #[error(transparent)]
     Notes(#[from] notes::Error),
-    /// The books are of another cell than the process is started for.
+    /// The log is of another cell than the process was started for.
     #[error("the data is of cell {own}, and cluster.cell is {leads}: set it to {own}")]
     OtherCell {
-        /// The cell that the books are of.
+        /// The log's cell.
         own: i16,
-        /// The cell that the process is started for.
+        /// The process's cell.
         leads: i16,
     },
     /// The change could not be logged.

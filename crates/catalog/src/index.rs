@@ -1,5 +1,5 @@
-//! The whole catalog as requests see it: one immutable value. A change makes a new one, sharing
-//! every project that it does not touch.
+//! The whole catalog as requests see it: one immutable value. A change makes a new one that shares every unchanged
+//! project.
 
 mod authentication;
 
@@ -79,13 +79,13 @@ impl Catalog {
         self.cell
     }
 
-    /// Whether projects that were in these books went to other cells, or stayed in the one that this came out of.
+    /// Whether projects moved from or to another cell by a split.
     #[must_use]
     pub fn has_moved(&self) -> bool {
         !self.elsewhere.is_empty()
     }
 
-    /// The cell that has a project, as far as these books know; `None`: they never had it.
+    /// The cell of a project, as far as this log knows; `None` if it never had it.
     #[must_use]
     pub fn cell_of_project(&self, id: &ProjectId) -> Option<i16> {
         match self.projects.contains_key(id) {
@@ -127,7 +127,7 @@ impl Catalog {
         Ok(next)
     }
 
-    /// The project that documents are applied to: the known one, or a new one if `first` creates it.
+    /// The project that documents are applied to: the existing one, or a new one if `first` creates it.
     fn start(&self, id: ProjectId, first: &Document) -> Result<ProjectCatalog, Error> {
         match (self.projects.get(&id), first) {
             (Some(project), _) => Ok(ProjectCatalog::clone(project)),
@@ -201,7 +201,7 @@ impl ProjectCatalog {
         }
     }
 
-    /// Computes once what requests would otherwise compute each time.
+    /// Precomputes values for requests.
     fn derive(&mut self) -> Result<(), Error> {
         if let Some(price) = self
             .prices

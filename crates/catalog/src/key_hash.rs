@@ -1,5 +1,5 @@
-//! A map from SHA-256 hashes. They are uniform already: hashing them again would only cost time,
-//! and an attacker cannot choose what is in the map, since only the administrator adds keys.
+//! A map from SHA-256 hashes, which are uniform already. An attacker cannot choose its keys, since only the
+//! administrator adds them.
 
 use std::{
     collections::HashMap,
@@ -27,7 +27,7 @@ impl Hasher for PassThrough {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // `KeyHash` never calls this; it is right for any other type.
+        // `KeyHash` never calls this.
         for byte in bytes {
             self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
         }

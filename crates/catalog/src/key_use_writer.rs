@@ -5,8 +5,7 @@ use tokio::task::JoinHandle;
 
 use super::{CatalogStore, KeyUseNote};
 
-/// Notes of one append.
-const AT_ONCE: usize = 500;
+const MAX_WRITES: usize = 500;
 
 impl CatalogStore {
     /// Writes keys' first uses of a day to the log, until the task is aborted.
@@ -21,13 +20,13 @@ impl CatalogStore {
         })
     }
 
-    /// Writes what is not yet in the log of keys' last uses.
+    /// Writes keys' last uses that are not in the log yet.
     pub async fn write_key_uses(&self) {
         let used = self.shared.key_uses.take();
-        for some in used.chunks(AT_ONCE) {
+        for some in used.chunks(MAX_WRITES) {
             let notes = some.iter();
             let notes = notes.map(|(key, day)| notes::put::<KeyUseNote>(key, day));
-            // The log says why it takes nothing; what is lost here is noted by the keys' next use after a start.
+            // The log reports its failure; the keys' next use after a start is noted.
             drop(self.shared.handle.put_notes(notes.collect()).await);
         }
     }

@@ -1,6 +1,5 @@
-//! The day on which each API key was last used, so that unused ones can be recognized. A
-//! use costs a comparison; the first of a day is written to the log a little later. A crash may lose it, and the key's
-//! next use is then noted.
+//! The day on which each API key was last used, to identify unused keys. A use costs a comparison; the first of a day
+//! is logged a little later. A crash may lose it until the key's next use.
 
 use std::{
     collections::HashMap,
@@ -62,7 +61,6 @@ impl KeyUses {
     /// Notes a use, if it is the key's first of the day.
     pub(super) fn note(&self, key: KeyId, last: &LastUse, now: Timestamp) {
         let today = now.0.div_euclid(DAY);
-        // Several requests may be the first; each notes the same.
         if last.0.load(Ordering::Relaxed) < today {
             last.0.store(today, Ordering::Relaxed);
             self.push((key, today));
@@ -76,14 +74,12 @@ impl KeyUses {
         self.more.notify_one();
     }
 
-    /// Takes what is to be written.
     pub(super) fn take(&self) -> Vec<(KeyId, i64)> {
         let unwritten = self.unwritten.lock();
         std::mem::take(&mut unwritten.unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Takes over the last uses that the log has.
 pub(super) fn recall<'a>(
     handle: &Handle,
     keys: impl Iterator<Item = (KeyId, &'a LastUse)>,

@@ -1,5 +1,5 @@
-//! Generates API keys. Only a key's SHA-256 is stored; a secret key exists in the clear once, in
-//! the answer that hands it out.
+//! Generates API keys. Only a key's SHA-256 is stored; a secret key is in the clear once, in the response that returns
+//! it.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 /// 32 characters of 62 carry 190 bits; a key needs at least 160.
 const BODY_LENGTH: usize = 32;
 
-/// An API key that was just generated.
+/// A new API key.
 #[derive(Clone)]
 pub struct MintedKey {
     /// The key as it is stored: its SHA-256, and the text of a publishable key.

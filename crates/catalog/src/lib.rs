@@ -2,8 +2,8 @@
 //! whole after each change. Requests read it without a lock; changes are made one at a time, and
 //! nobody sees a change before it is durable.
 //!
-//! `domain::catalog` decides which documents are valid. This crate has how requests find one (`index.rs`), how
-//! secrets come in (`keys.rs`, `providers.rs`, `endpoints.rs`), and the one place that writes (`store.rs`).
+//! `domain::catalog` decides which documents are valid. This crate finds them for requests (`index.rs`), generates and
+//! encrypts secrets (`keys.rs`, `providers.rs`, `endpoints.rs`), and writes in one place (`store.rs`).
 
 mod cells;
 mod endpoints;

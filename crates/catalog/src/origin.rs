@@ -1,9 +1,9 @@
-//! Origins as people type them, read by the same parser that checks redirects.
+//! Typed origins, parsed by the same parser that checks redirects.
 
 use domain::catalog::{Origin, Refusal};
 use url::{Host, Url};
 
-/// Parses origins that people typed, and returns them in their normal form.
+/// Parses typed origins, and returns them in their normal form.
 ///
 /// # Errors
 ///
@@ -14,9 +14,8 @@ pub fn origins(typed: &[String]) -> Result<Vec<Origin>, Refusal> {
         .collect()
 }
 
-/// An origin is scheme, host and port, and nothing else.
 fn origin(text: &str) -> Option<Origin> {
-    // Characters that the parser would ignore, or that make it more than an origin.
+    // Characters that the parser would ignore, or that an origin does not have.
     if text.contains(['*', '?', '#', '@', '\\']) {
         return None;
     }

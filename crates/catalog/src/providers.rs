@@ -1,4 +1,4 @@
-//! Encrypts a provider's secrets before the domain's rules see them, so that no document ever has them in the clear.
+//! Encrypts a provider's secrets before the domain's rules see them, so that no document has them in the clear.
 
 use actors::Cipher;
 use domain::{
@@ -15,7 +15,7 @@ pub enum ProviderChange {
     None,
     /// The built-in sandbox.
     Sandbox,
-    /// A Stripe account. A secret that is left out keeps its former value, if there is one.
+    /// A Stripe account. An omitted secret keeps its former value.
     Stripe {
         /// The account's API key.
         secret_key: Option<SecretString>,
@@ -27,12 +27,12 @@ pub enum ProviderChange {
 /// A [`ProviderChange`] whose secrets fit their bounds and are encrypted.
 pub(super) struct SealedChange {
     change: catalog::ProviderChange,
-    /// In the clear, to compare with a stored secret: encrypting one text twice gives two results.
+    /// In the clear, to compare with a stored secret, because encrypting one text twice gives two results.
     webhook_secret: Option<SecretText>,
 }
 
 impl ProviderChange {
-    /// Checks its secrets by themselves, without what is stored.
+    /// Checks its secrets without the stored ones.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The current catalog, and the one way to change it: decide against the current one, log the
-//! documents, publish the next one. One change at a time.
+//! The current catalog, and the only way to change it: decide on the current one, log the documents, publish the next
+//! one. One change at a time.
 
 use std::sync::Arc;
 
@@ -33,15 +33,15 @@ pub struct CatalogStore {
     end: End,
 }
 
-/// What becomes of a change once it is decided.
+/// What happens to a decided change.
 #[derive(Clone, Default)]
 enum End {
-    /// It is made.
+    ///  It is logged.
     #[default]
     Made,
-    /// It is made together with notes, all or none.
+    /// It is logged together with notes, all or none.
     MadeWith(Vec<Note>),
-    /// It is only answered.
+    /// It is only returned.
     Drafted,
 }
 
@@ -83,7 +83,7 @@ impl CatalogStore {
         })
     }
 
-    /// The same catalog, whose changes are decided and answered, and not made.
+    /// The same catalog, whose changes are decided and returned, but not made.
     #[must_use]
     pub fn draft(&self) -> Self {
         Self {
@@ -101,13 +101,13 @@ impl CatalogStore {
         }
     }
 
-    /// The catalog as it is now. Lock-free; not to be held across an await.
+    /// The current catalog. Lock-free; not to be held across an await.
     #[must_use]
     pub fn current(&self) -> Guard<Arc<Catalog>> {
         self.shared.current.load()
     }
 
-    /// What the key with this SHA-256 opens now, unless it is unknown, revoked or past its end. Notes that it was used.
+    /// The access of the key with this SHA-256, unless it is unknown, revoked or expired. Notes its use.
     #[must_use]
     pub fn authenticate(&self, key_sha256: &[u8; 32], now: Timestamp) -> Option<Authenticated> {
         let uses = &self.shared.key_uses;
@@ -132,7 +132,7 @@ impl CatalogStore {
         self.shared.changed.subscribe()
     }
 
-    /// Makes a project with a key of each kind: publishable, then secret.
+    /// Creates a project with a key of each kind: publishable, then secret.
     ///
     /// # Errors
     ///
@@ -172,7 +172,7 @@ impl CatalogStore {
         self.update(id, change, provider).await
     }
 
-    /// As [`Self::update_project`], with what was found out about the provider.
+    /// As [`Self::update_project`], with the result of checking the provider.
     ///
     /// # Errors
     ///
@@ -244,8 +244,8 @@ impl CatalogStore {
         .await
     }
 
-    /// Marks a Stripe account as verified, unless its key is not that of `checked` any more, and stores the account's
-    /// name if it could be read.
+    /// Marks a Stripe account as verified, unless its key changed since `checked`, and stores the account's name if it
+    /// could be read.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl CatalogStore {
         .await
     }
 
-    /// Stores that everything begun with the provider before `epoch` has ended.
+    /// Stores that everything begun before the provider's `epoch` has ended.
     ///
     /// # Errors
     ///
@@ -426,7 +426,7 @@ impl CatalogStore {
         .await
     }
 
-    /// Makes a product.
+    /// Creates a product.
     ///
     /// # Errors
     ///
@@ -468,7 +468,7 @@ impl CatalogStore {
         .await
     }
 
-    /// Makes a price.
+    /// Creates a price.
     ///
     /// # Errors
     ///
@@ -520,13 +520,12 @@ impl CatalogStore {
         .await
     }
 
-    /// Moves projects to a new cell: the last that this process does, which answers for nobody any more. The new cell
-    /// goes on behind this from a copy of these books.
+    /// Moves projects to a new cell. It is the process's last act; the new cell continues from a copy of this log.
     ///
     /// # Errors
     ///
-    /// [`Refusal::ProjectNotFound`] for one that is neither this cell's own nor was moved there before,
-    /// [`Error::Wallets`] when it could not be logged, or it is not known whether it was.
+    /// [`Refusal::ProjectNotFound`] for one that is neither this cell's nor was moved there before, [`Error::Wallets`]
+    /// when it could not be logged or the outcome is unknown.
     pub async fn split(&self, projects: Vec<ProjectId>, to: i16) -> Result<(), Error> {
         let _turn = self.shared.turn.lock().await;
         self.may_split(&projects, to)?;
@@ -553,7 +552,7 @@ impl CatalogStore {
         }
     }
 
-    /// Runs a change in a task of its own: a caller who goes away must not leave a change logged but not published.
+    /// Runs a change in its own task, so that a caller who disconnects cannot leave it logged but not published.
     pub(super) async fn change<T: Send + 'static>(
         &self,
         decide: impl FnOnce(&Catalog, Timestamp) -> Result<(Vec<Document>, T), Error> + Send + 'static,
@@ -578,14 +577,14 @@ impl CatalogStore {
             shared.changed.send_replace(());
             Ok(answer)
         };
-        // After a panic or a cancellation it is not known what was logged.
+        // After a panic or a cancellation the outcome is unknown.
         actors::detached(change)
             .await
             .unwrap_or(Err(Error::Wallets(actors::Error::Unavailable)))
     }
 }
 
-/// Where a project that these documents make is, unless it is in the first cell, which needs no note.
+/// The cell of a project that these documents create; the first cell needs no note.
 fn places(catalog: &Catalog, documents: &[Document]) -> Vec<Note> {
     let made = documents.iter().filter_map(|document| match document {
         Document::Project(project) if catalog.project(&project.id).is_none() => Some(project.id),

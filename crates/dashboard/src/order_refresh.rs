@@ -57,7 +57,7 @@ pub(super) async fn refresh(
             ("refreshed_processing", "the payment is processing")
         }
         Some((_, CheckoutProgress::Open)) => ("refreshed_open", "it is not paid"),
-        Some((_, CheckoutProgress::Settled)) => ("refreshed_same", "nothing changed"),
+        Some((_, CheckoutProgress::Finished)) => ("refreshed_same", "nothing changed"),
     };
     let what = format!("Refreshed order {order} from the payment provider: {outcome}");
     Ok(request.done(&path(&project, order), message, what))

@@ -319,7 +319,7 @@ impl Metrics {
         self.backlog.set(signed(stats.backlog));
         self.commits.set(stats.commits);
         self.webhooks.set(signed(payments.inbox().waiting()));
-        self.given_up.set(signed(payments.given_up()));
+        self.given_up.set(signed(payments.missing_objects()));
         let missing = payments.missing_permissions().len();
         let missing = i64::try_from(missing).unwrap_or(i64::MAX);
         self.missing_permissions.set(missing);

@@ -1,5 +1,5 @@
-//! Stored events that could not be processed yet, by when they are tried again. Events that wait for a permission of
-//! the key are not tried one by one: one of them probes for all, and once its request succeeds all are due.
+//! Stored events that could not be processed yet, by their next attempt. Events that need a missing permission of the
+//! key are not retried one by one: one of them probes for all, and when it succeeds all are due.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,19 +13,18 @@ use super::{
 
 /// Pauses between attempts, in seconds; the last one repeats.
 const PAUSES: [i64; 6] = [1, 5, 30, 120, 600, 3600];
-/// The longest pause while the provider does not answer, in seconds: buyers who paid meanwhile wait for its return,
-/// and a sweep sends it only a few requests before it stops.
-const MAX_IN_OUTAGE: i64 = 120;
-/// Attempts for an object that the provider does not have, which take a day: an event may come before its
-/// object can be fetched.
-const MAX_UNKNOWN: usize = 29;
-/// How often, and for how long, a payment is checked that has not settled yet.
-const SETTLEMENT_SECONDS: i64 = 3600;
-const MAX_SETTLEMENT_SECONDS: i64 = 30 * 24 * 3600;
+/// The longest pause during an outage, in seconds: buyers wait for the provider's return, and a stopping sweep sends
+/// few requests.
+const MAX_OUTAGE_PAUSE: i64 = 120;
+/// Attempts for an object that the provider does not have, about a day: an event may come before its object can be
+/// fetched.
+const MAX_MISSING_ATTEMPTS: usize = 29;
+/// How often, and for how long, a processing payment is checked.
+const PROCESSING_INTERVAL_SECONDS: i64 = 3600;
+const MAX_PROCESSING_SECONDS: i64 = 30 * 24 * 3600;
 /// How often a missing permission of the key is probed.
-const PROBE_SECONDS: i64 = 30;
-/// Events that [`Backlog::due`] returns at most.
-const PAGE: usize = 64;
+const PROBE_INTERVAL_SECONDS: i64 = 30;
+const PAGE_SIZE: usize = 64;
 
 /// A stored event that waits for its next attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +32,8 @@ pub(crate) struct BacklogEntry {
     pub(crate) event: StoredEvent,
     /// Failed attempts so far.
     attempts: usize,
-    /// Whether it only waits for its payment to settle.
-    waits_for_settlement: bool,
+    /// Whether its payment is still processing.
+    is_processing: bool,
     due: Timestamp,
 }
 
@@ -44,7 +43,7 @@ pub(crate) struct Backlog(Mutex<HashMap<ProjectId, ProjectBacklog>>);
 #[derive(Debug, Default)]
 struct ProjectBacklog {
     by_time: BTreeMap<(Timestamp, EventKey), BacklogEntry>,
-    /// Events by the permission that the key lacked.
+    /// Events by the permission that they need.
     blocked: BTreeMap<String, Blocked>,
 }
 
@@ -59,21 +58,21 @@ impl BacklogEntry {
         Self {
             event,
             attempts: 0,
-            waits_for_settlement: false,
+            is_processing: false,
             due: Timestamp(0),
         }
     }
 
-    /// Whether the provider has answered for a day that it has no such object.
-    pub(crate) const fn is_hopeless(&self, error: &Error) -> bool {
-        self.attempts >= MAX_UNKNOWN
+    /// Whether the provider has answered for a day that there is no such object.
+    pub(crate) const fn is_missing_for_good(&self, error: &Error) -> bool {
+        self.attempts >= MAX_MISSING_ATTEMPTS
             && matches!(error, Error::Provider(payments_port::Error::Missing(_)))
     }
 
-    /// Whether its payment has not settled for 30 days.
-    pub(crate) fn never_settled(&self, now: Timestamp, error: &Error) -> bool {
-        let end = self.event.content.at.plus_seconds(MAX_SETTLEMENT_SECONDS);
-        matches!(error, Error::NotSettled) && end <= now
+    /// Whether its payment has been processing for 30 days.
+    pub(crate) fn processing_timed_out(&self, now: Timestamp, error: &Error) -> bool {
+        let end = self.event.content.at.plus_seconds(MAX_PROCESSING_SECONDS);
+        matches!(error, Error::PaymentProcessing) && end <= now
     }
 
     const fn position(&self) -> (Timestamp, EventKey) {
@@ -84,14 +83,14 @@ impl BacklogEntry {
 impl Backlog {
     /// Schedules the next attempt after a failed one.
     pub(crate) fn add(&self, mut waiting: BacklogEntry, now: Timestamp, error: &Error) {
-        waiting.waits_for_settlement = matches!(error, Error::NotSettled);
+        waiting.is_processing = matches!(error, Error::PaymentProcessing);
         let last = PAUSES.last().copied().unwrap_or_default();
-        let mut pause = match waiting.waits_for_settlement {
-            true => SETTLEMENT_SECONDS,
+        let mut pause = match waiting.is_processing {
+            true => PROCESSING_INTERVAL_SECONDS,
             false => PAUSES.get(waiting.attempts).copied().unwrap_or(last),
         };
-        if error.is_silence() {
-            pause = pause.min(MAX_IN_OUTAGE);
+        if error.is_unanswered() {
+            pause = pause.min(MAX_OUTAGE_PAUSE);
         }
         waiting.attempts = waiting.attempts.saturating_add(1);
         let Error::Provider(payments_port::Error::Permission { permission, .. }) = error else {
@@ -101,10 +100,9 @@ impl Backlog {
         let backlog = projects.entry(waiting.event.key.project).or_default();
         let blocked = backlog.blocked.entry(permission.clone()).or_default();
         blocked.waiting.push(waiting);
-        blocked.probe = blocked.probe.max(now.plus_seconds(PROBE_SECONDS));
+        blocked.probe = blocked.probe.max(now.plus_seconds(PROBE_INTERVAL_SECONDS));
     }
 
-    /// Schedules an event for an instant.
     pub(crate) fn put(&self, waiting: BacklogEntry, due: Timestamp) {
         let waiting = BacklogEntry { due, ..waiting };
         let mut projects = self.0.lock();
@@ -130,7 +128,7 @@ impl Backlog {
             .by_time
             .values()
             .take_while(|waiting| waiting.due <= now);
-        due.take(PAGE).cloned().collect()
+        due.take(PAGE_SIZE).cloned().collect()
     }
 
     pub(crate) fn remove(&self, waiting: &BacklogEntry) {
@@ -146,15 +144,13 @@ impl Backlog {
         backlog.is_some_and(|backlog| !backlog.by_time.is_empty() || !backlog.blocked.is_empty())
     }
 
-    /// How many events only wait for their payment to settle.
-    pub(crate) fn waiting_for_settlement(&self) -> usize {
+    /// How many events are about a processing payment.
+    pub(crate) fn processing(&self) -> usize {
         let projects = self.0.lock();
         let waiting = projects
             .values()
             .flat_map(|backlog| backlog.by_time.values());
-        waiting
-            .filter(|waiting| waiting.waits_for_settlement)
-            .count()
+        waiting.filter(|waiting| waiting.is_processing).count()
     }
 
     pub(crate) fn forget(&self, project: ProjectId) {
@@ -169,7 +165,7 @@ impl ProjectBacklog {
             if !missing.contains(permission) {
                 due.append(&mut blocked.waiting);
             } else if blocked.probe <= now {
-                blocked.probe = now.plus_seconds(PROBE_SECONDS);
+                blocked.probe = now.plus_seconds(PROBE_INTERVAL_SECONDS);
                 due.extend(blocked.waiting.pop());
             }
             !blocked.waiting.is_empty()
@@ -224,10 +220,10 @@ mod tests {
             assert!(backlog.due(PROJECT, now.plus_seconds(-1), &[]).is_empty());
             it = backlog.due(PROJECT, now, &[]).remove(0);
             backlog.remove(&it);
-            assert!(!it.is_hopeless(&missing) && !backlog.has(PROJECT));
+            assert!(!it.is_missing_for_good(&missing) && !backlog.has(PROJECT));
         }
-        it.attempts = MAX_UNKNOWN;
-        assert!(it.is_hopeless(&missing) && !it.is_hopeless(&Error::TooEarly));
+        it.attempts = MAX_MISSING_ATTEMPTS;
+        assert!(it.is_missing_for_good(&missing) && !it.is_missing_for_good(&Error::TooEarly));
     }
 
     #[test]

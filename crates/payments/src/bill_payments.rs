@@ -3,8 +3,8 @@
 use domain::text::InvoiceId;
 use payments_port::{PartPayment, Provider};
 
-/// The payments of a bill with their present state, the oldest first; `None`: nothing had to be paid, or the key may not
-/// see them.
+/// The payments of a bill with their present state, oldest first; `None` if nothing had to be paid, or the key may not
+/// read them.
 ///
 /// # Errors
 ///

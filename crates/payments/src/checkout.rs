@@ -1,6 +1,6 @@
 //! Opens checkouts in three steps: the wallet drafts the order, the provider opens a page, the order is placed. A
-//! failure before the page leaves nothing; a failure after it leaves a page whose payment is fulfilled all the
-//! same, by the page's metadata.
+//! failure before the page leaves nothing; a later one leaves a page whose payment is still fulfilled from the page's
+//! metadata.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -23,17 +23,17 @@ use super::{Error, Payments, failpoint};
 pub struct NewCheckout {
     /// The price to buy; it must be offered.
     pub price: PriceId,
-    /// The wallet that gets the credits; `None`: a new anonymous wallet.
+    /// The wallet that gets the credits; `None` for a new anonymous one.
     pub wallet: Option<Address>,
     /// Where the buyer goes after paying.
     pub success_url: String,
-    /// Where the buyer goes on giving up.
+    /// Where the buyer goes after canceling.
     pub cancel_url: String,
     /// The buyer's email address, if it is known.
     pub email: Option<Email>,
     /// The discount to apply or to offer.
     pub discount: Discount,
-    /// How many of the price; more than one only of a price that is paid once.
+    /// The quantity; more than one only of a one-time price.
     pub quantity: Quantity,
     /// The shop's own metadata of the order.
     pub metadata: Metadata,
@@ -42,7 +42,7 @@ pub struct NewCheckout {
 }
 
 impl Payments {
-    /// Opens a checkout for a price that is offered: the order, and the page that pays it.
+    /// Opens a checkout for an offered price: the order, and the page that pays it.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Payments {
         project: Arc<ProjectCatalog>,
         new: NewCheckout,
     ) -> Result<(OrderId, CheckoutPage), Error> {
-        // A caller who disconnects in the middle must not leave a page without its order.
+        // A caller who disconnects must not leave a page without its order.
         let (payments, id) = (self.clone(), project.project.id);
         let work = async move { payments.opened(&project, &new).await };
         self.0.checkouts.carry_out(id, work).await
@@ -117,8 +117,8 @@ impl Payments {
     }
 }
 
-/// Closes the page of an order that was refused. If that fails, the page expires by itself; if it is paid before
-/// that, the order is fulfilled.
+/// Closes the page of a refused order. If that fails, the page expires by itself; if it is paid before, the order is
+/// fulfilled.
 async fn close_page(provider: &dyn Provider, checkout: &CheckoutId, order: OrderId) {
     if let Err(error) = provider.close_checkout(checkout, order).await {
         tracing::warn!(%error, %order, "The page of a refused checkout could not be closed");

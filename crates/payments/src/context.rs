@@ -1,4 +1,4 @@
-//! What the parts of this crate share, and how they find a project's provider.
+//! What the modules of this crate share, and how they find a project's provider.
 
 use std::sync::{
     Arc,
@@ -28,7 +28,7 @@ pub trait Providers: Send + Sync {
     /// [`Error::NotConfigured`] when it has none, [`Error::Provider`] when it cannot be set up.
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
 
-    /// Does the periodic work of a project's provider: verifies a new account, runs what is due in the sandbox.
+    /// Does the periodic work of a project's provider: verifies a new account, runs due work of the sandbox.
     fn tick<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
 
     /// Forgets the ids of objects that were created for a project at its former provider.
@@ -48,7 +48,7 @@ impl<'a> ProjectAccount<'a> {
     }
 }
 
-/// What all parts of this crate share. Cheap to clone.
+/// The shared state of this crate. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) handle: Handle,
@@ -60,19 +60,19 @@ pub(crate) struct Context {
     pub(crate) doubled: DoubledSubscriptions,
     /// Permissions that projects' keys lack, as of the last sweep.
     pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
-    pub(crate) given_up: Arc<AtomicU64>,
+    pub(crate) missing_objects: Arc<AtomicU64>,
     /// Checkouts that were opened since the start.
     pub(crate) opened: Arc<AtomicU64>,
 }
 
 impl Context {
-    /// Counts an object that an event or a caller named and that the provider does not have.
-    pub(crate) fn give_up(&self) {
-        self.given_up.fetch_add(1, Ordering::Relaxed);
+    /// Counts an object that the provider does not have although an event or a caller named it.
+    pub(crate) fn count_missing(&self) {
+        self.missing_objects.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether an event belongs to another product in the same account: its copy does not carry the project's
-    /// metadata, and no wallet knows its object.
+    /// Whether an event belongs to another product in the same account: its copy lacks the project's metadata, and no
+    /// wallet knows its object.
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,

@@ -1,4 +1,4 @@
-//! Divides the refunds and disputes of an invoice among the orders that it made.
+//! Divides the refunds and disputes of an invoice among its orders.
 
 use domain::{id::OrderId, wallet::Reversal};
 use payments_port::Share;
@@ -9,12 +9,12 @@ pub(crate) struct OrderShare {
     pub(crate) order: OrderId,
     /// What was paid for it.
     pub(crate) amount_cents: i64,
-    /// What was given back by refunds that name it.
+    /// Refunds that name it.
     pub(crate) refunded_cents: i64,
 }
 
-/// Each order's part of an invoice's reversal. A refund that names an order is all of that order's; what names none, and
-/// disputes, which are about the whole payment, are divided in proportion to what is left of each.
+/// Each order's part of an invoice's reversal. A refund that names an order is that order's; other refunds and disputes
+/// are divided in proportion to what is left of each.
 pub(crate) fn divide(whole: Reversal, orders: &[OrderShare]) -> Vec<(OrderId, Reversal)> {
     let named = orders.iter().map(|order| order.refunded_cents);
     let named = named.fold(0, i64::saturating_add);
@@ -26,7 +26,7 @@ pub(crate) fn divide(whole: Reversal, orders: &[OrderShare]) -> Vec<(OrderId, Re
             .max(0)
     };
     let all = orders.iter().map(left).fold(0, i64::saturating_add);
-    // Of the sums up to each order, so that rounding neither loses nor makes a cent.
+    // Differences of running sums, so that rounding neither loses nor makes a cent.
     let part = |of: i64, until: i64| {
         let share = Share {
             cents: until,
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_refund_that_names_an_order_is_its_own() {
         assert_eq!(divided(600, 0, &[(900, 0), (600, 600)]), [(0, 0), (600, 0)]);
-        // Another one was made at the provider, and a dispute is about the rest.
+        // Another refund was made at the provider, and a dispute is about the rest.
         assert_eq!(
             divided(800, 100, &[(900, 0), (600, 600)]),
             [(200, 100), (600, 0)]

@@ -1,6 +1,6 @@
-//! Wallets with several subscriptions to one product that go on, as a race between two checkouts makes them: all are
-//! fulfilled, and their buyer pays for each until a person ends one. So operators are told of them. Each is noted in the
-//! journal; what a wallet's subscriptions are is asked of the wallet.
+//! Wallets with several continuing subscriptions to one product, made by a race between two checkouts. All are
+//! fulfilled, and their buyer pays for each until an operator ends one, so operators are notified. A note only
+//! remembers the wallet; its subscriptions are read from the wallet.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -30,13 +30,11 @@ impl DoubledSubscriptions {
         }))
     }
 
-    /// Puts a wallet into memory, after its note was read.
     pub(crate) fn restore(&self, project: ProjectId, wallet: WalletKey) {
         self.0.noted.write().insert((project, wallet));
     }
 
-    /// Notes a wallet if it has such subscriptions, and forgets it if it has none any more. Repeating it changes
-    /// nothing.
+    /// Notes a wallet if it has such subscriptions, and forgets it if it no longer has. Repeating it changes nothing.
     ///
     /// # Errors
     ///
@@ -47,7 +45,7 @@ impl DoubledSubscriptions {
         wallet: WalletKey,
     ) -> Result<Option<DoubledWallet>, actors::Error> {
         let entry = (project.project.id, wallet);
-        // What is noted is what was found last.
+        // One at a time, so that the note shows the last reading.
         let _turn = self.0.named_locks.take(&wallet.to_string()).await;
         let handle = &self.0.handle;
         let found = handle.doubled_subscriptions(&project.scope, wallet).await?;
@@ -69,7 +67,7 @@ impl DoubledSubscriptions {
         Ok(found)
     }
 
-    /// At most `limit` of a project's wallets with such subscriptions, as they are now, and how many others were noted.
+    /// At most `limit` of a project's wallets with such subscriptions, as they are now, and how many more are noted.
     ///
     /// # Errors
     ///

@@ -6,21 +6,21 @@ pub enum Error {
     /// The project has no payment provider.
     #[error("the project has no payment provider")]
     NotConfigured,
-    /// The server runs offline: it asks no provider.
+    /// The server runs offline and calls no provider.
     #[error("this server runs offline: it asks no payment provider")]
     Offline,
-    /// The project's provider is being changed: orders and subscriptions of the former one have to end first.
+    /// The project's provider is changing: orders and subscriptions of the former one have to end first.
     #[error("the project's payment provider is being changed")]
     Changing,
     /// The provider refused or failed.
     #[error(transparent)]
     Provider(#[from] payments_port::Error),
-    /// The provider refuses for good to refund an order, or the rest of it.
+    /// The provider refuses permanently to refund an order, or the rest of it.
     #[error("{reason}")]
     RefundRefused {
         /// Why, in the provider's words.
         reason: String,
-        /// What it gave back by then, in the currency's minor unit.
+        /// What it refunded before, in the currency's minor unit.
         given_cents: i64,
         /// What can still be refunded, in the same unit.
         refundable_cents: i64,
@@ -31,9 +31,9 @@ pub enum Error {
     /// A payment was refunded or disputed before its order is known.
     #[error("the payment was refunded or disputed, and its order is not known yet")]
     TooEarly,
-    /// The buyer has finished the checkout, and the payment has not settled yet.
+    /// The buyer has finished the checkout, and the payment is processing.
     #[error("the payment has not settled yet")]
-    NotSettled,
+    PaymentProcessing,
     /// No such payment is on the list of unfulfilled payments.
     #[error("no such unfulfilled payment")]
     NoSuchPayment,
@@ -43,17 +43,17 @@ pub enum Error {
     /// A payment is to be assigned to a price that does not exist.
     #[error("no such price")]
     NoSuchPrice,
-    /// A subscription is billed by other terms than those of the price that it is to be imported under. The text
-    /// names both.
+    /// A subscription's billing terms differ from those of the price that it is to be imported under; the text names
+    /// both.
     #[error("the provider charges {0}")]
     OtherTerms(String),
-    /// A payment that is not for a subscription is to be assigned to a subscription's price.
+    /// A payment for no subscription is to be assigned to a subscription's price.
     #[error("the payment is not for a subscription")]
     NoCycle,
     /// The list of payments that lead to no order is full.
     #[error("too many payments lead to no order")]
     TooManyUnfulfilled,
-    /// Something of Scrip's own that has to exist does not.
+    /// Something that has to exist does not.
     #[error("{0}")]
     Defect(&'static str),
 }
@@ -72,11 +72,11 @@ impl Error {
     }
 
     /// Whether the provider gave no answer.
-    pub(super) const fn is_silence(&self) -> bool {
-        matches!(self, Self::Provider(error) if error.is_silence())
+    pub(super) const fn is_unanswered(&self) -> bool {
+        matches!(self, Self::Provider(error) if error.is_unanswered())
     }
 
-    /// Whether a retry may succeed: what a wallet or a person decided stays decided.
+    /// Whether a retry may succeed: decisions of wallets and operators stay.
     pub(super) const fn is_passing(&self) -> bool {
         match self {
             Self::Wallet(error) => {
@@ -91,7 +91,7 @@ impl Error {
             | Self::NoSuchPrice
             | Self::OtherTerms(_)
             | Self::NoCycle => false,
-            // The account's key may be corrected, which may also make missing objects appear.
+            // A corrected key may make missing objects appear.
             _ => true,
         }
     }

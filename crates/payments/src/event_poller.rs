@@ -1,10 +1,9 @@
-//! Reads a provider's own list of events, so that webhooks are a shortcut and not a requirement: an endpoint
-//! that was down for a day loses nothing, a laptop without a public address needs none, and a backup
-//! that was restored catches up.
+//! Reads a provider's list of events, so that webhooks are optional: an endpoint that was down for a day loses nothing,
+//! a laptop without a public address needs none, and a restored backup catches up.
 //!
-//! All instants are the provider's. Each reading begins some minutes before the newest event that was
-//! ever seen, since events are listed late and in any order; events that are known by then cost nothing. A list too
-//! long for one reading is read in slices, the oldest first, and the position is noted after each slice.
+//! All instants are the provider's. Each reading begins some minutes before the newest known event, since events are
+//! listed late and in any order; known events cost nothing. A list too long for one reading is read in slices, oldest
+//! first, and the position is noted after each.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,23 +21,23 @@ use super::{
     sweep::{Source, Sweep},
 };
 
-/// The pause between readings soon after a checkout, or while no webhook has ever come.
-const OFTEN_SECONDS: i64 = 5;
+/// The pause between readings after a checkout, or while no webhook has ever come.
+const SHORT_INTERVAL_SECONDS: i64 = 5;
 /// The pause between readings otherwise.
-const SELDOM_SECONDS: i64 = 300;
-/// How long the list is read often after a checkout was opened.
-const AFTER_A_CHECKOUT_SECONDS: i64 = 60;
+const LONG_INTERVAL_SECONDS: i64 = 300;
+/// How long the short interval lasts after a checkout.
+const CHECKOUT_WINDOW_SECONDS: i64 = 60;
 /// How far before the newest event a reading begins: lists lag by minutes under load.
 const OVERLAP_SECONDS: i64 = 15 * 60;
-/// How often a reading goes back further, and how far.
-const FAR_EVERY_SECONDS: i64 = 3600;
-const FAR_SECONDS: i64 = 2 * 3600;
-/// How long before the first order, or the project's creation, the first reading begins: no clock is further off.
-const BEFORE_THE_FIRST_SECONDS: i64 = 24 * 3600;
-/// With this many orders or more, the first one is not looked for.
-const ORDERS: usize = 1000;
+/// How often a deep reading is made, and how far back it goes.
+const DEEP_INTERVAL_SECONDS: i64 = 3600;
+const DEEP_OVERLAP_SECONDS: i64 = 2 * 3600;
+/// How long before the first order, or the project's creation, the first reading begins, in case clocks differ.
+const INITIAL_OVERLAP_SECONDS: i64 = 24 * 3600;
+/// With this many orders or more, the first one is not searched.
+const MAX_ORDERS: usize = 1000;
 /// The most pages of a slice; a longer slice is cut in half.
-const PAGES: usize = 10;
+const MAX_PAGES: usize = 10;
 
 /// The sweep over providers' lists of events.
 pub type EventPoller = Sweep<EventList>;
@@ -53,19 +52,19 @@ pub struct EventList {
 /// How far a project's list was read, and when.
 #[derive(Debug, Clone, Copy, Default)]
 struct ReadState {
-    /// All events up to here were read, by the provider's clock; `None`: never read.
+    /// All events up to here were read, by the provider's clock; `None` if never.
     until: Option<Timestamp>,
-    /// Whether a webhook had ever come by then; stored with the position.
-    heard: bool,
+    /// Whether a webhook has ever come; stored with the position.
+    webhooks_seen: bool,
     /// When it was last read to its end, by Scrip's clock.
     read: Option<Timestamp>,
-    /// When a reading last went back far, by Scrip's clock.
+    /// When the last deep reading was, by Scrip's clock.
     far: Option<Timestamp>,
     /// When the last checkout was opened, by Scrip's clock.
     checkout: Option<Timestamp>,
 }
 
-/// New events about one object, which is fetched once for all of them.
+/// New events about one object, to be fetched once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnseenEvents {
     about: ObjectRef,
@@ -75,15 +74,15 @@ pub(crate) struct UnseenEvents {
 /// The progress of one reading.
 #[derive(Debug, Default)]
 pub(crate) struct TimeSlices {
-    /// The next slice, or the one that was just read; `None` before the first.
+    /// The next or current slice; `None` before the first.
     next: Option<Span>,
-    /// The newest event of the slice that was just read.
+    /// The newest event of the current slice.
     newest: Option<Timestamp>,
-    /// The newest event of all, where there is more than one slice.
+    /// The newest event of all slices, if there are several.
     last: Option<Timestamp>,
     is_long: bool,
     is_over: bool,
-    /// Events about payments in the slice that was just read: handled once its purchases are known.
+    /// Events about payments in the current slice, handled once its purchases are known.
     money: Vec<UnseenEvents>,
 }
 
@@ -111,10 +110,10 @@ impl EventList {
     /// Restores the position of an earlier process.
     pub(crate) fn restore(&self, project: ProjectId, position: Position) {
         let mut reading = self.projects.entry(project).or_default();
-        (reading.until, reading.heard) = (Some(position.until), position.heard);
+        (reading.until, reading.webhooks_seen) = (Some(position.until), position.webhooks_seen);
     }
 
-    /// Notes that a checkout was opened: soon there will be events to read.
+    /// Notes that a checkout was opened, so that events are expected.
     pub(crate) fn expect(&self, project: ProjectId) {
         let mut reading = self.projects.entry(project).or_default();
         reading.checkout = Some(self.context.handle.now());
@@ -125,22 +124,26 @@ impl EventList {
         state.map(|reading| *reading).unwrap_or_default()
     }
 
-    /// The instant from which a project's list is read.
+    /// The start of the next reading of a project's list.
     fn since(&self, project: &ProjectCatalog, reading: ReadState) -> Result<Timestamp, Error> {
         let handle = &self.context.handle;
         if let Some(until) = reading.until {
             let now = handle.now();
             let far = reading
                 .far
-                .is_some_and(|far| now >= far.plus_seconds(FAR_EVERY_SECONDS));
-            let back = if far { -FAR_SECONDS } else { -OVERLAP_SECONDS };
+                .is_some_and(|far| now >= far.plus_seconds(DEEP_INTERVAL_SECONDS));
+            let back = if far {
+                -DEEP_OVERLAP_SECONDS
+            } else {
+                -OVERLAP_SECONDS
+            };
             return Ok(until.plus_seconds(back));
         }
-        let placed = handle.order_positions(&project.scope, None, ORDERS)?;
-        // Without an order nothing may have been sold yet, or a backup from before the first was restored.
-        let first = placed.last().filter(|_| placed.len() < ORDERS);
+        let placed = handle.order_positions(&project.scope, None, MAX_ORDERS)?;
+        // Without an order nothing was sold yet, or a backup from before the first was restored.
+        let first = placed.last().filter(|_| placed.len() < MAX_ORDERS);
         let first = first.map_or(project.project.created_at, |place| place.at);
-        Ok(first.plus_seconds(-BEFORE_THE_FIRST_SECONDS))
+        Ok(first.plus_seconds(-INITIAL_OVERLAP_SECONDS))
     }
 
     async fn slice(&self, account: ProjectAccount<'_>, span: Span) -> Result<Slice, Error> {
@@ -160,7 +163,7 @@ impl EventList {
             newest = newest.max(page.items.iter().map(|event| event.at).max());
             for event in page.items {
                 let key = EventKey::new(id, &event.id);
-                if self.inbox.knows(key) || !seen.insert(key) {
+                if self.inbox.has_seen(key) || !seen.insert(key) {
                     continue;
                 }
                 let about = event.about.clone();
@@ -169,7 +172,7 @@ impl EventList {
                     self.inbox.remember(key);
                     continue;
                 }
-                // An object's place is that of the first event about it.
+                // An object is handled at the position of its first event.
                 let place = (event.at, event.id.clone());
                 let place = subjects.entry(about.clone()).or_insert(place);
                 let of_object = unseen.entry(place.clone()).or_insert(UnseenEvents {
@@ -184,7 +187,7 @@ impl EventList {
             next = page.next;
             pages = pages.saturating_add(1);
             // A span of one second cannot be cut.
-            let is_cut = next.is_some() && pages >= PAGES && !is_instant;
+            let is_cut = next.is_some() && pages >= MAX_PAGES && !is_instant;
             if next.is_none() || is_cut {
                 let unseen = unseen.into_values();
                 let (money, bought) =
@@ -194,7 +197,7 @@ impl EventList {
                     money,
                     newest,
                     is_cut,
-                    is_long: pages > PAGES / 2,
+                    is_long: pages > MAX_PAGES / 2,
                 });
             }
         }
@@ -227,14 +230,22 @@ impl EventList {
 
     async fn note(&self, id: ProjectId, until: Option<Timestamp>) -> Result<(), Error> {
         let reading = self.reading(id);
-        let heard = reading.heard || self.inbox.hears(id);
+        let webhooks_seen = reading.webhooks_seen || self.inbox.receives_webhooks(id);
         let until = reading.until.max(until);
-        if let Some(until) = until.filter(|_| reading.until != until || reading.heard != heard) {
-            let note = notes::put::<PositionNote>(&id, &Position { until, heard });
+        if let Some(until) =
+            until.filter(|_| reading.until != until || reading.webhooks_seen != webhooks_seen)
+        {
+            let note = notes::put::<PositionNote>(
+                &id,
+                &Position {
+                    until,
+                    webhooks_seen,
+                },
+            );
             self.context.handle.put_notes(vec![note]).await?;
         }
         let mut reading = self.projects.entry(id).or_default();
-        (reading.until, reading.heard) = (until, heard);
+        (reading.until, reading.webhooks_seen) = (until, webhooks_seen);
         Ok(())
     }
 }
@@ -243,7 +254,7 @@ impl Source for EventList {
     type Candidate = UnseenEvents;
     type Run = TimeSlices;
 
-    const AT_ONCE: usize = 8;
+    const CONCURRENCY: usize = 8;
 
     fn is_due(&self, project: ProjectId) -> bool {
         let reading = self.reading(project);
@@ -253,11 +264,11 @@ impl Source for EventList {
         let now = self.context.handle.now();
         let busy = reading
             .checkout
-            .is_some_and(|at| now < at.plus_seconds(AFTER_A_CHECKOUT_SECONDS));
-        let pause = if busy || !reading.heard {
-            OFTEN_SECONDS
+            .is_some_and(|at| now < at.plus_seconds(CHECKOUT_WINDOW_SECONDS));
+        let pause = if busy || !reading.webhooks_seen {
+            SHORT_INTERVAL_SECONDS
         } else {
-            SELDOM_SECONDS
+            LONG_INTERVAL_SECONDS
         };
         now >= read.plus_seconds(pause)
     }
@@ -291,7 +302,7 @@ impl Source for EventList {
                 run.money = slice.money;
                 return Ok(Some(slice.bought));
             }
-            // The list begins with the newest events, and they are to be handled last: so the older half is read.
+            // The list begins with the newest events, which are handled last: so the older half is read.
             run.last = run.last.max(slice.newest);
             let until = span.until.or(slice.newest).unwrap_or(span.since);
             let half = until.0.saturating_sub(span.since.0) / 2;
@@ -313,16 +324,16 @@ impl Source for EventList {
         Ok(())
     }
 
-    async fn keep(
+    async fn store(
         &self,
         _: ProjectAccount<'_>,
         unseen: UnseenEvents,
         error: Error,
     ) -> Result<(), Error> {
-        // One of them stands for all: they only say which object to fetch.
+        // One event is enough: it only names the object to fetch.
         let mut events = unseen.events.into_iter();
         if let Some(event) = events.next() {
-            self.inbox.keep(event, &error).await?;
+            self.inbox.store(event, &error).await?;
         }
         for event in events {
             self.inbox.remember(event.key);
@@ -339,7 +350,7 @@ impl Source for EventList {
             return Ok(());
         };
         let id = account.project.project.id;
-        // Without events the position is the slice's end or start: the next reading need not find the start again.
+        // Without events the position is the slice's end or start, so that the next reading need not search again.
         self.note(id, run.newest.max(span.until).or(Some(span.since)))
             .await?;
         let Some(until) = span.until else {
@@ -348,15 +359,15 @@ impl Source for EventList {
             let mut reading = self.projects.entry(id).or_default();
             let went_far = reading
                 .far
-                .is_none_or(|far| now >= far.plus_seconds(FAR_EVERY_SECONDS));
+                .is_none_or(|far| now >= far.plus_seconds(DEEP_INTERVAL_SECONDS));
             if went_far {
                 reading.far = Some(now);
             }
             reading.read = Some(now);
             return Ok(());
         };
-        // The next slice may be twice as long, unless that would be too much; it is open-ended where it reaches
-        // the newest event that was seen.
+        // The next slice may be twice as long, unless that would be too much; it is open-ended if it reaches the newest
+        // event.
         let since = until.plus_seconds(1);
         let length = until.0.saturating_sub(span.since.0).saturating_add(1000);
         let times = if run.is_long { 1 } else { 2 };

@@ -1,11 +1,10 @@
-//! Points at which a test may abort the process, as a power cut would: between two steps, with the first
-//! done and the second not. A release build has none.
+//! Points at which a test may abort the process, as a power cut would between two steps. A release build has none.
 
-/// The environment variable that names the point at which to abort.
+/// The environment variable that names the point to abort at.
 #[cfg(debug_assertions)]
 const VARIABLE: &str = "SCRIP_DIE_AT";
 
-/// Aborts the process where the environment names this point.
+/// Aborts the process if the environment names this point.
 #[cfg(debug_assertions)]
 pub fn reached(place: &str) {
     if std::env::var_os(VARIABLE).is_some_and(|named| named == place) {

@@ -1,4 +1,4 @@
-//! Work for projects that is bounded over all of them, each having its share.
+//! Bounds work over all projects, each of which gets a share.
 
 use actors::{Shares, detached};
 use domain::id::ProjectId;
@@ -15,7 +15,7 @@ impl FairSemaphore {
         Self(Shares::new(number))
     }
 
-    /// Runs work under a permit, to its end even if the caller goes away.
+    /// Runs work under a permit, to its end even if the caller disconnects.
     ///
     /// # Errors
     ///

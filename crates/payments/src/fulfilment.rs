@@ -1,5 +1,5 @@
-//! Fetches an object's present state from the provider, and applies it to the wallet. Every report carries the time
-//! at which it was requested: of two reports about one object the later one wins, in whichever order they arrive.
+//! Fetches an object's present state from the provider and applies it to the wallet. Every report carries the time of
+//! its request: of two reports about one object the later one wins, in any order of arrival.
 
 use std::sync::{
     Arc,
@@ -40,7 +40,7 @@ use super::{
     unfulfilled::List,
 };
 
-/// Applies the provider's state to wallets: see the module. Cheap to clone.
+/// Applies the provider's state to wallets. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Fulfilment {
     handle: Handle,
@@ -50,7 +50,7 @@ pub(crate) struct Fulfilment {
     doubled: DoubledSubscriptions,
     /// Orders that were paid since the start.
     paid: Arc<AtomicU64>,
-    /// Fetches of payments under way, by the provider's id of the payment: one at a time.
+    /// Locks for fetches of payments, by the provider's id: one at a time.
     payments: NamedLocks,
 }
 
@@ -59,10 +59,10 @@ pub(crate) struct Fulfilment {
 pub enum CheckoutProgress {
     /// The buyer has not paid, and still may.
     Open,
-    /// The buyer has finished the checkout, and the payment has not settled yet.
+    /// The buyer has finished the checkout, and the payment is processing.
     Processing,
-    /// There is nothing left to wait for.
-    Settled,
+    /// Nothing is left to wait for.
+    Finished,
 }
 
 impl Fulfilment {
@@ -93,24 +93,24 @@ impl Fulfilment {
         &self.outages
     }
 
-    /// Fetches an object and applies what follows from its state. Repeating it changes nothing.
+    /// Fetches an object and applies its state. Repeating it changes nothing.
     ///
     /// # Errors
     ///
-    /// See [`Error`]: part of the state may have been applied, and a repeated call applies the rest.
+    /// See [`Error`]: the state may be applied in part; a repeated call applies the rest.
     pub(crate) async fn refresh(
         &self,
         account: ProjectAccount<'_>,
         subject: &ObjectRef,
     ) -> Result<CheckoutProgress, Error> {
         let _at_work = self.provider_locks.begin(account.project).await?;
-        // If two fetches of one payment overlapped, nobody could say which answer is the newer one.
+        // If two fetches of one payment overlapped, it would be unknown which answer is newer.
         let _lock = match subject {
             ObjectRef::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
             ObjectRef::Checkout(_) | ObjectRef::Subscription(_) | ObjectRef::Invoice(_) => None,
         };
         let applier = self.applier(account, subject);
-        let mut progress = CheckoutProgress::Settled;
+        let mut progress = CheckoutProgress::Finished;
         let owners = WalletOwners {
             handle: &self.handle,
             project: account.project,
@@ -181,7 +181,7 @@ pub(crate) fn order_of_part(
     handle.renewal_order(scope, &name, invoice.created)
 }
 
-/// The order that an object belongs to, as the look-ups know it.
+/// The order of an object, by look-up.
 pub(crate) fn order_of(
     handle: &Handle,
     scope: &Scope,
@@ -195,12 +195,12 @@ pub(crate) fn order_of(
     }
 }
 
-/// What one of the project's prices sells, also one that is not offered any more.
+/// The terms of one of the project's prices, also of an inactive one.
 fn terms_of(project: &ProjectCatalog, price: PriceId) -> Option<Terms> {
     project.any_price(&price).map(Terms::from)
 }
 
-/// Answers whose an object is from the wallets of a project.
+/// Finds the order of an object in a project's wallets.
 pub(crate) struct WalletOwners<'a> {
     pub(crate) handle: &'a Handle,
     pub(crate) project: &'a ProjectCatalog,
@@ -222,9 +222,9 @@ impl Owners for WalletOwners<'_> {
 
 /// Whether a payment may pay an order.
 enum PaymentLock {
-    /// It may, while this lock is held. An order that cost nothing has no payment, and needs no lock.
+    /// It may, while this lock is held. A free order has no payment and needs no lock.
     Free(Option<NamedLock>),
-    /// It belongs to another order by now, or a person has decided about it: there is nothing left to do.
+    /// It belongs to another order, or an operator has decided about it: nothing is left to do.
     Taken,
 }
 
@@ -242,7 +242,6 @@ struct ReportApplier<'a> {
 }
 
 impl ReportApplier<'_> {
-    /// The checkout that was fetched, if it was one.
     fn checkout(&self) -> Option<CheckoutId> {
         match self.subject {
             ObjectRef::Checkout(id) => Some(id.clone()),
@@ -268,7 +267,7 @@ impl ReportApplier<'_> {
         }
     }
 
-    /// Has the wallet fulfil a paid order. A payment that cannot be fulfilled goes to the unfulfilled payments.
+    /// Fulfils a paid order. A payment that cannot be fulfilled goes to the unfulfilled payments.
     async fn paid_order(&self, report: PaidOrder) -> Result<(), Error> {
         let PaidOrder {
             order,
@@ -281,7 +280,7 @@ impl ReportApplier<'_> {
             subscription,
         } = report;
         let price = price.and_then(|price| self.project.any_price(&price));
-        // Somebody added a currency at the provider: what was charged cannot be compared with our price.
+        // A currency was added at the provider, so the charge cannot be compared with our price.
         let in_other_currency = currency.zip(price).is_some_and(|(charged, price)| {
             Currency::new(&price.currency).is_some_and(|expected| expected != charged)
         });
@@ -306,7 +305,7 @@ impl ReportApplier<'_> {
                 ..billing
             }),
         };
-        // What is kept for a person's decision if the order cannot be fulfilled.
+        // The record for an operator if the order cannot be fulfilled.
         let mut unplaced = PaymentWithoutOrder {
             reason: match price {
                 Some(_) if in_other_currency => NoOrderReason::OtherCurrency,
@@ -323,7 +322,7 @@ impl ReportApplier<'_> {
             return Ok(());
         };
         if in_other_currency {
-            return self.keep_unfulfilled(unplaced).await;
+            return self.add_unfulfilled(unplaced).await;
         }
         let outcome = self.handle.pay(scope, order.wallet, user, pay).await;
         if matches!(outcome, Ok(false)) {
@@ -333,16 +332,16 @@ impl ReportApplier<'_> {
             let subscription = billing.map(|billing| &billing.subscription);
             if stored.is_paid_by_another(unplaced.payment.payment.as_ref(), subscription) {
                 unplaced.reason = NoOrderReason::AlreadyPaid;
-                return self.keep_unfulfilled(unplaced).await;
+                return self.add_unfulfilled(unplaced).await;
             }
         }
         let begins = unplaced.billing.is_some();
-        self.settle(order, outcome, unplaced).await?;
+        self.record_outcome(order, outcome, unplaced).await?;
         if begins {
             self.doubled.look(self.project, order.wallet).await?;
         }
         match subscription {
-            // It may have changed since the checkout, in an event that came before the order was known.
+            // It may have changed since the checkout, before the order was known.
             Some(state) => self.subscription(state).await,
             None => Ok(()),
         }
@@ -374,7 +373,7 @@ impl ReportApplier<'_> {
                 mut billing,
                 ..
             } = part;
-            // What is kept for a person's decision if an order cannot be made of it.
+            // The record for an operator if no order can be made.
             let mut unplaced = PaymentWithoutOrder {
                 reason: NoOrderReason::UnknownOrder,
                 payment: payment.clone(),
@@ -384,12 +383,12 @@ impl ReportApplier<'_> {
             if terms.is_none() {
                 tracing::warn!(order = %first_order, "A subscription was billed under a price that is not ours");
             }
-            // A switch from a tier that is not ours has no price to compute a proration from.
+            // A switch from a foreign tier has no price to compute a proration from.
             let Some(pays) = pays else {
                 unplaced.reason = NoOrderReason::UnknownPrice;
-                return self.keep_unfulfilled(unplaced).await;
+                return self.add_unfulfilled(unplaced).await;
             };
-            // The provider's clock may be ahead of ours, and everything else is dated by ours.
+            // The provider's clock may be ahead of ours, which dates everything else.
             billing.reported_at = billing.reported_at.min(self.at);
             let bill = Purchase::Bill(Box::new(Bill {
                 order: order.serial,
@@ -405,10 +404,10 @@ impl ReportApplier<'_> {
             }));
             failpoint::reached("cycle.before");
             let outcome = self.handle.report(scope, first_order.wallet, bill).await;
-            let is_placed = self.settle(first_order, outcome, unplaced).await?;
+            let is_placed = self.record_outcome(first_order, outcome, unplaced).await?;
             failpoint::reached("cycle.after");
             if !is_placed {
-                // A person decides about the payment: a later part does not take it off the list.
+                // An operator decides about the payment; a later part does not remove it.
                 return Ok(());
             }
         }
@@ -437,9 +436,9 @@ impl ReportApplier<'_> {
         })
     }
 
-    /// Takes a payment off the list of unfulfilled payments once its order is paid, or puts it on the list if the
-    /// wallet rejected the order. Returns whether the wallet has the order.
-    async fn settle(
+    /// Removes a payment from the unfulfilled ones once its order is paid, or adds it if the wallet rejected the order.
+    /// Returns whether the wallet has the order.
+    async fn record_outcome(
         &self,
         order: OrderId,
         outcome: Result<bool, actors::Error>,
@@ -457,17 +456,17 @@ impl ReportApplier<'_> {
             (Ok(_), None) => Ok(true),
             (Err(actors::Error::Rejected(rejection)), _) => {
                 tracing::warn!(%order, reason = %rejection, "A wallet rejected the order of a payment");
-                self.keep_unfulfilled(unplaced).await?;
+                self.add_unfulfilled(unplaced).await?;
                 Ok(false)
             }
             (Err(error), _) => Err(error.into()),
         }
     }
 
-    /// Keeps a payment that says nothing of an order, unless a person has made one of it.
+    /// Adds a payment without an order to the unfulfilled ones, unless an operator assigned it.
     async fn unplaced(&self, unplaced: PaymentWithoutOrder) -> Result<(), Error> {
         let Some(payment) = &unplaced.payment.payment else {
-            return self.keep_unfulfilled(unplaced).await;
+            return self.add_unfulfilled(unplaced).await;
         };
         let project = self.project.project.id;
         let _turn = self.unfulfilled.lock(project, payment).await;
@@ -478,17 +477,17 @@ impl ReportApplier<'_> {
         }
         match placed {
             Some(_) => Ok(()),
-            None => self.keep_unfulfilled(unplaced).await,
+            None => self.add_unfulfilled(unplaced).await,
         }
     }
 
-    async fn keep_unfulfilled(&self, payment: PaymentWithoutOrder) -> Result<(), Error> {
+    async fn add_unfulfilled(&self, payment: PaymentWithoutOrder) -> Result<(), Error> {
         let (list, checkout) = (self.unfulfilled, self.checkout());
-        list.keep(self.account, payment, checkout).await
+        list.add(self.account, payment, checkout).await
     }
 
-    /// Applies a subscription's paid invoices, then its state, which is about a cycle that the wallet knows by then.
-    /// An invoice that the wallet rejects does not hold up the others.
+    /// Applies a subscription's paid invoices, then its state, so that the wallet knows its cycle. A rejected invoice
+    /// does not delay the others.
     async fn subscription(&self, state: SubscriptionState) -> Result<(), Error> {
         for paid in state.paid_invoices {
             self.paid_invoice(state.first_order, paid).await?;
@@ -504,7 +503,7 @@ impl ReportApplier<'_> {
             status,
             open_invoice: state.open_invoice.map(Box::new),
             collection_paused: state.collection_paused,
-            // Where the provider names no end, the period counts as ended until the next report.
+            // Without an end the period counts as ended until the next report.
             current_period_end: state.current_period_end.unwrap_or(self.at),
             cancel_at_period_end: state.cancel_at_period_end,
             grace_days: self.project.project.subscription_grace_days,
@@ -551,7 +550,7 @@ impl ReportApplier<'_> {
             }
         }
         let (first_order, invoice) = match target {
-            // The look-up wins over the metadata, which somebody may have changed.
+            // The look-up wins over metadata, which can be edited.
             PaymentTarget::Order(order) => {
                 return self.reverse(known_order.unwrap_or(order), reversal).await;
             }
@@ -561,7 +560,7 @@ impl ReportApplier<'_> {
             serial: order_of_part(self.handle, &self.project.scope, &invoice, part),
             ..first_order
         };
-        // Of a bill that was paid in parts, the look-up knows one payment.
+        // The look-up knows only one payment of a bill that was paid in parts.
         let known_order = match known_order {
             Some(order) => Some(order),
             None => self
@@ -569,7 +568,7 @@ impl ReportApplier<'_> {
                 .order_of_invoice(&self.project.scope, &invoice.id)?,
         };
         if parts.is_empty() {
-            // A person may have assigned the whole payment to an order of their choice.
+            // An operator may have assigned the whole payment to another order.
             let order = known_order.unwrap_or_else(|| order_of(&InvoicePart::default()));
             return self.reverse(order, reversal).await;
         }
@@ -604,9 +603,9 @@ impl ReportApplier<'_> {
         let report = Purchase::Reverse(order.serial, reversal);
         let scope = &self.project.scope;
         match self.handle.report(scope, order.wallet, report).await {
-            // Nothing was refunded or disputed, so nothing is lost without the order.
+            // Without reversals nothing is lost.
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) if is_nothing => Ok(()),
-            // The event of the payment is yet to come, and makes the order.
+            // The event of the payment will make the order.
             Err(actors::Error::Rejected(Rejection::OrderNotFound)) => Err(Error::TooEarly),
             outcome => drop_rejected(order, outcome),
         }
@@ -619,7 +618,7 @@ impl ReportApplier<'_> {
     }
 }
 
-/// Logs and drops a report that the wallet rejects: reporting it again would not help.
+/// Logs and drops a rejected report: a repeat would not help.
 fn drop_rejected(order: OrderId, outcome: Result<bool, actors::Error>) -> Result<(), Error> {
     match outcome {
         Ok(_) => Ok(()),

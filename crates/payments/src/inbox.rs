@@ -1,9 +1,8 @@
-//! Receives webhooks: the event of a verified one is stored before it is acknowledged, processed, and then
-//! forgotten. One event is processed once at a time; a later duplicate finds nothing left to do, since each
-//! wallet applies each report once.
+//! Receives webhooks: a verified event is stored before it is acknowledged, then processed, then forgotten. Each event
+//! is processed once at a time; a later duplicate changes nothing, since each wallet applies each report once.
 //!
-//! An object that cannot be fetched now, whether a webhook or a sweep named it, is stored here as an event and waits
-//! in the [`Backlog`]: it is retried until it can be fetched, also after a restart.
+//! An object that cannot be fetched now, named by a webhook or a sweep, is stored as an event and waits in the
+//! [`Backlog`]: it is retried until it can be fetched, also after a restart.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
@@ -28,16 +27,15 @@ use super::{
     sweep::Source,
 };
 
-/// Processed events that are remembered, so that a duplicate costs nothing.
-const REMEMBERED: usize = 65_536;
-/// Events processed at once in a lane, over all projects, and of one.
-const AT_ONCE: usize = 64;
-const OF_A_PROJECT: usize = 32;
-/// Events that may wait, over all projects; beyond them the provider is asked to send them again later.
-const WAITING: usize = 100_000;
-/// How long an acknowledgement waits for the processing: mostly it is done before, and the sender of the
-/// event sees its effect at once.
-const WAIT: Duration = Duration::from_secs(5);
+/// Processed events remembered, so that a duplicate costs nothing.
+const MAX_REMEMBERED: usize = 65_536;
+/// Events processed concurrently in a lane, over all projects and of one project.
+const CONCURRENCY: usize = 64;
+const PROJECT_CONCURRENCY: usize = 32;
+/// The most waiting events of all projects; beyond that the provider is asked to send them again later.
+const MAX_WAITING: usize = 100_000;
+/// How long an acknowledgement waits for processing, so that the sender usually sees the event's effect at once.
+const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Why a webhook was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiveError {
@@ -49,15 +47,15 @@ pub enum ReceiveError {
     Unavailable,
 }
 
-/// The stored events of all projects: see the module. Cheap to clone.
+/// The stored events of all projects. Cheap to clone.
 #[derive(Clone)]
 pub struct Inbox(Arc<Inner>);
 
 struct Inner {
     context: Context,
     state: Mutex<State>,
-    /// Events that buyers wait for. They have a lane of their own, since thousands of others may wait for the
-    /// provider's rate limit.
+    /// Events that buyers wait for, in a separate lane, since thousands of others may wait for the provider's rate
+    /// limit.
     urgent: Lane,
     others: Lane,
     backlog: Backlog,
@@ -74,19 +72,19 @@ struct Lane {
 impl Default for Lane {
     fn default() -> Self {
         Self {
-            at_once: Arc::new(Semaphore::new(AT_ONCE)),
+            at_once: Arc::new(Semaphore::new(CONCURRENCY)),
             by_project: dashmap::DashMap::new(),
         }
     }
 }
 
 impl Lane {
-    /// Waits for permits. A project whose provider hangs leaves some for the others.
+    /// Waits for permits. A project with a hanging provider leaves some for others.
     async fn enter(&self, project: ProjectId) -> [Option<OwnedSemaphorePermit>; 2] {
         let entry = self.by_project.entry(project);
         // The map is not locked while this waits.
         let of_project =
-            Arc::clone(&entry.or_insert_with(|| Arc::new(Semaphore::new(OF_A_PROJECT))));
+            Arc::clone(&entry.or_insert_with(|| Arc::new(Semaphore::new(PROJECT_CONCURRENCY))));
         // The semaphores are never closed.
         let own = of_project.acquire_owned().await.ok();
         let any = Arc::clone(&self.at_once).acquire_owned().await.ok();
@@ -101,10 +99,8 @@ struct State {
     /// How many of them may be about purchases, by project.
     purchases: HashMap<ProjectId, usize>,
     processed: HashSet<EventKey>,
-    /// The same, the oldest first.
     processed_in_order: VecDeque<EventKey>,
-    /// Projects whose provider has sent a webhook since the start.
-    heard_from: HashSet<ProjectId>,
+    webhook_projects: HashSet<ProjectId>,
 }
 
 struct Current {
@@ -126,7 +122,7 @@ impl State {
         }
     }
 
-    /// Whether an event that is not processed yet outlives a crash.
+    /// Whether an unprocessed event is stored.
     fn has_stored(&self, key: EventKey) -> bool {
         let current = self.current.get(&key);
         current.is_some_and(|event| *event.stored.borrow())
@@ -149,7 +145,7 @@ impl State {
         if self.processed.insert(key) {
             self.processed_in_order.push_back(key);
         }
-        if self.processed_in_order.len() > REMEMBERED
+        if self.processed_in_order.len() > MAX_REMEMBERED
             && let Some(oldest) = self.processed_in_order.pop_front()
         {
             self.processed.remove(&oldest);
@@ -174,21 +170,21 @@ impl Inbox {
         }))
     }
 
-    /// Events that are stored and not processed yet, without those that only wait for their payment to settle.
+    /// Unprocessed stored events, without those of processing payments.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let current = self.0.state.lock().current.len();
-        let waiting = current.saturating_sub(self.0.backlog.waiting_for_settlement());
+        let waiting = current.saturating_sub(self.0.backlog.processing());
         u64::try_from(waiting).unwrap_or(u64::MAX)
     }
 
     /// Whether a webhook of the project's provider has come in since the start.
-    pub(crate) fn hears(&self, project: ProjectId) -> bool {
-        self.0.state.lock().heard_from.contains(&project)
+    pub(crate) fn receives_webhooks(&self, project: ProjectId) -> bool {
+        self.0.state.lock().webhook_projects.contains(&project)
     }
 
-    /// Whether this event was processed, or is stored until it is: whoever reads the provider's list may go on behind it.
-    pub(crate) fn knows(&self, key: EventKey) -> bool {
+    /// Whether this event was processed or stored, so that a reader of the provider's list may pass it.
+    pub(crate) fn has_seen(&self, key: EventKey) -> bool {
         let state = self.0.state.lock();
         state.processed.contains(&key) || state.has_stored(key)
     }
@@ -222,12 +218,12 @@ impl Inbox {
         let current = current.map_err(|_| ReceiveError::Signature)?;
         let provider = context.providers.of(&current);
         let provider = provider.map_err(|_| ReceiveError::Signature)?;
-        // The signature's time is checked against the machine's clock: neither a sandbox's own clock nor Scrip's,
-        // which follows a corrected machine clock slowly, would do.
+        // The signature's time is checked against the machine's clock, since a sandbox's clock may differ and Scrip's
+        // follows corrections slowly.
         let event = provider.webhook(signature, body, context.handle.wall());
         let event = event.map_err(|untrusted| match untrusted {
             WebhookError::Signature(reason) => {
-                // Anybody can cause this, as often as they like: it is not worth a warning each time.
+                // Anybody can cause this, so it is not worth a warning.
                 tracing::debug!(%project, reason, "A webhook was refused");
                 ReceiveError::Signature
             }
@@ -236,7 +232,7 @@ impl Inbox {
                 ReceiveError::Malformed
             }
         })?;
-        self.0.state.lock().heard_from.insert(project);
+        self.0.state.lock().webhook_projects.insert(project);
         match event {
             None => Ok(()),
             Some(event) => {
@@ -255,8 +251,8 @@ impl Inbox {
         }
     }
 
-    /// Whether an event belongs to another product in the same account. An event about a payment does not count as
-    /// such while an unprocessed event may be about its purchase.
+    /// Whether an event belongs to another product in the same account. An event about a payment does not count as such
+    /// while its purchase may be unprocessed.
     pub(crate) fn is_foreign(
         &self,
         project: &ProjectCatalog,
@@ -280,7 +276,9 @@ impl Inbox {
             }
             match state.current.get(&key) {
                 Some(other) => Err(other.stored.clone()),
-                None if state.current.len() >= WAITING => return Err(ReceiveError::Unavailable),
+                None if state.current.len() >= MAX_WAITING => {
+                    return Err(ReceiveError::Unavailable);
+                }
                 None => {
                     let (mark_stored, stored) = watch::channel(false);
                     state.begin(&event, stored);
@@ -290,7 +288,7 @@ impl Inbox {
         };
         let mark_stored = match begun {
             Ok(mark_stored) => mark_stored,
-            // The same event is being stored already: both may be acknowledged then.
+            // The same event is being stored already; both are acknowledged then.
             Err(mut other) => {
                 return match other.wait_for(|stored| *stored).await {
                     Ok(_) => Ok(()),
@@ -299,7 +297,6 @@ impl Inbox {
             }
         };
         let inbox = self.clone();
-        // A sender that disconnects must not leave it half done.
         let work = detached(async move { inbox.store_and_work(event, mark_stored).await });
         work.await.unwrap_or(Err(ReceiveError::Unavailable))
     }
@@ -326,8 +323,8 @@ impl Inbox {
                 Err(error) => inbox.postpone(BacklogEntry::new(stored), &error),
             }
         });
-        // The event is stored: processing goes on after the timeout.
-        drop(tokio::time::timeout(WAIT, work).await);
+        // Processing continues after the timeout.
+        drop(tokio::time::timeout(ACKNOWLEDGE_TIMEOUT, work).await);
         Ok(())
     }
 
@@ -336,7 +333,7 @@ impl Inbox {
     /// # Errors
     ///
     /// The journal's; [`actors::Error::Overloaded`] when too many events wait.
-    pub(crate) async fn keep(&self, event: StoredEvent, error: &Error) -> Result<(), Error> {
+    pub(crate) async fn store(&self, event: StoredEvent, error: &Error) -> Result<(), Error> {
         let key = event.key;
         let (mark_stored, stored) = watch::channel(false);
         let is_taken = {
@@ -344,7 +341,7 @@ impl Inbox {
             if state.has_stored(key) {
                 return Ok(());
             }
-            if state.current.len() >= WAITING {
+            if state.current.len() >= MAX_WAITING {
                 return Err(actors::Error::Overloaded.into());
             }
             let is_taken = state.current.contains_key(&key);
@@ -355,7 +352,7 @@ impl Inbox {
         };
         let outcome = self.0.context.handle.put_notes(vec![event.put()]).await;
         if is_taken {
-            // Whoever is storing it works on it, too.
+            // Its other caller processes it, too.
             return Ok(outcome?);
         }
         if let Err(error) = outcome {
@@ -367,8 +364,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Stores an event of Scrip's own about an object that a sweep could not fetch.
-    pub(crate) async fn keep_subject(
+    /// Stores an event about an object that a sweep could not fetch.
+    pub(crate) async fn store_subject(
         &self,
         project: ProjectId,
         about: ObjectRef,
@@ -381,13 +378,13 @@ impl Inbox {
             about,
             origin: Origin::Ours,
         };
-        self.keep(StoredEvent::new(project, event), error).await
+        self.store(StoredEvent::new(project, event), error).await
     }
 
     /// Forgets an event that was processed.
     fn finish(&self, key: EventKey) {
         failpoint::reached("inbox.worked");
-        // Nobody waits for this. If it fails, the event is processed again after a restart, which changes nothing.
+        // Nobody waits for this. If it fails, the event is processed again after a restart, without effect.
         let (handle, forget) = (
             self.0.context.handle.clone(),
             notes::forget::<EventNote>(&key),
@@ -405,20 +402,19 @@ impl Inbox {
         let StoredEvent { key, content } = &waiting.event;
         let (id, kind) = (&content.id, &content.kind);
         let mut state = self.0.state.lock();
-        // It was forgotten with the project's former provider.
         if !state.current.contains_key(key) {
             return;
         }
         let now = self.0.context.handle.now();
-        if waiting.never_settled(now, error) {
+        if waiting.processing_timed_out(now, error) {
             drop(state);
             self.finish(*key);
-        } else if waiting.is_hopeless(error) {
+        } else if waiting.is_missing_for_good(error) {
             tracing::error!(%error, event.id = %id, event.kind = %kind, "The payment provider does not have the object of an event; the event is kept and tried again at the next start");
-            self.0.context.give_up();
+            self.0.context.count_missing();
             state.end(*key);
         } else if error.is_passing() {
-            if !matches!(error, Error::NotSettled) {
+            if !matches!(error, Error::PaymentProcessing) {
                 tracing::warn!(%error, event.id = %id, event.kind = %kind, "An event could not be processed yet; trying again later");
             }
             self.0.backlog.add(waiting, now, error);
@@ -428,8 +424,7 @@ impl Inbox {
         }
     }
 
-    /// Forgets the unprocessed events of a project's former provider, which cannot be asked about their objects
-    /// any more.
+    /// Forgets the unprocessed events of a project's former provider, whose objects can no longer be fetched.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
         self.0
             .unqueued
@@ -439,11 +434,10 @@ impl Inbox {
             let mut state = self.0.state.lock();
             let current = state.current.keys().copied();
             let keys: Vec<_> = current.filter(|key| key.project == project).collect();
-            // A retry that is under way finds it gone.
             for key in &keys {
                 state.end(*key);
             }
-            state.heard_from.remove(&project);
+            state.webhook_projects.remove(&project);
             self.0.backlog.forget(project);
             keys
         };
@@ -453,7 +447,7 @@ impl Inbox {
     }
 
     async fn attempt(&self, project: ProjectId, event: &ProviderEvent) -> Result<(), Error> {
-        // A buyer waits for the checkout that was just paid; nobody waits for other events.
+        // A buyer waits for the paid checkout; nobody waits for other events.
         let is_urgent = matches!(
             (&event.about, &event.origin),
             (ObjectRef::Checkout(_), Origin::Ours)
@@ -484,12 +478,12 @@ impl Inbox {
     }
 }
 
-/// The sweep over stored events that wait for their next attempt.
+/// The sweep over stored events that are due for a retry.
 impl Source for Inbox {
     type Candidate = BacklogEntry;
     type Run = ();
 
-    const AT_ONCE: usize = 8;
+    const CONCURRENCY: usize = 8;
 
     fn is_due(&self, project: ProjectId) -> bool {
         self.0.backlog.has(project)
@@ -514,14 +508,14 @@ impl Source for Inbox {
         let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.content.about);
         let progress = fulfilment.refresh(account, about).await?;
         if progress == CheckoutProgress::Processing {
-            return Err(Error::NotSettled);
+            return Err(Error::PaymentProcessing);
         }
         self.0.backlog.remove(waiting);
         self.finish(waiting.event.key);
         Ok(())
     }
 
-    async fn keep(
+    async fn store(
         &self,
         _: ProjectAccount<'_>,
         waiting: BacklogEntry,
@@ -559,7 +553,6 @@ mod tests {
         assert!(!state.has_stored(event.key));
         mark_stored.send_replace(true);
         assert!(state.has_stored(event.key));
-        // Whoever stored it may be gone.
         drop(mark_stored);
         assert!(state.has_stored(event.key));
         state.end(event.key);

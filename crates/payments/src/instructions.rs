@@ -1,6 +1,6 @@
-//! What refunds, cancellations and resumptions have in common. The wallet logs the request before the
-//! provider is asked, and the outcome afterwards, both under the caller's key. A retry, after a crash or
-//! without an answer, uses the same operation name at the provider: it is done once.
+//! What refunds, cancellations and resumptions have in common. The wallet logs the request before the provider is
+//! asked, and the outcome afterwards, both under the caller's key. A retry uses the same operation name at the
+//! provider, so it is done once.
 
 use catalog::ProjectCatalog;
 use data_encoding::HEXLOWER;
@@ -20,8 +20,7 @@ pub struct KeyedResult<T> {
 }
 
 impl Payments {
-    /// Fetches an object that was just changed, so that the answer shows the change. If that fails, an event
-    /// will bring it later.
+    /// Fetches a changed object, so that the answer shows the change. If that fails, an event brings it later.
     pub(super) async fn refresh_quietly(&self, account: ProjectAccount<'_>, subject: &ObjectRef) {
         let refreshed = self.0.context.fulfilment.refresh(account, subject);
         if let Err(error) = refreshed.await {
@@ -30,8 +29,7 @@ impl Payments {
     }
 }
 
-/// The operation's name at the provider, which begins with its kind: the same after a restart, and after a backup was
-/// restored.
+/// The operation's name at the provider, beginning with its kind: stable across restarts and restored backups.
 pub(super) fn operation(
     kind: &str,
     project: &ProjectCatalog,
@@ -50,7 +48,7 @@ pub(super) fn operation(
     Operation::new(name).ok_or(Error::Defect("an operation's name is invalid"))
 }
 
-/// What the provider's answer means for the instruction; `None`: the outcome is unknown.
+/// The instruction's stage after the provider's answer; `None` if the outcome is unknown.
 pub(super) fn stage<T>(answer: &Result<T, payments_port::Error>) -> Option<InstructionStage> {
     match answer {
         Ok(_) => Some(InstructionStage::Done),

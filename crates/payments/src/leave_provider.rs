@@ -1,9 +1,9 @@
-//! Ends what belongs to a project's former provider: pending orders expire, subscriptions are canceled,
-//! stored events are forgotten. The next provider is not asked anything until all of it is done, so that no
-//! old subscription is taken for one of its own.
+//! Ends what belongs to a project's former provider: pending orders expire, subscriptions are canceled, stored events
+//! are forgotten. Until that is done the next provider is not called, so that no old subscription is taken for one of
+//! its own.
 //!
-//! The document that names the next provider in the catalog also says that the former one is being left. So
-//! after a crash it begins again from the start: what has ended stays ended, and is skipped.
+//! The catalog's document of the next provider also marks the former one as being left. After a crash the work starts
+//! again; what has ended is skipped.
 
 use std::collections::HashSet;
 
@@ -14,10 +14,10 @@ use futures_util::{StreamExt as _, stream};
 
 use super::{Error, Payments, failpoint};
 
-/// Orders that are read at once; it bounds the memory for a project with a hundred thousand subscriptions.
-const PAGE: usize = 256;
-/// Wallets that work concurrently: each waits for a sync, which all of them share.
-const AT_ONCE: usize = 64;
+/// Orders read at once, to bound memory for a project with a hundred thousand subscriptions.
+const PAGE_SIZE: usize = 256;
+/// Wallets handled concurrently: each waits for a sync, which all share.
+const CONCURRENCY: usize = 64;
 
 impl Payments {
     /// Ends all orders and subscriptions of a project's former provider, if it is being left.
@@ -26,7 +26,7 @@ impl Payments {
     ///
     /// [`Error`] when a wallet, the journal or the catalog fails; a later call starts again.
     pub async fn end_former_provider(&self, project: ProjectId) -> Result<(), Error> {
-        // One at a time for each project: two would do the same work twice.
+        // One at a time for each project.
         let _turn = self.0.leaving.take(&project.to_string()).await;
         let context = &self.0.context;
         let current = context.catalog.project(project);
@@ -34,8 +34,8 @@ impl Payments {
         if !current.epoch().leaving {
             return Ok(());
         }
-        context.provider_locks.settled(project).await;
-        // First the sweeps forget the project, so that they ask about nothing that is being ended.
+        context.provider_locks.drained(project).await;
+        // The sweeps forget the project first, so that they request nothing that is being ended.
         self.0.backlog.forget(project).await?;
         self.0.pending_orders.forget(project).await?;
         self.0.overdue.forget(project).await?;
@@ -55,7 +55,7 @@ impl Payments {
         Ok(())
     }
 
-    /// Goes through every wallet that ever had an order: only those can have a pending order or a subscription.
+    /// Visits every wallet that ever had an order: only those can have a pending order or a subscription.
     async fn end_all(&self, project: &ProjectCatalog) -> Result<EndedCounts, Error> {
         let handle = &self.0.context.handle;
         let scope = &project.scope;
@@ -65,10 +65,10 @@ impl Payments {
         };
         let mut before = None;
         loop {
-            let page = handle.order_positions(scope, before, PAGE)?;
+            let page = handle.order_positions(scope, before, PAGE_SIZE)?;
             let wallets: HashSet<WalletKey> = page.iter().map(|place| place.order.wallet).collect();
             let calls = wallets.into_iter().map(|key| handle.leave(scope, key));
-            let mut calls = stream::iter(calls).buffer_unordered(AT_ONCE);
+            let mut calls = stream::iter(calls).buffer_unordered(CONCURRENCY);
             while let Some(outcome) = calls.next().await {
                 match outcome {
                     Ok(of_wallet) => {
@@ -76,14 +76,14 @@ impl Payments {
                         ended.subscriptions =
                             ended.subscriptions.saturating_add(of_wallet.subscriptions);
                     }
-                    // The order was never logged: its wallet does not exist.
+                    // The order was never logged.
                     Err(actors::Error::Rejected(_)) => {}
                     Err(error) => return Err(error.into()),
                 }
             }
             failpoint::reached("leaving.page");
             match page.last() {
-                Some(last) if page.len() == PAGE => before = Some(last.place()),
+                Some(last) if page.len() == PAGE_SIZE => before = Some(last.place()),
                 _ => return Ok(ended),
             }
         }

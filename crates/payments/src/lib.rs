@@ -6,8 +6,8 @@
 //! state to the wallet, also after a caller's refund or cancellation ([`Payments::refund`], [`Payments::instruct`]).
 //! Orders and subscriptions of a project's former provider are ended ([`Payments::end_former_provider`]).
 //!
-//! Wallets decide about orders and credits, this crate does not. It may do everything twice, since each
-//! wallet applies each report once. It names no provider: see the crate `port`.
+//! Wallets decide about orders and credits, this crate does not. It may do everything twice, since each wallet applies
+//! each report once. It names no provider; see the crate `payments_port`.
 
 mod backlog;
 mod bill_payments;
@@ -89,10 +89,10 @@ use self::{
 pub use payments_port::NoOrderReason;
 use tokio::sync::Semaphore;
 
-/// Checkouts that may be opened at the same time, over all projects; also instructions that may be under way.
-const AT_ONCE: usize = 256;
-/// Orders that callers may have refreshed at the same time; more requests are refused.
-const REFRESHES_AT_ONCE: usize = 4;
+/// The most checkouts that are opened concurrently, over all projects; also the most concurrent instructions.
+const CONCURRENCY: usize = 256;
+/// The most orders that callers have refreshed concurrently; more requests are refused.
+const REFRESH_CONCURRENCY: usize = 4;
 
 /// The payments of all projects. Cheap to clone.
 #[derive(Clone)]
@@ -101,10 +101,8 @@ pub struct Payments(Arc<Inner>);
 struct Inner {
     context: Context,
     checkouts: FairSemaphore,
-    /// Bounds the orders that callers have refreshed at the same time.
     refreshes: Semaphore,
     leaving: NamedLocks,
-    /// Bounds refunds, cancellations and resumptions under way.
     instructions: FairSemaphore,
     named_locks: NamedLocks,
     inbox: Inbox,
@@ -117,7 +115,7 @@ struct Inner {
 }
 
 impl Payments {
-    /// Loads the notes of an earlier process, among them its unprocessed events.
+    /// Loads the notes of an earlier process, including its unprocessed events.
     ///
     /// # Errors
     ///
@@ -145,7 +143,7 @@ impl Payments {
             unfulfilled: unfulfilled.clone(),
             doubled: doubled.clone(),
             missing: Arc::default(),
-            given_up: Arc::default(),
+            missing_objects: Arc::default(),
             opened: Arc::default(),
         };
         let reconciliations = Reconciliations::new(context.clone());
@@ -176,9 +174,9 @@ impl Payments {
         let backlog = Sweep::new(context.clone(), inbox.clone());
         Ok(Self(Arc::new(Inner {
             leaving: NamedLocks::default(),
-            checkouts: FairSemaphore::new(AT_ONCE),
-            refreshes: Semaphore::new(REFRESHES_AT_ONCE),
-            instructions: FairSemaphore::new(AT_ONCE),
+            checkouts: FairSemaphore::new(CONCURRENCY),
+            refreshes: Semaphore::new(REFRESH_CONCURRENCY),
+            instructions: FairSemaphore::new(CONCURRENCY),
             named_locks: NamedLocks::default(),
             reconciliations,
             repeated_checkouts,
@@ -227,19 +225,19 @@ impl Payments {
         &self.0.pending_orders
     }
 
-    /// Has the list of events of a project's provider read often for a minute, since somebody waits for a payment.
+    /// Reads the event list of a project's provider often for a minute, since somebody waits for a payment.
     pub fn expect(&self, project: ProjectId) {
         self.0.event_poller.source().expect(project);
     }
 
-    /// Permissions that the provider keys of all projects lacked when last needed, by the providers' names.
+    /// Permissions that the provider keys of all projects lacked when last needed, in the providers' terms.
     #[must_use]
     pub fn missing_permissions(&self) -> BTreeSet<String> {
         let missing = self.0.context.missing.iter();
         missing.flat_map(|missing| missing.clone()).collect()
     }
 
-    /// Checkouts that were opened since the start, and orders that were paid.
+    /// Checkouts opened since the start, and orders paid.
     #[must_use]
     pub fn sales(&self) -> (u64, u64) {
         let context = &self.0.context;
@@ -247,9 +245,9 @@ impl Payments {
         (opened, context.fulfilment.paid())
     }
 
-    /// Objects that events or callers named since the start and that the provider answered 404 for.
+    /// Objects named since the start that the provider does not have.
     #[must_use]
-    pub fn given_up(&self) -> u64 {
-        self.0.context.given_up.load(Ordering::Relaxed)
+    pub fn missing_objects(&self) -> u64 {
+        self.0.context.missing_objects.load(Ordering::Relaxed)
     }
 }

@@ -1,5 +1,4 @@
-//! A mutex for each name: of a caller's key, a payment or a project. Two callers with one key, say, ask the provider
-//! once.
+//! A mutex for each name: of a caller's key, a payment or a project.
 
 use std::sync::Arc;
 

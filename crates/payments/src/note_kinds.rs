@@ -1,4 +1,4 @@
-//! The kinds of notes that payments store in the journal: see the crate `notes`.
+//! The kinds of notes that payments store in the journal.
 
 use actors::notes;
 use actors::notes::{ErasedKind, NoteKey, NoteKind};
@@ -54,8 +54,8 @@ impl NoteKind for PositionNote {
 pub(crate) struct Position {
     /// All events up to here were read and processed, by the provider's clock.
     pub(crate) until: Timestamp,
-    /// Whether a webhook had ever come by then.
-    pub(crate) heard: bool,
+    /// Whether a webhook has ever come.
+    pub(crate) webhooks_seen: bool,
 }
 
 /// A payment that leads to no order.
@@ -94,7 +94,7 @@ impl NoteKind for CheckoutNote {
     type Body = KeyedCheckout;
 }
 
-/// A wallet with several subscriptions to one product that go on.
+/// A wallet with several continuing subscriptions to one product.
 pub(crate) struct DoubledNote;
 
 impl NoteKind for DoubledNote {
@@ -104,7 +104,7 @@ impl NoteKind for DoubledNote {
     type Body = ();
 }
 
-/// What the repeat of a checkout is answered with.
+/// The answer to a repeated checkout.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct KeyedCheckout {
@@ -143,7 +143,7 @@ impl StoredEvent {
 pub struct EventKey {
     /// The project whose provider sent it.
     pub project: ProjectId,
-    /// Half of the SHA-256 of project and event id: collisions by chance are out of the question.
+    /// Half of the SHA-256 of project and event id: enough against collisions.
     hash: [u8; 16],
 }
 
@@ -184,7 +184,7 @@ mod tests {
 
     const CHECKOUT: &str = r#"{"price":"price_00000000000000000000000001","quantity":2,"order":"ord_0000000000000000000000000100000000000000000000000002","checkout":"cs_1","url":"https://pay.example/","at":1795000000000}"#;
 
-    /// Reads a note and writes it again: its bytes on the disk have not changed.
+    /// Reads a note and writes it again with the same bytes.
     fn is_on_the_disk_as<K: NoteKind>(key: &str, body: &str) {
         let key = HEXLOWER.decode(key.as_bytes()).unwrap();
         let body = [b"\x01", body.as_bytes()].concat();
@@ -207,7 +207,7 @@ mod tests {
         let project = format!("{:032x}", PROJECT.0);
         let event = format!("01{project}a2cec2a04030098c69038791d4d963e3");
         is_on_the_disk_as::<EventNote>(&event, EVENT);
-        let position = r#"{"until":1795000000000,"heard":true}"#;
+        let position = r#"{"until":1795000000000,"webhooks_seen":true}"#;
         is_on_the_disk_as::<PositionNote>(&format!("06{project}"), position);
         is_on_the_disk_as::<UnfulfilledNote>(&format!("07{project}70695f31"), UNFULFILLED);
         is_on_the_disk_as::<ReconciliationNote>(&format!("08{project}"), PROOF);

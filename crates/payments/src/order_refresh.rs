@@ -1,5 +1,5 @@
-//! Refreshes one order from the provider at a caller's request. Its requests count as background work: at the
-//! account's pace, behind those that buyers wait for.
+//! Refreshes one order from the provider at a caller's request, as background work: at the account's pace, behind
+//! requests that buyers wait for.
 
 use actors::OrderAnswer;
 use catalog::ProjectCatalog;
@@ -16,15 +16,15 @@ use super::{Context, Error, Payments, context::ProjectAccount, fulfilment::Check
 pub struct OrderRefresh {
     /// The order after the refresh.
     pub order: OrderAnswer,
-    /// Whether anything about the order changed that people would notice.
+    /// Whether anything visible about the order changed.
     pub changed: bool,
-    /// How far the buyer is.
+    ///  The buyer's progress.
     pub progress: CheckoutProgress,
 }
 
 impl Payments {
-    /// Fetches an order's checkout, or its payment and subscription, and applies their state. `None`: the
-    /// order has no object at the provider.
+    /// Fetches an order's checkout, or its payment and subscription, and applies their state. `None` if the order has
+    /// no object at the provider.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Payments {
         }
         let provider = providers.of(project)?.in_background();
         let account = ProjectAccount::new(project, &*provider);
-        let mut progress = CheckoutProgress::Settled;
+        let mut progress = CheckoutProgress::Finished;
         for subject in &subjects {
             progress = fulfilment.refresh(account, subject).await?;
         }
@@ -64,7 +64,7 @@ impl Payments {
     }
 }
 
-/// The objects to fetch: the checkout page until the order is paid, then the payment and the subscription.
+/// The objects to fetch: the checkout until the order is paid, then the payment and the subscription.
 fn subjects(order: &Order) -> Vec<ObjectRef> {
     if order.paid_at.is_none() {
         let checkout = order.checkout.clone().map(ObjectRef::Checkout);
@@ -75,7 +75,7 @@ fn subjects(order: &Order) -> Vec<ObjectRef> {
     payment.into_iter().chain(subscription).collect()
 }
 
-/// What people would notice of a change.
+/// The visible facts of an order.
 fn facts(order: &Order) -> (OrderStatus, i64, i64, i64, i64) {
     let back = order.reversal;
     (

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
 
-/// By project, the first failure since the last answer. Cheap to clone.
+/// The first failure since the last answer, by project. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outages(Arc<DashMap<ProjectId, Timestamp>>);
 
@@ -19,12 +19,12 @@ impl Outages {
         answer: &Result<T, payments_port::Error>,
     ) {
         match answer {
-            Err(error) if error.is_silence() => drop(self.0.entry(project).or_insert(now)),
+            Err(error) if error.is_unanswered() => drop(self.0.entry(project).or_insert(now)),
             _ => drop(self.0.remove(&project)),
         }
     }
 
-    /// The first request without an answer; `None`: the last request was answered.
+    /// The first unanswered request; `None` if the last one was answered.
     pub(crate) fn since(&self, project: ProjectId) -> Option<Timestamp> {
         self.0.get(&project).map(|since| *since)
     }

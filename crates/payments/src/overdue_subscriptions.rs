@@ -1,9 +1,8 @@
-//! Asks the provider about subscriptions that are overdue: their period ended more than a day ago, and no event has
-//! come since. A subscription loses its features only where the days of grace are over, and the provider no longer has it
-//! or does not answer about it.
+//! Asks the provider about overdue subscriptions: their period ended more than a day ago without an event. One loses
+//! its features only after the grace period, and if the provider no longer has it or does not answer about it.
 //!
-//! Overdue subscriptions are found in the books by the ends of their periods. Each is asked about once, also after a
-//! start, and again once a day while it stays overdue.
+//! They are found by the ends of their periods. Each is asked about once, also after a start, and again once a day
+//! while it is overdue.
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -27,11 +26,10 @@ use super::{
 };
 
 /// How often the walk over all of them begins again.
-const RESTART_SECONDS: i64 = 24 * 3600;
-/// Ends of periods that are read from the books at once.
-const PAGE: usize = 64;
-/// Wallets that are asked for their overdue subscriptions concurrently.
-const WALLETS_AT_ONCE: usize = 16;
+const RESTART_INTERVAL_SECONDS: i64 = 24 * 3600;
+const PAGE_SIZE: usize = 64;
+/// Wallets read concurrently.
+const WALLET_CONCURRENCY: usize = 16;
 
 /// A position in the look-up of periods by their ends.
 type PeriodCursor = (Timestamp, u128);
@@ -46,7 +44,7 @@ pub(crate) struct OverdueSubscriptions {
     unanswered: DashMap<ProjectId, Cursor>,
 }
 
-/// How far the walk over a project's overdue subscriptions has come.
+/// The progress of the walk over a project's overdue subscriptions.
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
     to: Option<PeriodCursor>,
@@ -54,7 +52,7 @@ struct Cursor {
     restart_at: Timestamp,
 }
 
-/// How far one run has come.
+/// The progress of one run.
 #[derive(Debug, Default)]
 pub(crate) struct WalkProgress {
     /// The position after the last page that was read.
@@ -73,8 +71,8 @@ impl OverdueSubscriptions {
         }
     }
 
-    /// Ends the features of subscriptions that are overdue for longer than the days of grace, if the provider has
-    /// not answered any request for as long.
+    /// Ends the features of subscriptions overdue for longer than the grace period, if the provider has been silent for
+    /// as long.
     pub(crate) async fn lapse_unanswered(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let id = project.project.id;
         let days = i64::from(project.project.subscription_grace_days);
@@ -111,14 +109,14 @@ impl OverdueSubscriptions {
         let now = handle.now_in(scope);
         let until = now.plus_seconds(seconds.saturating_neg());
         let after = cursor(cursors, project, now).to;
-        let ended = handle.periods_ended(scope, after, until, PAGE)?;
+        let ended = handle.periods_ended(scope, after, until, PAGE_SIZE)?;
         run.to = ended.last().map(|end| end.place()).or(after);
-        run.is_over = ended.len() < PAGE;
+        run.is_over = ended.len() < PAGE_SIZE;
         let questions: Vec<_> = ended
             .into_iter()
             .map(|end| self.overdue_of(project, end.wallet, until))
             .collect();
-        let mut answers = stream::iter(questions).buffered(WALLETS_AT_ONCE);
+        let mut answers = stream::iter(questions).buffered(WALLET_CONCURRENCY);
         let mut overdue = Vec::new();
         while let Some(of_wallet) = answers.next().await {
             overdue.extend(of_wallet?);
@@ -165,13 +163,13 @@ impl OverdueSubscriptions {
     }
 }
 
-/// A project's cursor. A new day begins a new walk, and so does a clock that went back.
+/// A project's cursor. A new day or a clock that went back begins a new walk.
 fn cursor(
     cursors: &DashMap<ProjectId, Cursor>,
     project: &ProjectCatalog,
     now: Timestamp,
 ) -> Cursor {
-    let restart_at = now.plus_seconds(RESTART_SECONDS);
+    let restart_at = now.plus_seconds(RESTART_INTERVAL_SECONDS);
     let is_current = |cursor: &Cursor| now < cursor.restart_at && cursor.restart_at <= restart_at;
     let cursor = cursors.get(&project.project.id).map(|cursor| *cursor);
     cursor.filter(is_current).unwrap_or(Cursor {
@@ -184,9 +182,9 @@ impl Source for OverdueSubscriptions {
     type Candidate = Overdue;
     type Run = WalkProgress;
 
-    const AT_ONCE: usize = 16;
+    const CONCURRENCY: usize = 16;
     /// In the next day's walk.
-    const COMES_AGAIN: bool = true;
+    const REPEATS: bool = true;
 
     async fn next(
         &self,
@@ -205,17 +203,17 @@ impl Source for OverdueSubscriptions {
         let subject = ObjectRef::Subscription(id.clone());
         let fulfilment = &self.context.fulfilment;
         match fulfilment.refresh(account, &subject).await {
-            // It belonged to a former account, or was deleted with the account's test data.
+            // It belonged to a former account, or was deleted with test data.
             Err(Error::Provider(payments_port::Error::Missing(what))) => {
                 tracing::warn!(
                     subscription = id.as_str(),
                     what,
                     "The payment provider has no such subscription; its features end"
                 );
-                self.context.give_up();
+                self.context.count_missing();
                 self.lapse(account.project, *wallet, id.clone()).await
             }
-            Err(error) if error.is_silence() => {
+            Err(error) if error.is_unanswered() => {
                 self.lapse(account.project, *wallet, id.clone()).await?;
                 Err(error)
             }
@@ -223,14 +221,14 @@ impl Source for OverdueSubscriptions {
         }
     }
 
-    async fn keep(
+    async fn store(
         &self,
         account: ProjectAccount<'_>,
         (_, id): Overdue,
         error: Error,
     ) -> Result<(), Error> {
         let (project, subject) = (account.project.project.id, ObjectRef::Subscription(id));
-        self.inbox.keep_subject(project, subject, &error).await
+        self.inbox.store_subject(project, subject, &error).await
     }
 
     async fn advance(

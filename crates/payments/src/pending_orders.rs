@@ -1,9 +1,9 @@
-//! Asks the provider about orders that stay pending, so that a lost event loses no payment: ten minutes and two
-//! hours after the buyer was sent off, and shortly before the order expires. Where the buyer has paid and the
-//! payment has not settled, a stored event takes over and asks until it succeeds or fails.
+//! Asks the provider about orders that stay pending, so that a lost event loses no payment: ten minutes and two hours
+//! after the buyer was sent off, and shortly before the order expires. A processing payment is followed by a stored
+//! event until it succeeds or fails.
 //!
-//! Orders are found in the books by the time at which they expire, so that only those are read whose turn it is.
-//! The progress is not stored: after a start each order is asked about once.
+//! Orders are found by expiry, so that only due ones are read. The progress is not stored: after a start each order is
+//! asked about once.
 
 use catalog::ProjectCatalog;
 use dashmap::DashMap;
@@ -24,12 +24,12 @@ use super::{
     sweep::{Source, Sweep},
 };
 
-/// How many seconds before its expiry an order is asked about, the next to expire first.
-const BEFORE_THEY_EXPIRE: [i64; 3] = [45, PENDING_SECONDS - 2 * 3600, PENDING_SECONDS - 600];
-/// How far back the first walk begins: it asks about every order that may still be pending.
+/// How long before its expiry an order is asked about, latest stage first.
+const SECONDS_BEFORE_EXPIRY: [i64; 3] = [45, PENDING_SECONDS - 2 * 3600, PENDING_SECONDS - 600];
+/// How far back the first walk begins, to include every pending order.
 const FIRST_SECONDS: i64 = PENDING_SECONDS + 3600;
 /// Orders read from the books at once.
-const PAGE: usize = 64;
+const PAGE_SIZE: usize = 64;
 
 /// The sweep over orders that stay pending.
 pub type PendingOrderSweep = Sweep<PendingOrders>;
@@ -48,7 +48,7 @@ pub(crate) struct Walk {
     from: Timestamp,
     /// When this walk began.
     to: Timestamp,
-    /// How many of [`BEFORE_THEY_EXPIRE`] it has come through.
+    /// How many stages of [`SECONDS_BEFORE_EXPIRY`] are done.
     stages: usize,
     /// The last order that was asked about.
     after: Option<(Timestamp, OrderSerial)>,
@@ -63,8 +63,7 @@ impl PendingOrders {
         }
     }
 
-    /// The unfinished walk, or a new one. A clock that went back (the project went from the sandbox to Stripe)
-    /// begins a new walk from the start.
+    /// The unfinished walk, or a new one. A clock that went back, as after the sandbox, begins a new walk.
     fn walk(&self, project: ProjectId, now: Timestamp) -> Walk {
         let walk = self.projects.get(&project).map(|walk| *walk);
         match walk.filter(|walk| walk.to <= now) {
@@ -86,10 +85,10 @@ impl PendingOrders {
             return now;
         }
         let from = self.walk(project.project.id, now).from;
-        from.plus_seconds(BEFORE_THEY_EXPIRE[0]).min(now)
+        from.plus_seconds(SECONDS_BEFORE_EXPIRY[0]).min(now)
     }
 
-    /// The checkout that an order waits for; `None`: its outcome is known.
+    /// The checkout that an order waits for; `None` if its outcome is known.
     async fn checkout(
         &self,
         account: ProjectAccount<'_>,
@@ -116,7 +115,7 @@ impl Source for PendingOrders {
     type Candidate = OrderId;
     type Run = Option<Walk>;
 
-    const AT_ONCE: usize = 16;
+    const CONCURRENCY: usize = 16;
 
     async fn next(
         &self,
@@ -126,11 +125,11 @@ impl Source for PendingOrders {
         let (handle, scope) = (&self.context.handle, &account.project.scope);
         let id = account.project.project.id;
         let walk = run.get_or_insert_with(|| self.walk(id, handle.now_in(scope)));
-        while let Some(before) = BEFORE_THEY_EXPIRE.get(walk.stages) {
+        while let Some(before) = SECONDS_BEFORE_EXPIRY.get(walk.stages) {
             let first = (walk.from.plus_seconds(*before), OrderSerial(u128::MAX));
             let after = walk.after.map_or(first, |after| after.max(first));
             let until = walk.to.plus_seconds(*before);
-            let pending = handle.pending(scope, Some(after), until, PAGE)?;
+            let pending = handle.pending(scope, Some(after), until, PAGE_SIZE)?;
             if let Some(last) = pending.last() {
                 walk.after = Some(last.place());
                 return Ok(Some(pending.iter().map(|place| place.order).collect()));
@@ -154,18 +153,18 @@ impl Source for PendingOrders {
         let subject = ObjectRef::Checkout(checkout);
         let fulfilment = &self.context.fulfilment;
         match fulfilment.refresh(account, &subject).await {
-            Ok(CheckoutProgress::Processing) => Err(Error::NotSettled),
+            Ok(CheckoutProgress::Processing) => Err(Error::PaymentProcessing),
             // It was opened at the project's former provider.
             Err(Error::Provider(payments_port::Error::Missing(what))) => {
                 tracing::warn!(%order, what, "The payment provider does not have an order's checkout; it is not asked about again");
-                self.context.give_up();
+                self.context.count_missing();
                 Ok(())
             }
             refreshed => refreshed.map(drop),
         }
     }
 
-    async fn keep(
+    async fn store(
         &self,
         account: ProjectAccount<'_>,
         order: OrderId,
@@ -175,7 +174,7 @@ impl Source for PendingOrders {
             return Ok(());
         };
         let (project, subject) = (account.project.project.id, ObjectRef::Checkout(checkout));
-        self.inbox.keep_subject(project, subject, &error).await
+        self.inbox.store_subject(project, subject, &error).await
     }
 
     async fn advance(

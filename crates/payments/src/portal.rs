@@ -52,8 +52,8 @@ impl Payments {
     }
 }
 
-/// The tiers that subscriptions may be switched to, the nearest ones first, since providers limit their
-/// number. With subscriptions to several products they alternate, so that no product is left out.
+/// The tiers that subscriptions may be switched to, nearest first, since providers limit their number. Several products
+/// alternate, so that none is left out.
 fn offered(
     project: &ProjectCatalog,
     held: impl Iterator<Item = PriceId>,

@@ -1,6 +1,5 @@
-//! Keeps work for a project's current provider apart from work for its former one. A provider's answer is
-//! applied to wallets only while that provider is current: otherwise a request from before a change could
-//! begin something again, after the change, that was just ended.
+//! Separates work for a project's current provider from work for its former one. An answer is applied only while its
+//! provider is current: otherwise a request from before a change could restart something that the change ended.
 
 use std::sync::Arc;
 
@@ -11,11 +10,11 @@ use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 
 use super::Error;
 
-/// Per project, a lock on the current provider. Cheap to clone.
+/// A lock on each project's current provider. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ProviderLocks {
     catalog: Arc<CatalogStore>,
-    /// Held for reading by work under way, and for writing by the one that waits for its end.
+    /// Held for reading by work, and for writing to wait for its end.
     work: Arc<DashMap<ProjectId, Arc<RwLock<()>>>>,
 }
 
@@ -30,7 +29,7 @@ impl ProviderLocks {
         }
     }
 
-    /// Begins work for a provider, by a copy of the project that may be outdated.
+    /// Begins work for a provider, with a copy of the project that may be outdated.
     ///
     /// # Errors
     ///
@@ -47,7 +46,7 @@ impl ProviderLocks {
     }
 
     /// Waits for the end of all work that began before.
-    pub(crate) async fn settled(&self, project: ProjectId) {
+    pub(crate) async fn drained(&self, project: ProjectId) {
         drop(self.of(project).write_owned().await);
     }
 

@@ -1,5 +1,5 @@
-//! Refunds at a caller's request. The provider judges what is left of a payment; what happens to credits follows
-//! from the payment's state afterwards, as with every report.
+//! Refunds at a caller's request. The provider decides what is left of a payment; credits follow from the payment's
+//! state afterwards.
 
 use std::sync::Arc;
 
@@ -25,8 +25,7 @@ use super::{
 };
 
 impl Payments {
-    /// Refunds an amount of an order, in the currency's minor unit, once under this key; without an amount, all
-    /// that is left.
+    /// Refunds an amount of an order, in the currency's minor unit, once under this key; `None` for all that is left.
     ///
     /// # Errors
     ///
@@ -65,7 +64,7 @@ impl Payments {
         let provider = match self.0.context.providers.of(project) {
             Ok(provider) => provider,
             Err(error) => {
-                // A refund that was already made is answered even without a provider.
+                // A refund that was made is replayed even without a provider.
                 let record = handle.ask_refund(scope, order, refund, false).await?;
                 return match record.is_done() {
                     true => self.refund_answer(project, order, true).await,
@@ -76,8 +75,8 @@ impl Payments {
         let account = ProjectAccount::new(project, &*provider);
         let invoice = handle.order(scope, order).await?.order.invoice;
         if let Some(invoice) = &invoice {
-            let asked = handle.ask_refund(scope, order, refund.clone(), false).await;
-            match asked {
+            let answer = handle.ask_refund(scope, order, refund.clone(), false).await;
+            match answer {
                 Ok(record) if record.is_done() => {}
                 Ok(_) | Err(actors::Error::Rejected(Rejection::AlreadyRefunded { .. })) => {
                     refund.payments = refundable_of(account, invoice, &[]).await?;
@@ -85,7 +84,7 @@ impl Payments {
                 Err(error) => return Err(error.into()),
             }
         }
-        // A full refund is tried once more where less is left than the wallet knew.
+        // A full refund is retried once if less is left than the wallet knew.
         let mut asks_again = refund.amount_cents.is_none();
         let mut refused = Vec::new();
         loop {
@@ -112,7 +111,7 @@ impl Payments {
                     let others = refundable_of(account, invoice, &refused).await?;
                     let others = refund.payments.insert(others.unwrap_or_default());
                     let others = all_of(others);
-                    // Others may have as much.
+                    // Others may have enough.
                     if refund.amount_cents.is_some() && given_cents == 0 && others >= cents {
                         continue;
                     }
@@ -130,8 +129,8 @@ impl Payments {
         }
     }
 
-    /// Has each payment give back its part, and logs the outcome. A part that was given before is not given again.
-    /// Returns the refusal of a part, if one was refused; those before it stay given.
+    /// Refunds each payment's part and logs the outcome. A refunded part is not refunded again. Returns the refusal of
+    /// a part, if any; earlier parts stay refunded.
     async fn give_back(
         &self,
         account: ProjectAccount<'_>,
@@ -177,7 +176,7 @@ impl Payments {
             handle.close_refund(scope, order, outcome).await?;
             failpoint::reached("refund.noted");
         }
-        // What was given shows at once, also where the rest is unknown.
+        // The refunded part shows at once, even if the rest is unknown.
         if let Some(payment) = subject.filter(|_| stage.is_some() || given_cents > 0) {
             self.refresh_quietly(account, &ObjectRef::Payment(payment))
                 .await;
@@ -193,8 +192,8 @@ impl Payments {
         }
     }
 
-    /// Has the wallet log the request to the provider. Where the wallet has nothing left to refund because of
-    /// earlier requests with unknown outcome, the payment is fetched first: it shows whether they happened.
+    /// Logs the request in the wallet. If nothing is left because of earlier requests with unknown outcome, the payment
+    /// is fetched first, which shows whether they happened.
     async fn ask_refund(
         &self,
         account: ProjectAccount<'_>,
@@ -214,8 +213,8 @@ impl Payments {
         }
     }
 
-    /// Fetches the payment of an order that has requested refunds which it does not show yet; returns whether it has. A
-    /// crash may have come before they were seen.
+    /// Fetches the payment of an order with unseen requested refunds; returns whether it has any. A crash may have
+    /// hidden their outcome.
     async fn refresh_pending(
         &self,
         account: ProjectAccount<'_>,
@@ -250,8 +249,8 @@ fn already_refunded(refundable_cents: i64) -> Error {
     Error::Wallet(rejection.into())
 }
 
-/// What the payments of a bill can still give back, the oldest first, without those that refuse to; `None` where the
-/// key may not see them.
+/// What the payments of a bill can still give back, oldest first, without refusing ones; `None` if the key may not read
+/// them.
 async fn refundable_of(
     account: ProjectAccount<'_>,
     invoice: &InvoiceId,
@@ -272,9 +271,9 @@ async fn refundable_of(
 
 /// The provider's refusal of a part of a refund.
 struct Refusal {
-    /// The payment that gives nothing back.
+    ///  The refusing payment.
     payment: PaymentId,
     error: payments_port::Error,
-    /// What others gave back before, in the currency's minor unit.
+    /// What others refunded before, in the currency's minor unit.
     given_cents: i64,
 }

@@ -1,5 +1,5 @@
-//! Checkouts under a caller's key: for a day, a repeated call returns the same checkout. The provider tells the page's
-//! address only once, so a note keeps it, written before the call is answered. After a crash before that, a repeated
+//! Checkouts under a caller's key: for a day, a repeated call returns the same checkout. The provider returns the
+//! page's address only once, so a note stores it before the call is answered. After a crash before that, a repeated
 //! call opens another page; the buyer pays the one that they are sent to.
 
 use std::{
@@ -19,19 +19,19 @@ use crate::{
     note_kinds::{CheckoutNote, KeyedCheckout, ScopedKey},
 };
 
-/// For how long a repeated call is recognised.
+/// How long a repeated call is recognised.
 const SECONDS: i64 = 86_400;
-/// Checkouts of all projects that are remembered; beyond that number, the oldest are forgotten.
-const REMEMBERED: usize = 50_000;
-/// The most notes that are deleted together when one is written.
-const FORGOTTEN_AT_ONCE: usize = 64;
+/// The most remembered checkouts of all projects; beyond that the oldest are forgotten.
+const MAX_REMEMBERED: usize = 50_000;
+/// The most notes deleted when one is written.
+const MAX_DELETIONS: usize = 64;
 
 /// The hash of a caller's idempotency key for a checkout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckoutKey([u8; 16]);
 
 impl CheckoutKey {
-    /// The hash of a key, which each owner (a wallet, or an anonymous caller) has for itself.
+    /// The hash of a key within its owner: a wallet, or an anonymous caller.
     #[must_use]
     pub fn new(owner: &str, key: &IdempotencyKey) -> Self {
         let mut digest = Sha256::new();
@@ -73,14 +73,14 @@ impl RepeatedCheckouts {
         (now < opened.at.plus_seconds(SECONDS)).then(|| opened.clone())
     }
 
-    /// Remembers a checkout; returns the keys of older ones, which are forgotten.
-    fn keep(&self, key: ScopedKey, opened: KeyedCheckout, now: Timestamp) -> Vec<ScopedKey> {
+    /// Remembers a checkout; returns the keys of forgotten ones.
+    fn remember(&self, key: ScopedKey, opened: KeyedCheckout, now: Timestamp) -> Vec<ScopedKey> {
         let mut checkouts = self.0.lock();
         checkouts.oldest_first.push_back((opened.at, key));
         checkouts.by_key.insert(key, opened);
         let mut forgotten = Vec::new();
-        while forgotten.len() < FORGOTTEN_AT_ONCE {
-            let is_full = checkouts.by_key.len() > REMEMBERED;
+        while forgotten.len() < MAX_DELETIONS {
+            let is_full = checkouts.by_key.len() > MAX_REMEMBERED;
             let Some(&(at, oldest)) = checkouts.oldest_first.front() else {
                 break;
             };
@@ -116,7 +116,7 @@ impl Payments {
         key: CheckoutKey,
     ) -> Result<(OrderId, CheckoutPage, bool), Error> {
         let payments = self.clone();
-        // A caller who disconnects in the middle calls again with the same key.
+        // A caller who disconnects calls again with the same key.
         let work = async move { payments.opened_once(project, new, key).await };
         let defect = Error::Defect("a checkout under a key panicked");
         detached(work).await.unwrap_or(Err(defect))
@@ -154,7 +154,7 @@ impl Payments {
             at,
         };
         let note = notes::put::<CheckoutNote>(&key, &opened);
-        let forgotten = checkouts.keep(key, opened, at).into_iter();
+        let forgotten = checkouts.remember(key, opened, at).into_iter();
         let forgotten = forgotten.map(|key| notes::forget::<CheckoutNote>(&key));
         handle
             .put_notes([note].into_iter().chain(forgotten).collect())
@@ -192,18 +192,17 @@ mod tests {
 
     #[test]
     fn a_checkout_is_known_for_a_day_and_then_forgotten() {
-        let known = RepeatedCheckouts::default();
+        let checkouts = RepeatedCheckouts::default();
         let day = SECONDS * 1000;
-        assert_eq!(known.keep(key(1), opened(0), Timestamp(0)), []);
-        assert!(known.find(&key(1), Timestamp(day - 1)).is_some());
-        assert!(known.find(&key(1), Timestamp(day)).is_none());
-        assert!(known.find(&key(2), Timestamp(0)).is_none());
-        // Used again after its day, the key names the newer one.
-        assert_eq!(known.keep(key(1), opened(day), Timestamp(day)), []);
+        assert_eq!(checkouts.remember(key(1), opened(0), Timestamp(0)), []);
+        assert!(checkouts.find(&key(1), Timestamp(day - 1)).is_some());
+        assert!(checkouts.find(&key(1), Timestamp(day)).is_none());
+        assert!(checkouts.find(&key(2), Timestamp(0)).is_none());
+        assert_eq!(checkouts.remember(key(1), opened(day), Timestamp(day)), []);
         let later = Timestamp(2 * day - 1);
-        assert!(known.find(&key(1), later).is_some());
+        assert!(checkouts.find(&key(1), later).is_some());
         assert_eq!(
-            known.keep(key(2), opened(2 * day), Timestamp(2 * day)),
+            checkouts.remember(key(2), opened(2 * day), Timestamp(2 * day)),
             [key(1)]
         );
     }
@@ -211,10 +210,10 @@ mod tests {
     #[test]
     fn what_an_earlier_process_noted_is_forgotten_in_its_order() {
         let notes = vec![(key(1), opened(5)), (key(2), opened(3))];
-        let known = RepeatedCheckouts::restored(notes);
+        let checkouts = RepeatedCheckouts::restored(notes);
         let now = Timestamp(3 + SECONDS * 1000);
-        assert_eq!(known.keep(key(3), opened(now.0), now), [key(2)]);
-        assert!(known.find(&key(1), now).is_some());
+        assert_eq!(checkouts.remember(key(3), opened(now.0), now), [key(2)]);
+        assert!(checkouts.find(&key(1), now).is_some());
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Runs the periodic work of each project with a provider, once a second: has the provider do its own, reads its list
-//! of events, asks about pending orders and overdue subscriptions, retries stored events, expires overdue orders, and
-//! begins a reconciliation when one is due. Each is a task of its own, so that none waits for another or fails with it.
+//! Runs the periodic work of each project with a provider, once a second: the provider's own, its list of events,
+//! pending orders, overdue subscriptions, retries of stored events, expired orders, due reconciliations. Each is a
+//! separate task, so that none waits for another or fails with it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -12,10 +12,10 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::{Error, Payments};
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The pause after a provider's own periodic work failed, or a former provider could not be left.
-const AFTER_FAILURE: Duration = Duration::from_secs(30);
+/// The pause after a provider's periodic work, or leaving a provider, failed.
+const FAILURE_PAUSE: Duration = Duration::from_secs(30);
 
-/// The running periodic work; it stops when this is dropped.
+/// The running periodic work, which stops on drop.
 #[derive(Debug)]
 pub struct Scheduler(AbortHandle);
 
@@ -48,7 +48,7 @@ impl Task {
 }
 
 impl Payments {
-    /// Queues the events that an earlier process left, and starts the periodic work.
+    /// Queues stored events, and starts the periodic work.
     #[must_use]
     pub fn start(&self) -> Scheduler {
         self.0.inbox.queue_stored();
@@ -82,7 +82,7 @@ impl Payments {
 
     async fn due(self, project: Arc<ProjectCatalog>, task: Task) {
         if !self.run_task(&project, task).await {
-            tokio::time::sleep(AFTER_FAILURE).await;
+            tokio::time::sleep(FAILURE_PAUSE).await;
         }
     }
 
@@ -104,7 +104,7 @@ impl Payments {
             Task::Events => self.0.event_poller.tick(project).await,
             Task::Orders => {
                 self.0.pending_orders.tick(project).await;
-                // Only after the sweep asked about them: it does not find expired orders.
+                // After the sweep, which does not find expired orders.
                 let until = self.0.pending_orders.source().expire_until(project);
                 let expired = self.0.context.handle.expire_due(&project.scope, until);
                 if let Err(error) = expired.await {
@@ -139,15 +139,14 @@ impl Payments {
         left.is_ok()
     }
 
-    /// Asks about all orders and subscriptions that are due, and expires overdue orders: after the sandbox's clock
-    /// was moved.
+    /// Refreshes all due orders and subscriptions, and expires overdue orders, after the sandbox's clock moved.
     ///
     /// # Errors
     ///
     /// [`Error`] when a fold or a sweep fails; the rest is not done then.
     pub async fn catch_up(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let handle = &self.0.context.handle;
-        // Orders of the last seconds are not folded yet, and may be due by this clock.
+        // Orders of the last seconds may be due and not folded yet.
         handle.fold_all().await?;
         self.0.pending_orders.run(project).await?;
         self.0.overdue.run(project).await?;

@@ -1,5 +1,5 @@
-//! Lists and imports subscriptions that ran at the provider before they had a wallet here. The current
-//! cycle is granted once, without a charge; from then on each follows the provider like any other.
+//! Lists and imports subscriptions that ran at the provider before they had a wallet here. The current cycle is granted
+//! once, without a charge; from then on each follows the provider.
 
 use std::sync::Arc;
 
@@ -16,20 +16,20 @@ use payments_port::{BillingTerms, ListPage, ObjectRef, OrderReference, RunningSu
 
 use super::{Error, Payments, context::ProjectAccount, failpoint};
 
-/// A subscription that runs at the provider, and its order here, if it has one.
+/// A running subscription at the provider, with its order here, if any.
 #[derive(Debug, Clone)]
 pub struct ImportCandidate {
     /// The subscription at the provider.
     pub running: RunningSubscription,
-    /// Its first order here; `None`: it is not imported yet.
+    /// Its first order here; `None` if it is not imported yet.
     pub order: Option<OrderId>,
-    /// How its billing terms differ from those of our price, in words; `None`: they match.
+    /// How its billing terms differ from our price's, in words; `None` if they match.
     pub mismatch: Option<String>,
 }
 
 impl Payments {
-    /// Subscriptions to one of the provider's prices that have not ended, a page at a time. If `ours` is given, their
-    /// billing terms are compared with it.
+    /// Running subscriptions to one of the provider's prices, page by page. If `ours` is given, their billing terms are
+    /// compared with it.
     ///
     /// # Errors
     ///
@@ -60,8 +60,8 @@ impl Payments {
         })
     }
 
-    /// Imports a subscription for a user under one of our prices; its order, and whether this call imported it. A
-    /// repeated call goes on where an interrupted one stopped.
+    /// Imports a subscription for a user under one of our prices; returns its order, and whether this call imported it.
+    /// A repeated call continues an interrupted one.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl Payments {
         let (draft, _) = handle
             .draft_order(scope, Some(&address), &terms, Quantity::ONE)
             .await?;
-        // Derived from its newest invoice, as events about it derive it: it stays one order.
+        // Derived from its newest invoice, as events derive it, so that it stays one order.
         let (name, made) = match running.newest_invoice {
             Some(newest) => (newest.id.as_str().to_owned(), newest.created),
             None => (format!("adopt/{}", subscription.as_str()), running.created),
@@ -116,7 +116,7 @@ impl Payments {
             quantity: Quantity::ONE,
         };
         let paid = provider.adopt(&subscription, &reference).await?;
-        // The order is placed before the metadata is written: events about a subscription with metadata need its order.
+        // The order is placed before the metadata is written, because events with metadata need its order.
         let subject = ObjectRef::Subscription(subscription.clone());
         let account = ProjectAccount::new(&project, &*provider);
         let fulfilment = &self.0.context.fulfilment;
@@ -128,7 +128,7 @@ impl Payments {
     }
 }
 
-/// How the provider's billing terms differ from our price's, in words: the payer would get credits for another amount.
+/// How the provider's billing terms differ from our price's, in words.
 fn mismatch(running: &RunningSubscription, ours: &Price) -> Option<String> {
     let ours = BillingTerms::of_price(ours);
     if running.terms.is_some() && running.terms == ours {

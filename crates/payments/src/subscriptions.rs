@@ -1,5 +1,5 @@
-//! Cancels and resumes subscriptions at a caller's request. What that does to features and credits
-//! follows from the subscription's state afterwards.
+//! Cancels and resumes subscriptions at a caller's request. Features and credits follow from the subscription's state
+//! afterwards.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::{
     instructions::{KeyedResult, operation, stage},
 };
 
-/// What a caller wants done to a subscription, once under its key.
+/// A caller's instruction about a subscription, done once under its key.
 #[derive(Debug, Clone)]
 pub enum SubscriptionInstruction {
     /// Cancel it, at once or with its period.
@@ -45,7 +45,7 @@ impl SubscriptionInstruction {
         }
     }
 
-    /// Whether the subscription already is in the wanted state, for whatever reason.
+    /// Whether the subscription already is in the requested state.
     fn is_met_by(&self, current: &SubscriptionSnapshot) -> bool {
         let is_over = current.status == SubscriptionStatus::Canceled;
         match self {
@@ -87,11 +87,11 @@ impl Payments {
         address: &Address,
         wanted: &SubscriptionInstruction,
     ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
-        // A recovery code does not leak: the name is a hash.
+        // The name is a hash, so no recovery code leaks.
         let name = operation(wanted.kind(), project, &address.reveal(), wanted.key())?;
         let _turn = self.0.named_locks.take(name.as_str()).await;
         let provider = self.0.context.providers.of(project);
-        // What was already done is answered even without a provider.
+        // A completed instruction is replayed even without a provider.
         let logs = provider.is_ok();
         let record = self.ask_instruction(project, address, wanted, logs).await?;
         let subscription = record.instruction.subscription();
@@ -101,10 +101,10 @@ impl Payments {
         let subject = ObjectRef::Subscription(subscription.clone());
         if record.is_done() {
             let result = || self.instruction_result(project, address, subscription.clone(), true);
-            let known = result().await?;
-            // A crash may have come before its outcome was seen; or it is something else by now.
-            let Some(provider) = provider.ok().filter(|_| !wanted.is_met_by(&known.after)) else {
-                return Ok(known);
+            let current = result().await?;
+            // A crash may have hidden its outcome, or it changed since.
+            let Some(provider) = provider.ok().filter(|_| !wanted.is_met_by(&current.after)) else {
+                return Ok(current);
             };
             let account = ProjectAccount::new(project, &*provider);
             self.refresh_quietly(account, &subject).await;
@@ -132,8 +132,7 @@ impl Payments {
         match stage(&answer) {
             None => {}
             Some(InstructionStage::Refused { .. }) => {
-                // A provider may refuse to cancel what is already canceled, as after a first attempt whose
-                // answer was lost.
+                // A provider may refuse to cancel twice, as after a lost answer.
                 self.refresh_quietly(account, &subject).await;
                 let result = self
                     .instruction_result(project, address, subscription.clone(), false)

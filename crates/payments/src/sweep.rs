@@ -1,12 +1,12 @@
-//! Goes over objects whose state at the provider may be newer than in the wallets. A sweep has a source of
-//! candidates, with its own pace and its own way to refresh one. Sweeps are independent of each other: one whose
-//! requests get no answer rests for a while, and the others go on.
+//! Refreshes objects whose state at the provider may be newer than in the wallets. A sweep has a source of candidates,
+//! with its own pace and way to refresh one. Sweeps are independent: one without answers pauses, and the others
+//! continue.
 //!
-//! A single candidate that cannot be refreshed becomes a stored event of the [`Inbox`], which retries it for as
-//! long as it takes, and the sweep goes on. Several in a row without an answer mean that the provider is in trouble:
-//! then the sweep stops, and goes on later behind those, which are stored as single ones are: the provider may be silent
-//! about some objects alone, for good. While it has answered nothing for long, none is stored, and the sweep goes on from
-//! where it was. No candidate is skipped for good, and none is noted as done before it is.
+//! A single candidate that cannot be refreshed becomes a stored event of the [`Inbox`], which retries it, and the sweep
+//! continues. Several in a row without an answer mean that the provider is in trouble: the sweep stops, and later
+//! continues after them; they are stored as well, because the provider may be silent about some objects alone. During a
+//! long outage none is stored, and the sweep continues where it was. No candidate is skipped for good, or noted as done
+//! before it is.
 //!
 //! [`Inbox`]: super::Inbox
 
@@ -23,14 +23,14 @@ use super::{
 };
 
 /// A sweep stops after this many candidates in a row without an answer.
-const UNANSWERED_IN_A_ROW: u32 = 3;
-/// A silence for longer than this is an outage, in which nothing is stored.
+const MAX_UNANSWERED: u32 = 3;
+/// A longer silence is an outage, in which nothing is stored.
 const OUTAGE_SECONDS: i64 = 3600;
-/// How long a sweep passes over candidates of a page that got no answer.
-const PASSED_OVER_SECONDS: i64 = 3600;
-/// How long a sweep rests after it stopped; longer where the provider asks for it.
-const REST_SECONDS: i64 = 30;
-const MAX_REST_SECONDS: i64 = 600;
+/// How long a sweep skips unanswered candidates of a page.
+const SKIP_SECONDS: i64 = 3600;
+/// How long a sweep pauses after it stopped; longer if the provider asks for it.
+const PAUSE_SECONDS: i64 = 30;
+const MAX_PAUSE_SECONDS: i64 = 600;
 
 /// Where candidates come from, and how one is refreshed.
 pub(crate) trait Source: Send + Sync {
@@ -40,17 +40,17 @@ pub(crate) trait Source: Send + Sync {
     type Run: Default + Send;
 
     /// How many candidates are refreshed concurrently.
-    const AT_ONCE: usize;
+    const CONCURRENCY: usize;
 
-    /// Whether a candidate comes up again later, so that it may be passed over without being stored.
-    const COMES_AGAIN: bool = false;
+    /// Whether candidates come up again later, so that one may be skipped without being stored.
+    const REPEATS: bool = false;
 
     /// Whether it is time for another run.
     fn is_due(&self, _project: ProjectId) -> bool {
         true
     }
 
-    /// The next page of candidates, oldest first; `None`: there are no more for now.
+    /// The next page of candidates, oldest first; `None` if there are no more for now.
     fn next(
         &self,
         account: ProjectAccount<'_>,
@@ -65,7 +65,7 @@ pub(crate) trait Source: Send + Sync {
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Stores a candidate that could not be refreshed, so that it is retried.
-    fn keep(
+    fn store(
         &self,
         account: ProjectAccount<'_>,
         candidate: Self::Candidate,
@@ -85,14 +85,13 @@ pub(crate) trait Source: Send + Sync {
     fn forget(&self, project: ProjectId) -> impl Future<Output = Result<(), Error>> + Send;
 }
 
-/// The repeated run over one source's candidates, for all projects: see the module.
+/// The repeated run over one source's candidates, for all projects.
 #[expect(private_bounds, reason = "callers run sweeps, and implement no source")]
 pub struct Sweep<S: Source> {
     context: Context,
     source: S,
-    /// Until when a project's sweep rests.
-    resting: DashMap<ProjectId, Timestamp>,
-    /// Candidates of the page at which a project's sweep stopped that got no answer, since the first of them.
+    paused: DashMap<ProjectId, Timestamp>,
+    /// Unanswered candidates of the page at which a project's sweep stopped, since the first.
     unanswered: DashMap<ProjectId, (Timestamp, Vec<S::Candidate>)>,
 }
 
@@ -102,7 +101,7 @@ impl<S: Source> Sweep<S> {
         Arc::new(Self {
             context,
             source,
-            resting: DashMap::new(),
+            paused: DashMap::new(),
             unanswered: DashMap::new(),
         })
     }
@@ -114,24 +113,24 @@ impl<S: Source> Sweep<S> {
 
 #[expect(private_bounds, reason = "callers run sweeps, and implement no source")]
 impl<S: Source> Sweep<S> {
-    /// Runs over a project's candidates if it is time for that; a failure is logged, and the sweep rests.
+    /// Runs over a project's candidates if it is time; a failure is logged and pauses the sweep.
     pub(crate) async fn tick(&self, project: &ProjectCatalog) {
         let (id, now) = (project.project.id, self.context.handle.now());
-        let is_resting = self.resting.get(&id).is_some_and(|until| now < *until);
+        let is_resting = self.paused.get(&id).is_some_and(|until| now < *until);
         if is_resting || !self.source.is_due(id) {
             return;
         }
         match self.run(project).await {
-            Ok(_) | Err(Error::NotConfigured | Error::Changing) => drop(self.resting.remove(&id)),
+            Ok(_) | Err(Error::NotConfigured | Error::Changing) => drop(self.paused.remove(&id)),
             Err(error) => {
                 tracing::warn!(%error, project = %id, "A sweep over the payment provider's objects stopped; trying again later");
-                let pause = retry_after(&error).max(REST_SECONDS);
-                self.resting.insert(id, now.plus_seconds(pause));
+                let pause = retry_after(&error).max(PAUSE_SECONDS);
+                self.paused.insert(id, now.plus_seconds(pause));
             }
         }
     }
 
-    /// Runs over all candidates that are due now; how many were refreshed.
+    /// Refreshes all due candidates; returns how many.
     ///
     /// # Errors
     ///
@@ -139,35 +138,35 @@ impl<S: Source> Sweep<S> {
     pub async fn run(&self, project: &ProjectCatalog) -> Result<usize, Error> {
         let provider = self.context.providers.of(project)?.in_background();
         let account = ProjectAccount::new(project, &*provider);
-        let refreshed = self.go_over(account).await;
+        let refreshed = self.run_pages(account).await;
         let missing = provider.missing_permissions();
         self.context.missing.insert(project.project.id, missing);
         refreshed
     }
 
-    async fn go_over(&self, account: ProjectAccount<'_>) -> Result<usize, Error> {
+    async fn run_pages(&self, account: ProjectAccount<'_>) -> Result<usize, Error> {
         let mut run = S::Run::default();
         let (mut refreshed, mut unanswered) = (0_usize, 0_u32);
         while let Some(mut candidates) = self.source.next(account, &mut run).await? {
-            let passed_over = self.passed_over(account, &candidates);
-            candidates.retain(|candidate| !passed_over.contains(candidate));
+            let skipped = self.skipped(account, &candidates);
+            candidates.retain(|candidate| !skipped.contains(candidate));
             let mut failed = Vec::new();
             let mut stopped = None;
             let numbered = candidates.iter().enumerate();
             let refreshes: Vec<_> = numbered
                 .map(|(index, candidate)| self.refresh(account, index, candidate))
                 .collect();
-            let mut outcomes = stream::iter(refreshes).buffer_unordered(S::AT_ONCE);
+            let mut outcomes = stream::iter(refreshes).buffer_unordered(S::CONCURRENCY);
             while let Some((index, outcome)) = outcomes.next().await {
                 match outcome {
                     Ok(()) => (refreshed, unanswered) = (refreshed.saturating_add(1), 0),
                     Err(error) if error.is_about_the_account() => return Err(error),
                     Err(error) => {
-                        unanswered = match error.is_silence() {
+                        unanswered = match error.is_unanswered() {
                             true => unanswered.saturating_add(1),
                             false => 0,
                         };
-                        let is_over = unanswered >= UNANSWERED_IN_A_ROW;
+                        let is_over = unanswered >= MAX_UNANSWERED;
                         stopped = is_over.then(|| error.clone());
                         failed.push((index, error));
                         if is_over {
@@ -178,30 +177,30 @@ impl<S: Source> Sweep<S> {
             }
             drop(outcomes);
             if let Some(error) = stopped {
-                self.pass_over(account, candidates, failed).await?;
+                self.skip(account, candidates, failed).await?;
                 return Err(error);
             }
-            self.keep(account, candidates, failed).await?;
+            self.store(account, candidates, failed).await?;
             self.source.advance(account, &mut run).await?;
             self.unanswered.remove(&account.project.project.id);
         }
         Ok(refreshed)
     }
 
-    /// The candidates of a page that got no answer when the sweep stopped there.
-    fn passed_over(&self, account: ProjectAccount<'_>, page: &[S::Candidate]) -> Vec<S::Candidate> {
+    /// The unanswered candidates of a page at which the sweep stopped.
+    fn skipped(&self, account: ProjectAccount<'_>, page: &[S::Candidate]) -> Vec<S::Candidate> {
         let (id, now) = (account.project.project.id, self.context.handle.now());
-        let Some(mut known) = self.unanswered.get_mut(&id) else {
+        let Some(mut stopped) = self.unanswered.get_mut(&id) else {
             return Vec::new();
         };
-        let (since, unanswered) = &mut *known;
-        let is_old = now >= since.plus_seconds(PASSED_OVER_SECONDS);
+        let (since, unanswered) = &mut *stopped;
+        let is_old = now >= since.plus_seconds(SKIP_SECONDS);
         unanswered.retain(|candidate| !is_old && page.contains(candidate));
         unanswered.clone()
     }
 
-    /// Stores those without an answer, so that the next run goes on behind them.
-    async fn pass_over(
+    /// Stores unanswered candidates, so that the next run continues after them.
+    async fn skip(
         &self,
         account: ProjectAccount<'_>,
         candidates: Vec<S::Candidate>,
@@ -210,28 +209,28 @@ impl<S: Source> Sweep<S> {
         let (id, now) = (account.project.project.id, self.context.handle.now());
         let outage = self.context.fulfilment.outages().since(id);
         let is_outage = outage.is_some_and(|since| now >= since.plus_seconds(OUTAGE_SECONDS));
-        if is_outage && !S::COMES_AGAIN {
+        if is_outage && !S::REPEATS {
             return Ok(());
         }
-        let unanswered = failed.iter().filter(|(_, error)| error.is_silence());
+        let unanswered = failed.iter().filter(|(_, error)| error.is_unanswered());
         let unanswered = unanswered.filter_map(|(index, _)| candidates.get(*index).cloned());
         let unanswered: Vec<_> = unanswered.collect();
         if !is_outage {
-            self.keep(account, candidates, failed).await?;
+            self.store(account, candidates, failed).await?;
         }
-        let mut known = self
+        let mut stopped = self
             .unanswered
             .entry(id)
             .or_insert_with(|| (now, Vec::new()));
-        if known.1.is_empty() {
-            known.0 = now;
+        if stopped.1.is_empty() {
+            stopped.0 = now;
         }
-        known.1.extend(unanswered);
+        stopped.1.extend(unanswered);
         Ok(())
     }
 
     /// Stores the candidates of a page that failed.
-    async fn keep(
+    async fn store(
         &self,
         account: ProjectAccount<'_>,
         candidates: Vec<S::Candidate>,
@@ -241,7 +240,7 @@ impl<S: Source> Sweep<S> {
         let mut failed = failed.into_iter().peekable();
         for (index, candidate) in candidates.into_iter().enumerate() {
             if let Some((_, error)) = failed.next_if(|(failed, _)| *failed == index) {
-                self.source.keep(account, candidate, error).await?;
+                self.source.store(account, candidate, error).await?;
             }
         }
         Ok(())
@@ -256,9 +255,9 @@ impl<S: Source> Sweep<S> {
         (index, self.source.refresh(account, candidate).await)
     }
 
-    /// Forgets everything about a project's former provider, its failures included.
+    /// Forgets everything about a project's former provider.
     pub(crate) async fn forget(&self, project: ProjectId) -> Result<(), Error> {
-        self.resting.remove(&project);
+        self.paused.remove(&project);
         self.unanswered.remove(&project);
         self.context.missing.remove(&project);
         self.source.forget(project).await
@@ -272,7 +271,7 @@ fn retry_after(error: &Error) -> i64 {
             retry_after_seconds: Some(seconds),
             ..
         }) => i64::try_from(*seconds)
-            .map_or(MAX_REST_SECONDS, |seconds| seconds.min(MAX_REST_SECONDS)),
+            .map_or(MAX_PAUSE_SECONDS, |seconds| seconds.min(MAX_PAUSE_SECONDS)),
         _ => 0,
     }
 }

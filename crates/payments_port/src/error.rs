@@ -6,13 +6,13 @@ pub enum Error {
     /// The provider has no such object.
     #[error("the payment provider does not know it: {0}")]
     Missing(String),
-    /// The provider has no such active promotion code, or refused a checkout with the code, with these words.
+    /// The provider has no such active promotion code, or refused the checkout with it, for this reason.
     #[error("the provider does not take the discount code: {}", .0.as_deref().unwrap_or("it knows no such active code"))]
     InvalidDiscountCode(Option<String>),
     /// The customer already pays for a subscription in another currency.
     #[error("the customer has a subscription in another currency: {0}")]
     CurrencyMismatch(String),
-    /// The account's key is not accepted: every request fails the same way.
+    /// The account's key is not accepted: every request fails.
     #[error("the payment provider does not accept the key: {0}")]
     Key(String),
     /// The account's key lacks the permission for this kind of request. Others work.
@@ -29,8 +29,8 @@ pub enum Error {
     /// The account has too little money for it now.
     #[error("the payment provider refused for now: {0}")]
     NoFunds(String),
-    /// No answer in time, or one that asks for a retry later. Whether a change was made is unknown:
-    /// retry under the same operation.
+    /// No answer in time, or one that asks for a later retry. Whether a change was made is unknown: retry under the
+    /// same operation.
     #[error("the payment provider is not available: {reason}")]
     Unavailable {
         /// What went wrong at the last attempt.
@@ -38,22 +38,22 @@ pub enum Error {
         /// How long the provider asked to wait, if it did.
         retry_after_seconds: Option<u64>,
     },
-    /// An answer that cannot be the provider's: a wrong address, or a proxy in between.
+    /// An answer that is not the provider's: a wrong address, or a proxy in between.
     #[error("the payment provider's answer cannot be read: {0}")]
     Garbage(String),
 }
 
 impl Error {
-    /// Whether the provider gave no answer about the object itself; another request may or may not get one.
+    /// Whether the provider gave no answer about the object; other requests may get one.
     #[must_use]
-    pub const fn is_silence(&self) -> bool {
+    pub const fn is_unanswered(&self) -> bool {
         matches!(
             self,
             Self::Key(_) | Self::Unavailable { .. } | Self::Garbage(_)
         )
     }
 
-    /// Whether the provider refused the request itself, so that it would refuse it again.
+    /// Whether the provider refused the request and would refuse it again.
     #[must_use]
     pub const fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused(_) | Self::Missing(_))
@@ -69,7 +69,7 @@ impl Error {
 /// A webhook that is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WebhookError {
-    /// Not signed by the provider. The message says nothing that helps to forge a signature.
+    /// Not signed by the provider. The message does not help to forge a signature.
     #[error("{0}")]
     Signature(String),
     /// Signed by the provider, but its body cannot be parsed.

@@ -1,10 +1,9 @@
-//! The port between payments and the payment provider. Payments ask a [`Provider`]; it answers
-//! with the present state, as [`Report`]s in Scrip's own terms. A provider is a crate of its own that
-//! depends on this one and knows orders only by their ids.
+//! The port between payments and the payment provider. Payments call a [`Provider`], which answers with the present
+//! state as [`Report`]s in Scrip's terms. A provider is a crate that depends on this one and knows orders only by id.
 //!
-//! An event from a provider ([`ProviderEvent`]: a webhook, an entry of its list of events) only says
-//! which object to fetch. What counts is the object's state when it is fetched: so it does not matter
-//! whether the event came twice, late, in another order or not at all.
+//! An event from a provider ([`ProviderEvent`]: a webhook, or an entry of its event list) only names an object to
+//! fetch. The object's fetched state counts, so it does not matter whether the event came twice, late, out of order or
+//! not at all.
 
 mod error;
 mod lists;
@@ -37,13 +36,13 @@ pub use self::{
 /// The future that every request to a provider returns.
 pub type ProviderFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// Where a provider's adapter keeps the ids of objects that it creates once (products, prices, say), so that
-/// they are found again after a restart. An object whose id is lost is created again.
+/// Stores the ids of objects that an adapter creates once (products, prices), to find them after a restart. An object
+/// whose id is lost is created again.
 pub trait ObjectIds: Send + Sync {
-    /// The id of the object that was created for `what`, if one was.
+    /// The id of the object created for `what`, if any.
     fn find(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;
 
-    /// Stores the id of the object that was created for `what`.
+    /// Stores the id of the object created for `what`.
     fn remember(
         &self,
         project: ProjectId,
@@ -60,22 +59,21 @@ pub trait ObjectIds: Send + Sync {
 pub struct Span {
     /// The first second.
     pub since: Timestamp,
-    /// The last second; `None`: the present.
+    /// The last second; `None` for the present.
     pub until: Option<Timestamp>,
 }
 
-/// Look-ups of orders that Scrip has placed, and of its prices' terms. They decide which order an object at the
-/// provider belongs to. Anybody with access to the account can edit metadata there, so it counts only for
-/// objects that no order was placed for.
+/// Look-ups of placed orders and of prices' terms, to find the order of a provider's object. Anybody with access to the
+/// account can edit metadata, so it counts only for objects without a placed order.
 pub trait Owners: Send + Sync {
-    /// The order of a checkout page; the first order of a subscription; the order that an invoice or payment paid.
+    /// The order of a checkout; the first order of a subscription; the order paid by an invoice or payment.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`] when the look-up cannot be read.
     fn order_of(&self, subject: &ObjectRef) -> Result<Option<OrderId>, Error>;
 
-    /// The terms of one of the project's prices; `None`: the project has no such price.
+    /// The terms of one of the project's prices; `None` if it is unknown.
     fn terms(&self, price: PriceId) -> Option<Terms>;
 }
 
@@ -90,14 +88,12 @@ pub struct ListPage<T> {
 
 /// A project's account at a payment provider. Cheap to make; never prints a secret.
 ///
-/// Every request that changes something there is named by an [`Operation`]: repeated under the
-/// same name, it is done once.
+/// Every request that changes something is named by an [`Operation`]: repeated under that name, it is done once.
 pub trait Provider: Send + Sync {
-    /// The same account for background work: its requests give way to others and stay well below the
-    /// provider's rate limit.
+    /// The same account for background work: its requests yield to others and stay well below the rate limit.
     fn in_background(&self) -> Arc<dyn Provider>;
 
-    /// Verifies a webhook's signature and parses its event. `None`: an event that Scrip does not act on.
+    /// Verifies a webhook's signature and parses its event. `None` for an event that Scrip does not act on.
     ///
     /// # Errors
     ///
@@ -109,37 +105,36 @@ pub trait Provider: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<ProviderEvent>, WebhookError>;
 
-    /// The provider's events in a span of its own time, both ends included, the newest page first. Within a page
-    /// they are in any order; events that Scrip does not act on are left out.
+    /// The provider's events in a span of its time, both ends included, newest page first. Within a page they are in
+    /// any order; events that Scrip does not act on are left out.
     fn events<'a>(
         &'a self,
         span: Span,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<ProviderEvent>>;
 
-    /// Permissions that the account's key lacked when last needed, by the provider's names. One is
-    /// removed as soon as a request that needs it succeeds.
+    /// Permissions that the account's key lacked when last needed, in the provider's terms. One is removed when a
+    /// request that needs it succeeds.
     fn missing_permissions(&self) -> Vec<String>;
 
     /// Tries the missing permissions again, with requests that change nothing.
     fn retry_missing_permissions(&self) -> ProviderFuture<'_, ()>;
 
-    /// Fetches an object's present state. Empty where the object is not this project's.
+    /// Fetches an object's present state. Empty if the object is not this project's.
     fn fetch<'a>(
         &'a self,
         subject: &'a ObjectRef,
         owners: &'a dyn Owners,
     ) -> ProviderFuture<'a, Vec<Report>>;
 
-    /// The present state of a payment's charge; `None`: the payment took no money.
+    /// The present state of a payment's charge; `None` if nothing was captured.
     fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>>;
 
-    /// All successful payments of an invoice with their present state, the oldest first; empty where nothing had
-    /// to be paid.
+    /// All successful payments of an invoice with their present state, oldest first; empty if nothing had to be paid.
     fn payments_of<'a>(&'a self, invoice: &'a InvoiceId) -> ProviderFuture<'a, Vec<PartPayment>>;
 
-    /// One of the provider's lists: items created at or after `from` and before `until`, the newest first,
-    /// a page at a time. Items that took no money are left out.
+    /// One of the provider's lists: items created at or after `from` and before `until`, newest first, page by page,
+    /// without items that captured nothing.
     fn list<'a>(
         &'a self,
         list: ProviderList,
@@ -148,53 +143,51 @@ pub trait Provider: Send + Sync {
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<ProviderListItem>>;
 
-    /// Opens a checkout page, on which a buyer pays.
+    /// Opens a checkout page for a buyer to pay.
     fn open_checkout<'a>(
         &'a self,
         request: &'a CheckoutRequest<'a>,
     ) -> ProviderFuture<'a, CheckoutPage>;
 
-    /// Closes a checkout page, so that it cannot be paid any more.
+    /// Closes a checkout page, so that it can no longer be paid.
     fn close_checkout<'a>(
         &'a self,
         checkout: &'a CheckoutId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()>;
 
-    /// Opens a portal page, on which a customer sees invoices, changes cards, switches tiers and cancels.
-    /// Returns its URL.
+    /// Opens a portal page, where a customer sees invoices, changes cards, switches tiers and cancels. Returns its URL.
     fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String>;
 
-    /// Subscriptions to one of the provider's prices that have not ended, whether or not they began with an order
-    /// here, a page at a time.
+    /// Running subscriptions to one of the provider's prices, with or without an order here, page by page.
     fn running_subscriptions<'a>(
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
     ) -> ProviderFuture<'a, ListPage<RunningSubscription>>;
 
-    /// One subscription with its newest invoice; `None`: the provider has none under this id.
+    /// One subscription with its newest invoice; `None` if it is unknown.
     fn running_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
     ) -> ProviderFuture<'a, Option<RunningSubscription>>;
 
-    /// Writes the id of our price into the metadata of a subscription's price. The subscription is reported
-    /// as an order that was paid with an amount of zero.
+    /// Writes our price's id into the metadata of a subscription's price. The subscription is reported as an order paid
+    /// with 0.
     fn adopt<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
         reference: &'a OrderReference,
     ) -> ProviderFuture<'a, PaidOrder>;
 
-    /// Writes the id of the order that it began with into a subscription's metadata.
+    /// Writes the id of its first order into a subscription's metadata.
     fn mark_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
         order: OrderId,
     ) -> ProviderFuture<'a, ()>;
 
-    /// Refunds money. What that does to credits follows from the payment's state afterwards.
+    /// Refunds money. Credits follow from the payment's state afterwards.
     fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()>;
 
     /// Cancels a subscription, now or at the end of its period. A repeated call changes nothing.
@@ -205,8 +198,7 @@ pub trait Provider: Send + Sync {
         operation: &'a Operation,
     ) -> ProviderFuture<'a, ()>;
 
-    /// Takes back a subscription's cancellation at the end of its period, and its pause. A repeated call
-    /// changes nothing.
+    /// Withdraws a subscription's cancellation and its pause. A repeated call changes nothing.
     fn resume<'a>(
         &'a self,
         subscription: &'a SubscriptionId,

@@ -1,4 +1,4 @@
-//! The provider's lists of money that moved in the account, for this project or anything else.
+//! The provider's lists of money movements in the account, of this project or anything else.
 
 use domain::{
     id::OrderId,
@@ -15,8 +15,7 @@ pub enum ProviderList {
     Refunds,
     /// Chargebacks: payments that a buyer disputes through a bank.
     Disputes,
-    /// Paid invoices of the project's subscriptions, by creation time: a subscription's charge carries no order,
-    /// its invoice does.
+    /// Paid invoices of the project's subscriptions, by creation time, since a subscription's charge names no order.
     Bills,
 }
 
@@ -55,7 +54,7 @@ pub struct PartPayment {
 }
 
 impl PartPayment {
-    /// What was not refunded of it, whether or not a dispute withholds some.
+    /// What was not refunded, including what a dispute withholds.
     #[must_use]
     pub fn kept_cents(&self) -> i64 {
         self.amount_cents.saturating_sub(self.refunded_cents).max(0)

@@ -1,4 +1,4 @@
-//! A provider's events and reports, in Scrip's own terms.
+//! A provider's events and reports, in Scrip's terms.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -22,27 +22,27 @@ use serde::{Deserialize, Serialize};
 pub struct ProviderEvent {
     /// The event's id: the same in every delivery, by webhook or by the list of events.
     pub id: String,
-    /// The provider's name of the event's type, for people.
+    /// The provider's event type, for display.
     pub kind: String,
     /// When it happened.
     pub at: Timestamp,
     /// The object to fetch.
     #[serde(flatten)]
     pub about: ObjectRef,
-    /// Whose it seems to be. Nothing is stored about an event of another product.
+    /// Whose it seems to be. Events of another product are not stored.
     #[serde(skip)]
     pub origin: Origin,
 }
 
-/// Whose an object is, by the copy of it in the event: a hint that saves requests, since most events in an
-/// account may belong to another product.
+/// Whose an object is, by its copy in the event: a hint that saves requests, since most events in an account may belong
+/// to another product.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Origin {
     /// The copy carries the project's metadata.
     #[default]
     Ours,
-    /// Copies of this kind carry metadata, and this one has none of the project's. It is another product's,
-    /// unless the project knows its id, or that of the subscription or customer here.
+    /// Copies of this kind carry metadata, and this one lacks the project's. It is another product's, unless the
+    /// project knows it, or the subscription or customer here.
     Unmarked {
         /// The subscription of an invoice.
         subscription: Option<SubscriptionId>,
@@ -105,15 +105,15 @@ pub enum Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoOrderReason {
-    /// The price that was paid for is not in the catalog: an older backup was restored, say.
+    /// The paid price is not in the catalog, as after restoring an older backup.
     UnknownPrice,
-    /// The subscription that was invoiced began with an order that is not here.
+    /// The invoiced subscription began with an unknown order.
     UnknownOrder,
     /// The invoice does not say what it is for.
     UnclearBill,
     /// The metadata that names the wallet was replaced at the provider.
     UnknownWallet,
-    /// Another payment paid the order that it names: its metadata was copied from that payment.
+    /// Another payment paid the order that it names: its metadata was copied.
     AlreadyPaid,
     /// It was paid in another currency than its price's.
     OtherCurrency,
@@ -135,15 +135,15 @@ pub struct PaymentWithoutOrder {
 pub struct PaidOrder {
     /// The order's id, from the provider's metadata or from Scrip's own look-ups.
     pub order: OrderId,
-    /// The price that was bought, from the provider's metadata; `None`: it does not say.
+    /// The price, from the provider's metadata, if it names one.
     pub price: Option<PriceId>,
-    /// The user whose wallet gets the credits; `None`: it is an anonymous wallet's.
+    /// The user whose wallet gets the credits; `None` for an anonymous wallet.
     pub user: Option<ExternalUserId>,
     /// How many of the price were bought.
     pub quantity: Quantity,
     /// Its amount, its receipt and who paid.
     pub payment: Payment,
-    /// The currency of the payment; `None`: the provider does not say.
+    /// The currency of the payment, if known.
     pub currency: Option<Currency>,
     /// The first cycle of the subscription that it starts.
     pub billing: Option<PaidCycle>,
@@ -158,13 +158,13 @@ pub struct SubscriptionState {
     pub first_order: OrderId,
     /// The provider's id of the subscription.
     pub id: SubscriptionId,
-    /// Its status; `None`: it has not begun, and nothing changes for the wallet.
+    /// Its status; `None` if it has not begun, and nothing changes.
     pub status: Option<SubscriptionStatus>,
     /// The invoice that the buyer has yet to pay.
     pub open_invoice: Option<OpenInvoice>,
     /// Whether the collection of its payments is paused.
     pub collection_paused: bool,
-    /// Our price that it is billed by; `None`: the provider's price is not one of ours.
+    /// Our price that it is billed by; `None` for a foreign price.
     pub price: Option<PriceId>,
     /// How many of the price it bills.
     pub quantity: Quantity,
@@ -172,8 +172,8 @@ pub struct SubscriptionState {
     pub current_period_end: Option<Timestamp>,
     /// Whether it ends with its current period.
     pub cancel_at_period_end: bool,
-    /// The paid invoices of its current cycle, and the invoice that was fetched, the oldest first. The first
-    /// invoice of all is reported as the order that it pays.
+    /// The paid invoices of its current cycle, and the fetched one, oldest first. The first invoice of all is reported
+    /// as the order that it pays.
     pub paid_invoices: Vec<PaidInvoice>,
 }
 
@@ -189,9 +189,9 @@ pub struct InvoiceName {
 /// A part of an invoice that makes an order of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InvoicePart {
-    /// The provider's name for the subscription's item that it bills; `None`: the invoice bills one item only.
+    /// The provider's subscription item that it bills; `None` if the invoice bills only one.
     pub item: Option<Box<str>>,
-    /// Whether it settles switches of the cycle before, which the invoice of this cycle bills, too.
+    /// Whether it bills switches of the previous cycle.
     pub prior_switches: bool,
 }
 
@@ -213,11 +213,11 @@ pub struct PaidPart {
     pub part: InvoicePart,
     /// Its part of the amount that was paid, in the currency's minor unit.
     pub amount_cents: i64,
-    /// What it pays for; `None`: a switch from a tier that is not one of ours.
+    /// What it pays for; `None` for a switch from a foreign tier.
     pub pays: Option<Pays>,
-    /// Whether it is for an item beside the one that the subscription's tier is.
+    /// Whether it is for an add-on rather than the tier.
     pub is_add_on: bool,
-    /// Our price that it was computed with; `None`: the provider's price is not one of ours.
+    /// Our price that it was computed with; `None` for a foreign price.
     pub price: Option<PriceId>,
     /// How many of the price it bills.
     pub quantity: Quantity,
@@ -241,9 +241,9 @@ pub struct PaymentReversal {
     pub target: PaymentTarget,
     /// The reversed amounts, dated by the request to the provider.
     pub reversal: Reversal,
-    /// The parts of the invoice's amount that make orders of their own; empty: it makes one order.
+    /// The invoice's amount by order; empty if it makes one order.
     pub parts: Vec<PartAmount>,
-    /// Where there are several, the refunds that name an order of theirs, in the currency's minor unit.
+    /// If there are several, the refunds that name an order, in the currency's minor unit.
     pub refunds: Vec<(OrderId, i64)>,
 }
 
@@ -287,7 +287,7 @@ pub struct BillingTerms {
 }
 
 impl BillingTerms {
-    /// The terms of a catalog price; `None` where its currency is not a valid code.
+    /// The terms of a catalog price; `None` if its currency is invalid.
     #[must_use]
     pub fn of_price(price: &Price) -> Option<Self> {
         Some(Self {
@@ -310,7 +310,7 @@ impl fmt::Display for BillingTerms {
     }
 }
 
-/// A subscription that runs at the provider, with what an operator recognizes it by.
+/// A running subscription at the provider, with what identifies it for an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningSubscription {
     /// The provider's id of the subscription.
@@ -321,13 +321,13 @@ pub struct RunningSubscription {
     pub email: Option<Email>,
     /// The provider's id of its price.
     pub price: String,
-    /// What one unit costs; `None`: it is not billed by one price a month or a year.
+    /// What one unit costs; `None` if it is not billed by one price a month or a year.
     pub terms: Option<BillingTerms>,
     /// Whether it is paid up or in its trial.
     pub is_running: bool,
     /// When it began.
     pub created: Timestamp,
-    /// Its newest invoice, known only where the subscription was fetched alone.
+    /// Its newest invoice, known only if the subscription was fetched alone.
     pub newest_invoice: Option<InvoiceName>,
     /// When its current period ends.
     pub current_period_end: Option<Timestamp>,

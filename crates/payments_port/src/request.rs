@@ -7,13 +7,12 @@ use domain::{
     text::{CheckoutId, CustomerId, Email, ExternalUserId, PaymentId},
 };
 
-/// An idempotency key for the provider: what it names is done at most once, however often it is requested.
-/// 1 to 255 visible ASCII characters.
+/// An idempotency key for the provider: its operation is done at most once. 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operation(Box<str>);
 
 impl Operation {
-    /// Checks length and characters; `None` where they do not fit.
+    /// `None` if length or characters do not fit.
     #[must_use]
     pub fn new(name: impl Into<Box<str>>) -> Option<Self> {
         let name = name.into();
@@ -28,8 +27,8 @@ impl Operation {
     }
 }
 
-/// The order that an object at the provider was created for, kept in the object's metadata: enough to place the
-/// order here should it never have been placed.
+/// The order that a provider's object was created for, kept in the object's metadata: enough to place the order if it
+/// is missing here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderReference {
     /// The project that sells it.
@@ -38,7 +37,7 @@ pub struct OrderReference {
     pub order: OrderId,
     /// The price that is bought.
     pub price: PriceId,
-    /// The user whose wallet gets the credits; `None`: it is an anonymous wallet's.
+    /// The user whose wallet gets the credits; `None` for an anonymous wallet.
     pub user: Option<ExternalUserId>,
     /// How many of the price are bought.
     pub quantity: Quantity,
@@ -64,7 +63,7 @@ pub struct CheckoutRequest<'a> {
     pub product: &'a Product,
     /// The price that it is sold at.
     pub price: &'a Price,
-    /// The provider's customer, where the buyer already is one.
+    /// The provider's customer, if the buyer is one.
     pub customer: Option<CustomerId>,
     /// The buyer's email address, to prefill.
     pub email: Option<&'a Email>,
@@ -72,7 +71,7 @@ pub struct CheckoutRequest<'a> {
     pub discount: &'a Discount,
     /// Where the buyer goes after paying.
     pub success_url: &'a str,
-    /// Where the buyer goes on cancelling.
+    /// Where the buyer goes after canceling.
     pub cancel_url: &'a str,
     /// The language of the page.
     pub locale: Option<&'a str>,
@@ -96,8 +95,8 @@ pub struct PortalRequest<'a> {
     pub project: ProjectId,
     /// The provider's customer whose invoices and subscriptions the page shows.
     pub customer: CustomerId,
-    /// The tiers that a subscription may be switched to, the most wanted first: a provider that limits
-    /// their number leaves out the last ones.
+    /// The tiers that a subscription may be switched to, best first: a provider that limits their number drops the last
+    /// ones.
     pub offered: Vec<(&'a Product, &'a Price)>,
     /// Where the customer goes afterwards.
     pub return_url: Option<&'a str>,
@@ -108,11 +107,11 @@ pub struct PortalRequest<'a> {
 pub struct RefundRequest {
     /// The payment to refund.
     pub payment: PaymentId,
-    /// The order that is refunded, kept in the refund's metadata; `None`: a payment that leads to none.
+    /// The order, kept in the refund's metadata; `None` for a payment without one.
     pub order: Option<OrderId>,
     /// The amount to refund, in the currency's minor unit.
     pub amount_cents: i64,
-    /// The operation's name, kept in the refund's metadata: a refund that exists under this name is not made
-    /// again, however old it is.
+    /// The operation's name, kept in the refund's metadata: an existing refund with this name is not repeated, however
+    /// old.
     pub operation: Operation,
 }

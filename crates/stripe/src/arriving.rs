@@ -1,5 +1,5 @@
-//! Parses long responses as they arrive. A page of a hundred events, each some ten kilobytes, is never in
-//! memory as a whole; little more than ids is kept.
+//! Parses long responses as they arrive, so that a page of a hundred events, each some ten kilobytes, is never in
+//! memory as a whole.
 
 use std::io::{BufReader, Cursor, Read};
 
@@ -7,11 +7,11 @@ use reqwest::Response;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc::{self, Receiver};
 
-/// Most chunks that have arrived and are not parsed yet.
+/// The most unparsed chunks.
 const CHUNKS: usize = 8;
 pub(super) const TOO_LARGE: &str = "it is too large";
 
-/// Blocking reader over the chunks of a response, for a parser in a thread of its own.
+/// A blocking reader over the chunks of a response, for a parser in its own thread.
 struct ChunkReader {
     chunks: Receiver<Vec<u8>>,
     current: Cursor<Vec<u8>>,
@@ -23,15 +23,15 @@ impl Read for ChunkReader {
         if length > 0 {
             return Ok(length);
         }
-        // Chunks are never empty, so an empty one stands for the end.
+        // Chunks are never empty, so an empty one means the end.
         let chunk = self.chunks.blocking_recv().unwrap_or_default();
         self.current = Cursor::new(chunk);
         self.current.read(into)
     }
 }
 
-/// Parses a JSON response of at most `most` bytes. The inner error says what is wrong with the document, the
-/// outer one why it stopped arriving.
+/// Parses a JSON response of at most `most` bytes. The inner error is about the document, the outer one about its
+/// transfer.
 pub(super) async fn read<T: DeserializeOwned + Send + 'static>(
     mut response: Response,
     most: usize,

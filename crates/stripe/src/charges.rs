@@ -1,4 +1,4 @@
-//! Charges: money that was taken, and how much of it was refunded.
+//! Charges, and how much of them was refunded.
 
 use serde::Deserialize;
 
@@ -8,12 +8,11 @@ use super::{
     object::object,
 };
 
-/// A charge, as it is now.
+/// A charge.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Charge {
     /// Charge id, `ch_` or `py_`.
     pub id: ChargeId,
-    /// Amount to charge, in the minor unit.
     pub amount: i64,
     /// The part of it that was captured.
     #[serde(default)]
@@ -27,18 +26,15 @@ pub struct Charge {
     /// Billing details, as the payer entered them.
     #[serde(default)]
     pub billing_details: BillingDetails,
-    /// Refunded so far, in the minor unit. Falls again where a refund fails.
+    /// Refunded so far, in the minor unit; decreases if a refund fails.
     pub amount_refunded: i64,
-    /// Whether all of it was refunded.
     pub refunded: bool,
     /// Whether the payer's bank ever disputed it.
     #[serde(default)]
     pub disputed: bool,
     /// ISO 4217 code, in lower case.
     pub currency: String,
-    /// The payment intent that it belongs to.
     pub payment_intent: Option<PaymentId>,
-    /// The customer who paid.
     pub customer: Option<CustomerId>,
     /// Stripe's receipt page for the payer.
     pub receipt_url: Option<String>,
@@ -52,13 +48,12 @@ object!(ChargeId => Charge, "charges", []);
 /// Billing details, as a payer entered them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct BillingDetails {
-    /// The payer's email.
     pub email: Option<String>,
 }
 
 impl Charge {
-    /// Whether it took money: some charges fail, or only authorize.
-    pub(super) fn took(&self) -> bool {
+    /// Whether it captured money: some charges fail, or only authorize.
+    pub(super) fn is_captured(&self) -> bool {
         let succeeded = self
             .status
             .as_deref()

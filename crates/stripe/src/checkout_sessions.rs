@@ -15,9 +15,9 @@ use super::{
     object::{Expandable, object, words},
 };
 
-/// The form that creates a session: for `tier`, a price of Stripe's catalog, a subscription; for any other
-/// price a single payment, which Stripe's catalog does not list. `code` is the promotion code to apply. The
-/// session expires after 24 hours by Stripe's own clock, whatever ours says.
+/// The form that creates a session: a subscription for `tier`, a price of Stripe's catalog; or else a single payment
+/// for a price that Stripe's catalog does not list. `code` is the promotion code to apply. The session expires after 24
+/// hours by Stripe's clock.
 #[must_use]
 pub fn form(
     request: &CheckoutRequest<'_>,
@@ -37,8 +37,7 @@ pub fn form(
                 None => product.name.clone(),
             };
             let currency = price.currency.to_ascii_lowercase();
-            // In the minor unit *as Stripe counts it*, which is what ours is: 500 is 5.00 USD and 500 JPY.
-            // Nothing is to be converted.
+            // In the minor unit as Stripe counts it, which is ours.
             form.with("mode", "payment")
                 .with(format!("{ITEM}[price_data][currency]"), currency)
                 .with(
@@ -52,15 +51,14 @@ pub fn form(
         format!("{ITEM}[quantity]"),
         request.reference.quantity.get(),
     );
-    // Stripe knows the email of an existing customer and takes no other. A new buyer becomes a customer, so that the
-    // next purchase and the portal find them; a subscription always creates one, and refuses the parameter.
+    // Stripe takes no other email for an existing customer. A new buyer becomes a customer, so that the next purchase
+    // and the portal find them; a subscription always creates one, and refuses the parameter.
     form = match &request.customer {
         Some(customer) => form.with("customer", customer),
         None => form
             .with_some("customer_creation", tier.is_none().then_some("always"))
             .with_some("customer_email", request.email.map(Email::as_str)),
     };
-    // Stripe takes one of these two, never both.
     let may_enter = *request.discount == Discount::BuyerMayEnter;
     form = form
         .with_some("allow_promotion_codes", may_enter.then_some(true))
@@ -71,8 +69,8 @@ pub fn form(
         .with_some("subscription_data[trial_period_days]", price.trial_days)
         .with("client_reference_id", request.reference.order);
     form = asking(form, request, tier.is_none());
-    // A session's metadata is not copied to what it makes: refunds and renewals name the payment intent or
-    // the subscription, so the reference is written there too.
+    // A session's metadata is not copied to what it creates, so the reference is also written to the payment intent or
+    // subscription, which refunds and renewals name.
     let inner = match tier {
         None => "payment_intent_data[metadata]",
         Some(_) => "subscription_data[metadata]",
@@ -81,8 +79,8 @@ pub fn form(
     metadata::put(&request.reference, form, inner)
 }
 
-/// Adds what the page asks for besides the payment. For an existing customer Stripe keeps what is entered only
-/// with `customer_update`, and refuses tax and tax ids without it.
+/// Adds what the page asks for besides the payment. For an existing customer Stripe keeps it only with
+/// `customer_update`, and refuses tax and tax ids without it.
 fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
     let CheckoutSettings {
         automatic_tax,
@@ -92,7 +90,7 @@ fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
         terms_of_service,
     } = request.asks;
     let has_customer = request.customer.is_some();
-    // A subscription has invoices anyway, and asking for them is refused.
+    // A subscription has invoices anyway, and refuses the parameter.
     let invoices = invoices && is_once;
     let address = "billing_address_collection";
     let terms = "consent_collection[terms_of_service]";
@@ -118,34 +116,27 @@ fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
     .fold(form, |form, (_, name, value)| form.with(name, value))
 }
 
-/// A session, as it is now.
+/// A checkout session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Session {
-    /// Session id, `cs_`.
     pub id: CheckoutId,
-    /// Where to send the buyer; only while it is open.
+    /// The page's URL, only while it is open.
     pub url: Option<String>,
-    /// Whether it is open, complete or expired.
     pub status: Option<SessionStatus>,
-    /// Whether the money is there: `paid`, `unpaid`, or `no_payment_required` where the total is zero or due later.
+    /// `paid`, `unpaid`, or `no_payment_required` if the total is zero or due later.
     payment_status: String,
-    /// The payment, of a session in payment mode that had something to charge.
+    /// The payment, in payment mode with a charge.
     pub payment_intent: Option<Expandable<PaymentId>>,
-    /// The subscription, once there is one.
     pub subscription: Option<Expandable<SubscriptionId>>,
-    /// The first invoice of the subscription.
     pub invoice: Option<Expandable<InvoiceId>>,
-    /// The customer, once there is one.
     pub customer: Option<CustomerId>,
-    /// What the buyer entered.
     customer_details: Option<CustomerDetails>,
-    /// The email that was filled in for the buyer.
+    /// The prefilled email.
     customer_email: Option<String>,
-    /// What is charged after promotions and taxes, in the minor unit.
+    /// The charge after promotions and taxes, in the minor unit.
     pub amount_total: Option<i64>,
     /// ISO 4217 code, in lower case.
     pub currency: Option<String>,
-    /// Scrip's metadata on the session.
     #[serde(default)]
     pub metadata: Metadata,
 }
@@ -156,7 +147,7 @@ object!(
 );
 
 impl Session {
-    /// The buyer's email, as entered, else as filled in.
+    /// The buyer's email, as entered or prefilled.
     #[must_use]
     pub fn email(&self) -> Option<&str> {
         let entered = self.customer_details.as_ref();
@@ -165,8 +156,8 @@ impl Session {
             .or(self.customer_email.as_deref())
     }
 
-    /// Whether what was bought is to be delivered. A complete session may still wait for its money; one that a
-    /// promotion made free has none to wait for.
+    /// Whether the purchase is to be delivered. A complete session may still wait for its money, unless a promotion
+    /// made it free.
     #[must_use]
     pub fn is_paid(&self) -> bool {
         self.status == Some(SessionStatus::Complete)
@@ -184,7 +175,7 @@ words! {
     SessionStatus {
         /// It waits for the buyer.
         Open,
-        /// The buyer is done; the money may still be on its way.
+        /// The buyer is done; the payment may be processing.
         Complete,
         /// Closed, and nothing was bought.
         Expired,

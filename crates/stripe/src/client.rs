@@ -1,4 +1,4 @@
-//! One request and its retries. What is sent and read is defined per resource, in the other modules.
+//! Sends requests, with retries. Their content is defined per resource, in the other modules.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,16 +20,16 @@ use super::{
 };
 use scrip_http::client::AddressKind;
 
-/// The API version of all requests, whose forms and responses this crate knows; it replaces the account's default.
-/// Webhooks come in the version of the merchant's endpoint.
+/// The API version of all requests, in place of the account's default. Webhooks come in the version of the merchant's
+/// endpoint.
 pub const API_VERSION: &str = "2026-10-28.endive";
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Timeout of one attempt, its body included. Stripe mostly answers within two seconds.
+/// Timeout of one attempt, including the body. Stripe usually answers within two seconds.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
-/// Most bytes of an answer with a single object.
+/// The most bytes of a response with a single object.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
-/// Lists have up to a hundred whole objects, printed with indentation.
+/// The most bytes of a list: up to a hundred whole objects, with indentation.
 const MAX_LIST_BYTES: usize = 32 << 20;
 
 /// The API at one address: connections, timeouts and quotas, but no key. Cheap to clone.
@@ -41,11 +41,11 @@ pub struct Api {
     quotas: Arc<Quotas>,
 }
 
-/// What is done with the pauses between attempts.
+/// How pauses between attempts are made.
 #[derive(Debug, Clone)]
 enum Pauses {
     Slept,
-    /// Recorded instead, so that no test waits.
+    /// Recorded, so that no test waits.
     #[cfg(test)]
     Noted(Arc<parking_lot::Mutex<Vec<Duration>>>),
 }
@@ -55,7 +55,7 @@ impl Api {
     ///
     /// # Errors
     ///
-    /// [`Error`] where TLS cannot be set up: most often no certificate authorities are installed.
+    /// [`Error`] if TLS cannot be set up, usually for lack of certificate authorities.
     pub fn new(base: Url) -> Result<Self, Error> {
         let builder = AddressKind::of(&base)
             .client()
@@ -73,8 +73,7 @@ impl Api {
         })
     }
 
-    /// The same with at most `per_second` background requests a second for each account; 0: as many as the mode
-    /// of its key allows without harm.
+    /// The same with at most `per_second` background requests a second for each account; 0 for its mode's default.
     #[must_use]
     pub fn paced(self, per_second: u32) -> Self {
         Self {
@@ -110,7 +109,7 @@ pub struct Client {
     api: Api,
     key: SecretKey,
     pub(super) quota: Arc<Quota>,
-    /// Whether nobody waits for the answers, so that other requests go first.
+    /// Whether it is background work, so that other requests go first.
     background: bool,
 }
 
@@ -132,7 +131,6 @@ impl Call<'_> {
         matches!(self.resource.as_str(), "account" | "webhook_endpoints")
     }
 
-    /// What a permission is given for: reading or writing the resource.
     fn question(&self) -> String {
         let verb = match self.method {
             Method::GET => "read",
@@ -145,10 +143,8 @@ impl Call<'_> {
 /// A failed call.
 pub(super) struct CallFailure {
     pub(super) error: Error,
-    /// Whether Stripe repeated its answer to an earlier call under the same idempotency key, which it keeps for
-    /// a day, without looking at this one.
+    /// Whether Stripe replayed its answer to an earlier call under the same idempotency key, which it keeps for a day.
     replayed: bool,
-    /// How the last attempt failed.
     attempt: FailedAttempt,
 }
 
@@ -169,7 +165,7 @@ impl From<Error> for CallFailure {
 }
 
 impl Client {
-    /// The same account for background work: its requests let others go first.
+    /// The same account for background work, whose requests let others go first.
     #[must_use]
     pub fn in_background(&self) -> Self {
         Self {
@@ -186,13 +182,13 @@ impl Client {
         }
     }
 
-    /// Permissions that the key was found to lack, and not found to have since.
+    /// Permissions that the key is known to lack.
     #[must_use]
     pub fn missing_permissions(&self) -> Vec<String> {
         self.quota.missing_permissions()
     }
 
-    /// GETs `/v1/<path>?<query>`. A long answer is parsed as it arrives.
+    /// GETs `/v1/<path>?<query>`. A long response is parsed as it arrives.
     pub(super) async fn get<T: Answer>(
         &self,
         path: &[&str],
@@ -204,7 +200,7 @@ impl Client {
         Ok(self.send(&call).await?)
     }
 
-    /// POSTs a form to `/v1/<path>`, performed once under this idempotency key however often it is retried.
+    /// POSTs a form to `/v1/<path>`, once under this idempotency key however often it is retried.
     ///
     /// # Errors
     ///
@@ -239,8 +235,8 @@ impl Client {
         Ok(self.send(&call).await?)
     }
 
-    /// Builds a request. Path segments are encoded, so that an id cannot lead elsewhere. With an idempotency
-    /// key the form goes into the body, else into the query.
+    /// Builds a request. Path segments are encoded, so that an id cannot lead elsewhere. With an idempotency key the
+    /// form is the body, else the query.
     fn call<'a>(
         &self,
         method: Method,
@@ -276,7 +272,7 @@ impl Client {
                 Err(failure) => failure,
             };
             if failure.replayed {
-                // After a failure of this very call it repeats nothing older.
+                // After a failure of this call Stripe replays nothing older.
                 failure.replayed = !broke;
                 return Err(failure);
             }
@@ -378,7 +374,7 @@ impl Client {
     }
 }
 
-/// What a successful response can be parsed into, also in a thread of its own.
+/// A type of successful responses, parsed in any thread.
 pub trait Answer: DeserializeOwned + Send + 'static {}
 
 impl<T: DeserializeOwned + Send + 'static> Answer for T {}
@@ -393,13 +389,13 @@ fn resource(path: &[&str]) -> String {
 }
 
 impl CallFailure {
-    /// Whether it says nothing about this request: its idempotency key was used before, with this form or another.
+    /// Whether it is not about this request: its idempotency key was used before.
     pub(super) fn is_replay(&self) -> bool {
         let reused = matches!(&self.error, Error::Refused(refusal) if refusal.is_key_reused());
         self.replayed || reused
     }
 
-    /// Whether Stripe answered with a server error, and so does not work on the request any more.
+    /// Whether Stripe answered with a server error, and so no longer works on the request.
     pub(super) fn broke(&self) -> bool {
         self.attempt.status.is_some_and(|status| status >= 500)
     }
@@ -415,7 +411,7 @@ impl Pauses {
     }
 }
 
-/// Reads a whole response and parses it. The inner error says what is wrong with the document.
+/// Reads and parses a whole response. The inner error is about the document.
 async fn short<T: Answer>(response: Response) -> Result<Result<T, String>, reqwest::Error> {
     let Some(body) = body(response).await? else {
         return Ok(Err(arriving::TOO_LARGE.into()));
@@ -425,7 +421,7 @@ async fn short<T: Answer>(response: Response) -> Result<Result<T, String>, reqwe
     Ok(parsed.map_err(|error| error.to_string()))
 }
 
-/// The body; `None` where it is too large to be one of Stripe's.
+/// The body; `None` if it is too large.
 async fn body(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
@@ -445,8 +441,7 @@ fn unanswered(error: &reqwest::Error) -> CallFailure {
     CallFailure::from(Error::unavailable(reason, None))
 }
 
-/// The root cause of an error, for example a refused connection. Not the error itself, which contains the URL
-/// and with it what was asked.
+/// The root cause of an error, such as a refused connection, without the URL of the request.
 fn root(error: &reqwest::Error) -> String {
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(deeper) = cause.and_then(|cause| cause.source()) {
@@ -459,7 +454,7 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// A random byte; without randomness all callers pause alike, which does no harm.
+/// A random byte; without randomness all callers pause equally long, which is harmless.
 fn jitter() -> u8 {
     let mut byte = 0;
     getrandom::fill(std::slice::from_mut(&mut byte)).map_or(0, |()| byte)

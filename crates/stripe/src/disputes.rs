@@ -11,10 +11,9 @@ use super::{
     object::{Expandable, object},
 };
 
-/// A dispute, as it is now.
+/// A dispute.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Dispute {
-    /// Dispute id, `dp_` or `du_`.
     pub id: DisputeId,
     /// Stripe's status: that of an inquiry begins with `warning_`, one that waits for a response ends with
     /// `needs_response`.
@@ -23,9 +22,7 @@ pub struct Dispute {
     pub amount: i64,
     /// ISO 4217 code, in lower case.
     pub currency: String,
-    /// The disputed charge.
     pub charge: Expandable<ChargeId>,
-    /// The payment intent of that charge.
     pub payment_intent: Option<PaymentId>,
     /// Stripe's code for the reason, for example `fraudulent`.
     pub reason: Option<String>,
@@ -40,25 +37,24 @@ object!(DisputeId => Dispute, "disputes", []);
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct EvidenceDetails {
-    /// Deadline of the response, in seconds since the Unix epoch; 0 and `None`: none is accepted.
+    /// Deadline of the response, in seconds since the Unix epoch; 0 or `None` if none is accepted.
     due_by: Option<i64>,
 }
 
 /// Where the money of a dispute is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisputedMoney {
-    /// With the merchant: never withdrawn, or reinstated. The purchase stands.
+    /// With the merchant: never withdrawn, or reinstated.
     Kept,
     /// Withheld until it is decided.
     Withheld,
     /// Gone for good.
     Lost,
-    /// Unknown from the dispute: a refund settled it before it became one, or its status is unknown.
+    /// Unknown: a refund closed it before it became one, or its status is unknown.
     Unclear,
 }
 
 impl Dispute {
-    /// Where the money is.
     #[must_use]
     pub fn money(&self) -> DisputedMoney {
         match &*self.status {
@@ -75,12 +71,12 @@ impl Dispute {
     }
 
     /// Whether it withholds the money, for now or for good.
-    pub(super) fn took(&self) -> bool {
+    pub(super) fn withholds_money(&self) -> bool {
         matches!(self.money(), DisputedMoney::Withheld | DisputedMoney::Lost)
     }
 
-    /// The dispute in the domain's terms; `None`: a refund settled it first, or its status or currency is unknown.
-    pub(super) fn in_domain(&self) -> Option<domain::wallet::Dispute> {
+    /// The dispute in the domain's terms; `None` if a refund closed it first, or its status or currency is unknown.
+    pub(super) fn to_domain(&self) -> Option<domain::wallet::Dispute> {
         let won = match self.money() {
             DisputedMoney::Unclear => return None,
             DisputedMoney::Lost => Some(false),

@@ -2,22 +2,22 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// Longest message of Stripe's that is kept, in characters.
+/// The most characters of Stripe's message that are kept.
 const MAX_MESSAGE_CHARS: usize = 500;
 
 /// Why a call failed. Never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Stripe understood the request and refused it. Repeating it unchanged does not help.
+    /// Stripe understood the request and refused it; a repeat does not help.
     #[error("the payment provider refused: {0}")]
     Refused(Box<ErrorResponse>),
-    /// Any failure that is not a refusal by Stripe, as the port's error.
+    /// Any other failure, as the port's error.
     #[error(transparent)]
     Other(#[from] payments_port::Error),
 }
 
 impl Error {
-    /// No answer, after all retries. Whether a change was made is unknown: ask again under the same operation key.
+    /// No answer after all retries. The outcome is unknown: repeat it under the same operation.
     pub(super) fn unavailable(reason: impl Into<String>, retry_after_seconds: Option<u64>) -> Self {
         Self::Other(payments_port::Error::Unavailable {
             reason: reason.into(),
@@ -25,8 +25,7 @@ impl Error {
         })
     }
 
-    /// An answer that is not Stripe's: the wrong address, or something in between. Whether a change was made is
-    /// unknown here too.
+    /// An answer that is not Stripe's: a wrong address, or a proxy. The outcome is unknown here too.
     pub(super) fn garbage(what: impl Into<String>) -> Self {
         Self::Other(payments_port::Error::Garbage(what.into()))
     }
@@ -49,10 +48,9 @@ impl From<Error> for payments_port::Error {
                 permission: permission.to_owned(),
                 reason,
             },
-            // The key is unknown or revoked.
             None if refusal.status == 401 => Self::Key(reason),
             None if refusal.is_missing() => Self::Missing(reason),
-            // The customer is bound to another currency. Stripe has no code for this, only the message.
+            // The customer is bound to another currency. Stripe has only a message for it, no code.
             None if refusal.message.contains("combine currencies") => {
                 Self::CurrencyMismatch(reason)
             }
@@ -66,7 +64,6 @@ impl From<Error> for payments_port::Error {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, thiserror::Error)]
 #[error("{status} {}: {message}{}", code.as_deref().unwrap_or(kind), at(param.as_deref()))]
 pub struct ErrorResponse {
-    /// The HTTP status.
     #[serde(skip)]
     pub status: u16,
     /// Its `type`, for example `invalid_request_error`.
@@ -74,7 +71,6 @@ pub struct ErrorResponse {
     pub kind: String,
     /// Its `code`, for example `resource_missing`.
     pub code: Option<String>,
-    /// The parameter at fault.
     pub param: Option<String>,
     /// Stripe's message for people, in English.
     #[serde(default, deserialize_with = "text")]
@@ -82,7 +78,7 @@ pub struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    /// Sets the status, and shortens the texts after passing them through `clean`, which removes secrets.
+    /// Sets the status, and shortens the texts after `clean` removed secrets.
     pub(super) fn cleaned(self, status: u16, clean: impl Fn(&str) -> String) -> Self {
         let bounded = |text: String| clean(&text).chars().take(MAX_MESSAGE_CHARS).collect();
         Self {
@@ -94,9 +90,8 @@ impl ErrorResponse {
         }
     }
 
-    /// The permission that the key lacks for this request, as Stripe names it ("Having the 'rak_dispute_read'
-    /// permission would allow this request to continue."); the error code where Stripe gives no name. Other
-    /// requests still work.
+    /// The permission that the key lacks, as Stripe names it ("Having the 'rak_dispute_read' permission would allow
+    /// this request to continue."), else the error code.
     pub(super) fn permission(&self) -> Option<&str> {
         if self.status != 403 {
             return None;
@@ -127,7 +122,6 @@ fn at(param: Option<&str>) -> String {
     param.map(|param| format!(" ({param})")).unwrap_or_default()
 }
 
-/// The body of an unsuccessful response.
 #[derive(Deserialize)]
 pub(super) struct ErrorBody {
     pub(super) error: ErrorResponse,

@@ -1,6 +1,6 @@
-//! Events, as webhooks deliver them and as the account's own list keeps them for 30 days. They come late, twice
-//! and in any order, in the API version of the merchant's endpoint, and about everything in the merchant's
-//! account, most of it not Scrip's. Only the id of the object is taken from an event: its state is fetched.
+//! Events, from webhooks and from the account's list, which keeps them for 30 days. They come late, twice and in any
+//! order, in the API version of the merchant's endpoint, and are mostly not about Scrip. Only the object's id is taken
+//! from an event: its state is fetched.
 
 use domain::{
     id::ProjectId,
@@ -20,7 +20,7 @@ use super::{
     object::{Page, object},
 };
 
-/// A charge was refunded: the only event of these whose object is the charge.
+/// The only of these events whose object is the charge.
 const CHARGE_REFUNDED: &str = "charge.refunded";
 
 /// A payment, perhaps of a part, of an invoice.
@@ -52,15 +52,15 @@ pub(super) const KINDS: [&str; 22] = [
     "charge.dispute.closed",
 ];
 
-/// Types that the list of events is not asked for: Stripe takes at most twenty, and each of these comes with another
-/// one about the same payment.
+/// Types that the event list is not filtered by: Stripe takes at most twenty, and each of these comes with another one
+/// about the same payment.
 const UNLISTED: [&str; 2] = ["charge.refund.updated", "charge.dispute.updated"];
 
 fn listed() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().filter(|kind| !UNLISTED.contains(kind))
 }
 
-/// What is kept of an event: its object and whose that seems to be, not the object's state.
+/// The kept parts of an event: its object and whose it seems to be, not the object's state.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "RawEvent")]
 pub struct StripeEvent {
@@ -69,9 +69,9 @@ pub struct StripeEvent {
     kind: String,
     /// When it happened; the Unix epoch where the event has no date.
     at: Timestamp,
-    /// Whether it is from live mode; `None`: it does not say.
+    /// Whether it is from live mode, if it says so.
     pub livemode: Option<bool>,
-    /// The object to fetch, or why its id cannot be read; `None`: Scrip does not act on the event.
+    /// The object to fetch, or why its id cannot be read; `None` if Scrip does not act on the event.
     about: Option<Result<ObjectRef, TextError>>,
     /// Metadata in the event's copy of the object; for an invoice, of its subscription.
     metadata: Option<Metadata>,
@@ -82,7 +82,7 @@ pub struct StripeEvent {
 
 object!(EventId => StripeEvent, "events", []);
 
-/// An event as Stripe sends it. In types that are not acted on, any field may hold anything.
+/// An event as Stripe sends it. Fields of unused types may have any value.
 #[derive(Deserialize)]
 struct RawEvent {
     id: EventId,
@@ -147,19 +147,19 @@ fn subject(kind: &str, object: &Value) -> Option<Result<ObjectRef, TextError>> {
     } else if kind.starts_with("customer.subscription.") {
         SubscriptionId::new(id).map(ObjectRef::Subscription)
     } else {
-        // None of our payments is without a payment intent.
+        // Our payments have a payment intent.
         let intent = object.get("payment_intent").filter(|id| !id.is_null())?;
         PaymentId::new(text(intent)).map(ObjectRef::Payment)
     })
 }
 
 impl StripeEvent {
-    /// Reads the body of a webhook. Unknown fields and unknown types are fine.
+    /// Parses the body of a webhook. Unknown fields and types are ignored.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(body).map_err(|error| format!("the event cannot be read: {error}"))
     }
 
-    /// The event as a project's provider reports it; `None`: Scrip does not act on it.
+    /// The event for the port; `None` if Scrip does not act on it.
     pub(super) fn provider_event(
         &self,
         project: ProjectId,
@@ -171,8 +171,8 @@ impl StripeEvent {
         let about = about.map_err(|_| format!("the event {kind} does not name its object"))?;
         let metadata = self.metadata.as_ref();
         let is_ours = metadata.map(|metadata| metadata.project == Some(project));
-        // Refunds and disputes have metadata of their own. A charge has its payment's if that was a single one;
-        // for a subscription it has none, but names the customer.
+        // Refunds and disputes have their own metadata. A charge has its payment's, except for a subscription, where it
+        // names the customer.
         let is_of_payment = matches!(about, ObjectRef::Payment(_));
         let origin = match is_ours {
             Some(true) => Origin::Ours,
@@ -193,8 +193,8 @@ impl StripeEvent {
 }
 
 impl Client {
-    /// A page of the events within a span, newest first, from behind the event `after`. A page that is
-    /// unreadable or does not come halves the page size, down to one.
+    /// A page of the events within a span, newest first, after the event `after`. A page that is unreadable or does not
+    /// arrive halves the page size, down to one.
     pub(super) async fn events(
         &self,
         span: Span,
@@ -212,7 +212,7 @@ impl Client {
                     if !matches!(error, Error::Refused(_)) {
                         self.quota.smaller_pages(page);
                     }
-                    // Only an unreadable page is read again here: a timeout has used up this request's time.
+                    // Only an unreadable page is read again: a timeout has used up this request's time.
                     let garbage = matches!(error, Error::Other(payments_port::Error::Garbage(_)));
                     if page == 1 || !garbage {
                         return Err(error);

@@ -7,13 +7,11 @@ use std::fmt::Display;
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// A form without parameters.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Adds a pair.
     #[must_use]
     pub fn with(mut self, key: impl Into<String>, value: impl Display) -> Self {
         self.0.push((key.into(), value.to_string()));
@@ -37,7 +35,6 @@ impl Form {
         })
     }
 
-    /// The pairs, unencoded.
     pub(super) fn pairs(&self) -> &[(String, String)] {
         &self.0
     }

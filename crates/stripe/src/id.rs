@@ -1,8 +1,7 @@
-//! Stripe's identifiers: opaque texts of at most 255 bytes. The prefix is not checked, since Stripe
-//! does not promise it, and older objects and those of a merchant's own naming have others.
+//! Stripe's identifiers: opaque texts of at most 255 bytes. Prefixes are not checked, since Stripe does not promise
+//! them and older or renamed objects have others.
 //!
-//! The ids that Scrip stores as well (sessions, customers, payment intents, subscriptions, invoices) are the
-//! domain's types.
+//! Ids that Scrip stores (sessions, customers, payment intents, subscriptions, invoices) are the domain's types.
 
 use std::fmt;
 
@@ -16,7 +15,7 @@ fn check(text: &str) -> Result<(), TextError> {
     if text.is_empty() || text.len() > MAX_BYTES {
         return Err(TextError("an identifier has 1 to 255 bytes"));
     }
-    // Dots alone would climb the path that the identifier is put into.
+    // Dots alone would change the URL path.
     if text.chars().any(char::is_control) || text.bytes().all(|byte| byte == b'.') {
         return Err(TextError(
             "an identifier has no control characters and not only dots",

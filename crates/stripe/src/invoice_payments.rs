@@ -1,5 +1,5 @@
-//! Payments of invoices: the only link between a renewal's invoice and its payment intent, in both
-//! directions. A refund or a dispute names the payment intent; the order knows the invoice.
+//! Payments of invoices: the only link between a renewal's invoice and its payment intent, in both directions. Refunds
+//! and disputes name the payment intent; the order has the invoice.
 
 use serde::Deserialize;
 
@@ -33,7 +33,6 @@ struct Payment {
 }
 
 impl InvoicePayment {
-    /// Whether it succeeded.
     pub(super) fn is_paid(&self) -> bool {
         self.status == "paid"
     }

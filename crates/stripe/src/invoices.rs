@@ -17,18 +17,14 @@ use super::{
     object::{Expandable, Page, object, quantity, words},
 };
 
-/// An invoice, as it is now.
+/// An invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Invoice {
-    /// Invoice id, `in_`.
     pub id: InvoiceId,
-    /// The customer who pays.
     pub customer: Option<CustomerId>,
     /// The payer's email, as of the invoice.
     pub customer_email: Option<String>,
-    /// Its status, as far as Scrip acts on it.
     pub status: Option<InvoiceStatus>,
-    /// Why Stripe created it.
     pub billing_reason: Option<BillingReason>,
     /// Paid amount, in the minor unit.
     pub amount_paid: i64,
@@ -135,7 +131,7 @@ impl InvoiceLine {
         details.map(|details| &details.price)
     }
 
-    /// The subscription's item that it bills; `None`: it does not say, or bills none.
+    /// The subscription item that it bills, if it names one.
     pub(super) fn item(&self) -> Option<&ItemId> {
         self.details()?.subscription_item.as_ref()
     }
@@ -145,7 +141,7 @@ impl InvoiceLine {
         quantity(self.quantity)
     }
 
-    /// Whether it pays for a subscription rather than for an item that was added to its invoice.
+    /// Whether it pays for a subscription rather than an item added to its invoice.
     pub(super) fn is_subscription(&self) -> bool {
         let parent = self.parent.as_ref();
         parent.is_some_and(|parent| parent.subscription_item_details.is_some())
@@ -156,12 +152,12 @@ impl InvoiceLine {
         self.is_subscription() && !self.is_proration()
     }
 
-    /// Whether it settles a switch in mid-cycle rather than paying for a whole cycle.
+    /// Whether it bills a switch within a cycle rather than a whole cycle.
     pub(super) fn is_proration(&self) -> bool {
         self.details().is_some_and(|details| details.proration)
     }
 
-    /// Whether it gives back what was charged before.
+    /// Whether it credits an earlier charge.
     pub(super) fn is_given_back(&self) -> bool {
         let details = self
             .details()
@@ -177,7 +173,7 @@ impl InvoiceLine {
 }
 
 impl Invoice {
-    /// The invoice as one that the buyer has to pay; `None`: nothing is due, or it has no page.
+    /// The invoice as an open one; `None` if nothing is due, or it has no page.
     pub(super) fn waiting(&self) -> Option<OpenInvoice> {
         let is_open = self.status == Some(InvoiceStatus::Open) && self.amount_remaining > 0;
         let url = self.hosted_invoice_url.as_deref().filter(|_| is_open)?;
@@ -207,7 +203,7 @@ impl Invoice {
         }
     }
 
-    /// Whether it may make several orders: for several items, or for switches of the cycle before, too.
+    /// Whether it may make several orders: for several items, or for switches of the previous cycle.
     pub(super) fn may_make_several_orders(&self) -> bool {
         let lines = &self.lines;
         let settles = self.begins_a_cycle() && lines.data.iter().any(InvoiceLine::is_proration);
@@ -224,14 +220,14 @@ impl Invoice {
         all.find_map(InvoicePayment::intent)
     }
 
-    /// When it was paid, in seconds since the Unix epoch; when it was created, where Stripe does not say.
+    /// When it was paid, in seconds since the Unix epoch, or else created.
     pub(super) fn paid_at(&self) -> i64 {
         let transitions = self.status_transitions.as_ref();
         let paid_at = transitions.and_then(|transitions| transitions.paid_at);
         paid_at.unwrap_or(self.created)
     }
 
-    /// Its successful payments; `None`: they were not expanded.
+    /// Its successful payments, if expanded.
     pub(super) fn payments(&self) -> Option<impl Iterator<Item = &InvoicePayment>> {
         let payments = self.payments.as_ref()?.data.iter();
         Some(payments.filter(|payment| payment.is_paid()))
@@ -246,7 +242,7 @@ impl Invoice {
             .unwrap_or_default()
     }
 
-    /// The lines read so far: Stripe embeds at most ten, `complete` reads the others.
+    /// The lines read so far: Stripe embeds at most ten, `complete` reads the rest.
     pub(super) fn lines(&self) -> &[InvoiceLine] {
         &self.lines.data
     }
@@ -317,8 +313,7 @@ impl Client {
         Ok(self.list::<InvoiceId>(&query, &[]).await?.data)
     }
 
-    /// Reads the other lines of an invoice: Stripe embeds at most ten, and those of the cycle come after all
-    /// other items.
+    /// Reads the rest of an invoice's lines: Stripe embeds at most ten, and those of the cycle come last.
     pub(super) async fn complete(&self, mut invoice: Invoice) -> Result<Invoice, Error> {
         while invoice.lines.has_more {
             let last = invoice.lines.data.last().and_then(|line| line.id.as_ref());

@@ -1,5 +1,5 @@
-//! The two keys of a request: the account's secret key, which is never printed, and the idempotency key, under
-//! which Stripe performs an operation once however often it is sent.
+//! The two keys of a request: the account's secret key, never printed, and the idempotency key, under which Stripe
+//! performs an operation once.
 
 use std::fmt;
 
@@ -16,12 +16,12 @@ const MAX_SECRET_BYTES: usize = 512;
 #[derive(Clone)]
 pub struct SecretKey {
     text: Box<str>,
-    /// Marked sensitive, so that nothing along the way prints it either.
+    /// Marked sensitive, so that no library prints it.
     bearer: HeaderValue,
 }
 
 impl SecretKey {
-    /// Takes 1 to 512 visible ASCII characters; `None` for anything else, which could be no key.
+    /// Takes 1 to 512 visible ASCII characters; `None` for anything else.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = (1..=MAX_SECRET_BYTES).contains(&text.len());
@@ -36,7 +36,7 @@ impl SecretKey {
         })
     }
 
-    /// The key in plain text: not to be printed.
+    /// The key in plain text, not to be printed.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -45,7 +45,7 @@ impl SecretKey {
         self.bearer.clone()
     }
 
-    /// Removes this key from a text from outside that may repeat it.
+    /// Removes this key from an external text.
     pub(super) fn redact(&self, text: &str) -> String {
         text.replace(&*self.text, "[secret key]")
     }
@@ -57,16 +57,16 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// The idempotency key of one logical operation: with the same form it is performed once and answered the same
-/// for at least 24 hours; with another form it is refused.
+/// The idempotency key of one operation: with the same form Stripe performs it once and replays the answer for at least
+/// 24 hours; with another form it refuses.
 pub(super) fn operation(name: impl fmt::Display) -> Result<Operation, Error> {
     let nameless = || Error::garbage("an identifier that cannot be sent");
     Operation::new(name.to_string()).ok_or_else(nameless)
 }
 
-/// A fresh idempotency key for an operation that may be repeated: under an old one Stripe would replay its
-/// first answer for a day, whatever changed since.
-pub(super) fn anew(name: impl fmt::Display) -> Result<Operation, Error> {
+/// A unique idempotency key for an operation that may be repeated: under an old one Stripe would replay its first
+/// answer for a day.
+pub(super) fn unique(name: impl fmt::Display) -> Result<Operation, Error> {
     operation(format!("{name}/{}", Uuid::new_v4().simple()))
 }
 

@@ -1,6 +1,5 @@
-//! A client for the part of Stripe's API that Scrip uses: one file per resource, with the exact form that is
-//! sent and the few response fields that are read. Unknown fields and enum values are ignored, so that a newer
-//! API version does not break parsing.
+//! A client for the part of Stripe's API that Scrip uses: one file per resource, with the form sent and the response
+//! fields read. Unknown fields and enum values are ignored, so that a newer API version does not break parsing.
 //!
 //! [`Stripe`] adapts it to the payments port.
 //!

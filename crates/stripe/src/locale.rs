@@ -1,4 +1,4 @@
-//! The languages of Stripe's page, and which of them is nearest to a language tag (BCP 47).
+//! The languages of Stripe's page, chosen by a language tag (BCP 47).
 
 /// Locales that Checkout supports. Source: Stripe, "Create a Checkout Session", `locale`.
 const SUPPORTED: [&str; 41] = [
@@ -10,17 +10,17 @@ const SUPPORTED: [&str; 41] = [
 /// Regions with Latin American Spanish (CLDR, parent locales of `es-419`).
 const LATIN_AMERICA: &str = "419 AR BO BR BZ CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE";
 
-/// The supported locale nearest to a language tag; `None`: none is near, and the page follows the browser.
+/// The supported locale nearest to a language tag; `None` if there is none, and the page follows the browser.
 #[must_use]
 pub(crate) fn nearest(tag: &str) -> Option<&'static str> {
     let subtags: Vec<&str> = tag.split('-').collect();
     let language = subtags.first()?.to_ascii_lowercase();
-    // What follows a subtag of one letter is an extension and names no place.
+    // A subtag of one letter begins an extension, which names no place.
     let named = || subtags.iter().skip(1).take_while(|part| part.len() > 1);
     let has = |wanted: &str| named().any(|part| part.eq_ignore_ascii_case(wanted));
     let region = named().find(|part| part.len() == 2 || part.len() == 3 && is_number(part));
     let language = match language.as_str() {
-        // Checkout has one of Norwegian's two written forms; the others are older names or close relatives.
+        // Checkout has one of Norwegian's written forms; the others are older names or close relatives.
         "no" | "nn" => "nb",
         "tl" => "fil",
         "in" => "id",

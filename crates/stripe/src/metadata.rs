@@ -1,6 +1,6 @@
 //! The metadata that Scrip writes on Stripe's objects to recognize them: project, order, price, user.
 //!
-//! Merchants can edit metadata, so reading it never fails; a value that does not parse counts as absent.
+//! Merchants can edit metadata, so reading it never fails; an invalid value counts as absent.
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,17 @@ use serde_json::Value;
 
 use super::form::Form;
 
-/// The key under which the project is written.
+/// The project's key.
 pub const PROJECT: &str = "scrip_project_id";
-/// The key under which the order is written.
+/// The order's key.
 pub const ORDER: &str = "scrip_order_id";
-/// The key under which our price is written.
+/// Our price's key.
 pub const PRICE: &str = "scrip_price_id";
-/// The key under which the external user id is written, where the wallet belongs to a user.
+/// The key of the external user id, if the wallet is a user's.
 pub const USER: &str = "scrip_external_user_id";
-/// The key under which the quantity is written, where it is more than one.
+/// The key of the quantity, if more than one.
 pub const QUANTITY: &str = "scrip_quantity";
-/// The key under which an operation's name is written, for example on a refund.
+/// The key of an operation's name, for example on a refund.
 pub const OPERATION: &str = "scrip_operation";
 
 /// Adds a reference as metadata under `prefix`, for example `payment_intent_data[metadata]`.
@@ -43,17 +43,13 @@ pub(super) fn put(reference: &OrderReference, form: Form, prefix: &str) -> Form 
 /// Scrip's metadata as read from one of Stripe's objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The project, where one is named.
     pub project: Option<ProjectId>,
-    /// The order, where one is named.
     pub order: Option<OrderId>,
-    /// Our price, where one is named.
     pub price: Option<PriceId>,
-    /// The user, where one is named.
     pub user: Option<ExternalUserId>,
-    /// The quantity; 1 where none is written.
+    /// The quantity; 1 by default.
     pub quantity: Quantity,
-    /// The operation that created the object, where one is named.
+    /// The operation that created the object.
     pub operation: Option<String>,
     /// All metadata, the merchant's included.
     pub all: BTreeMap<String, String>,

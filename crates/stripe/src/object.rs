@@ -1,4 +1,4 @@
-//! Building blocks of Stripe's responses: objects that refer to each other, list pages, enums that Stripe may extend.
+//! Building blocks of Stripe's responses: references, list pages, extensible enums.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -12,7 +12,7 @@ use super::{
     id::CustomerId,
 };
 
-/// The id type of one kind of Stripe object; enough to fetch the object.
+/// The id type of one kind of Stripe object, with what is needed to fetch it.
 pub trait Identifier:
     Clone + fmt::Debug + fmt::Display + PartialEq + Eq + DeserializeOwned + Send + Sync + 'static
 {
@@ -25,7 +25,6 @@ pub trait Identifier:
     /// Referenced objects that are always fetched along (`expand[]`), so that one request replaces several.
     const EXPAND: &'static [&'static str];
 
-    /// The id of an object.
     fn of(object: &Self::Object) -> &Self;
 }
 
@@ -44,18 +43,16 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// A reference to another object: its id, or the object itself where it was expanded.
+/// A reference to another object: its id, or the expanded object.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged, bound = "")]
 pub enum Expandable<I: Identifier> {
-    /// The object's id only.
     Id(I),
     /// The whole object, expanded.
     Object(Box<I::Object>),
 }
 
 impl<I: Identifier> Expandable<I> {
-    /// The id of the object, expanded or not.
     pub fn id(&self) -> &I {
         match self {
             Self::Id(id) => id,
@@ -76,10 +73,9 @@ impl<I: Identifier> Expandable<I> {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Page<T> {
     pub(crate) data: Vec<T>,
-    /// Whether another page follows.
     #[serde(default)]
     pub(crate) has_more: bool,
-    /// Cursor of the next page, if there is one: the id of this page's last object.
+    /// Cursor of the next page, if any: the id of this page's last object.
     #[serde(skip)]
     pub(crate) next: Option<String>,
 }
@@ -135,7 +131,7 @@ impl Client {
         self.expanded(&path, &Form::new(), expand, false).await
     }
 
-    /// The referenced object: as expanded in the reference, else fetched now.
+    /// The referenced object, as expanded or else fetched now.
     pub(super) async fn open<I: Identifier>(
         &self,
         reference: &Expandable<I>,
@@ -169,8 +165,8 @@ impl Client {
         self.expanded(path, query, expand, true).await
     }
 
-    /// Retries without `expand` where the key may not read the expanded objects: a buyer gets what they paid for even
-    /// without that permission.
+    /// Retries without `expand` if the key may not read the expanded objects, so that a buyer still gets their
+    /// purchase.
     async fn expanded<T: Answer>(
         &self,
         path: &[&str],

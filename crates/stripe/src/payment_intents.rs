@@ -8,16 +8,15 @@ use super::{
     object::{Expandable, object},
 };
 
-/// A payment intent, as it is now.
+/// A payment intent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PaymentIntent {
-    /// Payment intent id, `pi_`.
     pub id: PaymentId,
     /// Received amount, in the minor unit.
     pub amount_received: i64,
     /// Its status, for example `processing`.
     pub status: Option<String>,
-    /// The last charge that was tried for it.
+    /// Its last charge.
     pub latest_charge: Option<Expandable<ChargeId>>,
     /// Scrip's metadata on the payment intent.
     #[serde(default)]

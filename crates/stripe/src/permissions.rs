@@ -1,6 +1,6 @@
-//! The permissions that a restricted key needs: every call of this crate, with the one that Stripe wants for
-//! it. This one list yields the link to create such a key, the page that explains it, and the calls that check
-//! a key when it is set. A call that is not listed fails every test that makes it.
+//! The permissions of a restricted key: every call of this crate with the permission that it needs. This list yields
+//! the link to create such a key, the page that explains it, and the calls that check a key. A test fails when it calls
+//! an endpoint that is not listed.
 //!
 //! Stripe names permissions `rak_<resource>_<read|write>`; write includes read, and prices go by their old name, plans.
 //! Source: its refusals ("Having the 'rak_…' permission would allow this request") and "Restricted API keys".
@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use super::{client::Client, error::Error, form::Form, key};
 
-/// A resource that permissions are given for, and how badly Scrip needs them.
+/// A resource with permissions, and how much Scrip needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resource {
     /// Stripe's name of it, as in `rak_<name>_read`.
@@ -26,18 +26,18 @@ pub struct Resource {
     pub row: &'static str,
     /// What Scrip uses it for.
     pub purpose: &'static str,
-    /// How badly Scrip needs it.
+    /// How much Scrip needs it.
     pub need: PermissionNeed,
 }
 
-/// How badly Scrip needs a permission.
+/// How much Scrip needs a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionNeed {
-    /// Nothing can be sold without it, or delivered once it is paid: a key without it is refused.
+    /// Required for selling or delivering: a key without it is refused.
     Sale,
-    /// One function fails without it, the rest works: it is shown as missing.
+    /// One function fails without it: it is shown as missing.
     Part,
-    /// Optional: without it Scrip does something in another way.
+    /// Optional: Scrip has another way.
     Convenience,
 }
 
@@ -50,7 +50,7 @@ pub struct StripeEndpoint {
     pub path: &'static str,
     /// The resource that the key needs a permission for.
     pub resource: &'static Resource,
-    /// Whether checking a key calls it; if not, another endpoint checks the same permission.
+    /// Whether checking a key calls it; otherwise another endpoint checks the same permission.
     is_tried: bool,
 }
 
@@ -211,26 +211,26 @@ pub fn link(test_mode: bool) -> String {
     link
 }
 
-/// A permission that a key was found to lack.
+/// A permission that a key lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPermission {
     /// The permission, as Stripe names it.
     pub permission: String,
-    /// How badly Scrip needs it.
+    /// How much Scrip needs it.
     pub need: PermissionNeed,
     /// The message of Stripe's refusal.
     pub message: String,
 }
 
 impl Client {
-    /// Checks a key by calling the endpoints in ways that change nothing; returns what it lacks.
+    /// Checks a key by calling the endpoints without changing anything; returns what it lacks.
     ///
     /// # Errors
     ///
     /// See [`Error`]: the key does not work at all, or Stripe does not answer.
     pub async fn try_key(&self) -> Result<Vec<MissingPermission>, Error> {
         let tried = ENDPOINTS.iter().filter(|endpoint| endpoint.is_tried);
-        // Events go first: without them nothing else is worth trying.
+        // Events go first: without them nothing else matters.
         let (first, rest): (Vec<_>, Vec<_>) =
             tried.partition(|endpoint| endpoint.resource == &EVENTS);
         let mut missing = Vec::new();
@@ -266,7 +266,7 @@ impl Client {
         Ok(account.id)
     }
 
-    /// Calls the endpoints again that the key was last refused, in ways that change nothing.
+    /// Calls the endpoints again that last refused the key, without changing anything.
     ///
     /// # Errors
     ///
@@ -290,11 +290,11 @@ impl Client {
         let path: Vec<&str> = parts
             .map(|part| if part == "{}" { NOBODY } else { part })
             .collect();
-        // Lists one object, or names one that does not exist, or sends a form without its required fields.
+        // Lists one object, names a missing one, or sends a form without its required fields.
         let is_list = endpoint.method == Method::GET && !path.contains(&NOBODY);
         let form = Form::new().with_some("limit", is_list.then_some(1));
-        // The tests' double of Stripe recognizes by this name that the call is meant to be refused.
-        let key = key::anew("permission-check")?;
+        // The tests' Stripe double recognizes by this name that the call should be refused.
+        let key = key::unique("permission-check")?;
         let answer: Result<Value, Error> = match endpoint.method {
             Method::GET => self.get(&path, &form, false).await,
             Method::DELETE => self.delete(&path, &key).await,

@@ -1,8 +1,8 @@
-//! Prices of Stripe's catalog: what a subscription is billed by. One is made for each of our
-//! recurring prices, once; it cannot be changed afterwards, and neither can ours.
+//! Prices of Stripe's catalog, which bill subscriptions. One is created for each of our recurring prices; neither can
+//! be changed afterwards.
 //!
-//! Each has a product of its own: the customer portal offers the tiers of one subscription as several
-//! products, and is only sure to take two prices of one product if their intervals differ.
+//! Each has its own product, because the customer portal offers the tiers of one subscription as several products, and
+//! takes two prices of one product only if their intervals differ.
 
 use domain::{
     catalog::{Interval, Price, Product},
@@ -19,8 +19,7 @@ use super::{
     object::{Expandable, object},
 };
 
-/// The form that creates Stripe's price for one of ours: the key to find it by, and the name that the buyer
-/// sees on invoices and in the portal.
+/// The form that creates Stripe's price for one of ours, with its lookup key, and the name that the buyer sees.
 #[must_use]
 pub fn form(product: &Product, price: &Price) -> Form {
     let name = match &price.label {
@@ -34,7 +33,7 @@ pub fn form(product: &Product, price: &Price) -> Form {
         .with("unit_amount", price.amount_cents)
         .with("recurring[interval]", cycle(price))
         .with("lookup_key", ours)
-        // Takes the key over from a price that was archived there.
+        // Takes the key from an archived price.
         .with("transfer_lookup_key", true)
         .with(format!("metadata[{}]", metadata::PRICE), ours)
         .with("product_data[name]", name)
@@ -49,19 +48,17 @@ const fn cycle(price: &Price) -> &'static str {
     }
 }
 
-/// A price, as far as it is read.
+/// A price.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredPrice {
-    /// Price id, `price_`.
     pub id: StripePriceId,
-    /// The product that it is a price of.
     pub product: Expandable<StripeProductId>,
     /// ISO 4217 code, in lower case.
     #[serde(default)]
     pub currency: String,
     /// Amount per unit, in the minor unit.
     pub unit_amount: Option<i64>,
-    /// How often it is charged; `None`: once.
+    /// How often it is charged; `None` for once.
     pub recurring: Option<Recurring>,
     /// Scrip's metadata on the price.
     #[serde(default)]
@@ -95,7 +92,7 @@ const fn one() -> i64 {
 }
 
 impl StoredPrice {
-    /// How often it is charged; `None`: neither each month nor each year.
+    /// How often it is charged; `None` unless monthly or yearly.
     pub(super) fn interval(&self) -> Option<Interval> {
         let recurring = self.recurring.as_ref();
         let each = recurring.filter(|recurring| recurring.interval_count == 1)?;
@@ -112,8 +109,8 @@ impl StoredPrice {
         recurring.is_some_and(|recurring| recurring.interval == "year")
     }
 
-    /// Whether it can be sold and charges what ours does: anybody may move a lookup key to another price, and a
-    /// price stays active when its product is archived.
+    /// Whether it can be sold and charges what ours does: a lookup key may be moved to another price, and a price stays
+    /// active when its product is archived.
     fn sells(&self, ours: &Price) -> bool {
         self.product.object().is_none_or(|product| product.active)
             && self.unit_amount == Some(ours.amount_cents)
@@ -123,7 +120,7 @@ impl StoredPrice {
 }
 
 impl Client {
-    /// Stripe's price for one of ours, if there is one that can be sold and charges the same.
+    /// Stripe's price for one of ours, if one can be sold and charges the same.
     ///
     /// # Errors
     ///
@@ -193,7 +190,7 @@ mod tests {
         );
     }
 
-    /// Somebody may have moved the key to another price, or changed what it costs there.
+    /// The key may have been moved to another price.
     #[test]
     fn a_price_that_charges_otherwise_is_none_of_ours() {
         let meant = pro(Interval::Month);

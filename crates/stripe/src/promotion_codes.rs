@@ -1,4 +1,4 @@
-//! Promotion codes, which the merchant creates in Stripe and a buyer types.
+//! Promotion codes, created by the merchant in Stripe and typed by buyers.
 
 use serde::Deserialize;
 
@@ -10,26 +10,23 @@ use super::{
     object::object,
 };
 
-/// Most codes of one name to search: a code is unique only among the active ones of each customer.
+/// The most codes of one name to search: a code is unique only among the active ones of each customer.
 const MAX_NAMESAKES: u8 = 100;
 
-/// A code, as far as it is read.
+/// A promotion code.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PromotionCode {
-    /// Promotion code id, `promo_`.
     pub id: PromotionCodeId,
-    /// The code that buyers type.
     pub code: String,
-    /// The only customer who may use it; `None`: everybody.
+    /// The only customer who may use it; `None` for everybody.
     pub customer: Option<CustomerId>,
 }
 
 object!(PromotionCodeId => PromotionCode, "promotion_codes", []);
 
 impl Client {
-    /// The active code that a buyer may use under this name: their own one, else the one for
-    /// everybody. `None` where there is none. Whether it applies to the purchase (minimum amount,
-    /// first purchase) Stripe says when the session is made.
+    /// The active code that a buyer may use under this name: their own, or the one for everybody. Stripe checks when
+    /// the session is created whether it applies to the purchase.
     ///
     /// # Errors
     ///

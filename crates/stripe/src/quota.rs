@@ -1,7 +1,7 @@
-//! Rate limits of an account, and permissions that its key lacks. Stripe takes 100 requests a second in live
-//! mode and 25 in test mode from all keys of an account, and 25 of each kind ("Rate limits"): background reads
-//! stay well below that, and requests that a buyer waits for go first. A permission that a restricted key lacks
-//! is remembered until a request that needs it succeeds.
+//! Rate limits of an account, and permissions that its key lacks. Stripe takes 100 requests a second in live mode and
+//! 25 in test mode from all keys of an account, and 25 of each kind ("Rate limits"): background reads stay well below
+//! that, and requests that a buyer waits for go first. A missing permission is remembered until a request that needs it
+//! succeeds.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -20,26 +20,25 @@ use tokio::{
 };
 
 /// Background requests a second: in live mode, in any other mode, and of one kind.
-const LIVE: u32 = 50;
-const TEST: u32 = 12;
+const LIVE_RATE: u32 = 50;
+const TEST_RATE: u32 = 12;
 const KIND_RATE: u32 = 12;
-/// Requests that may go at once after an idle time: with a second's worth of others below Stripe's 25.
+/// The burst after an idle time: with a second's other requests below Stripe's 25.
 const BURST: u32 = 8;
-/// Background operations of an account that run at once. Each takes a few requests: this many finish before
-/// their timeout.
-const AT_ONCE: u32 = 8;
-/// Requests that a buyer waits for delay background requests to at most this far ahead, so that these finish
-/// before their timeout.
+/// Concurrent background operations of an account. Each takes a few requests, and this many finish before their
+/// timeout.
+const CONCURRENCY: u32 = 8;
+/// Buyers' requests delay background requests by at most this, so that these finish before their timeout.
 const MAX_DELAY: Duration = Duration::from_secs(2);
-/// Accounts to remember before idle ones are forgotten.
-const REMEMBERED: usize = 1000;
+/// The most remembered accounts before idle ones are forgotten.
+const MAX_REMEMBERED: usize = 1000;
 /// Stripe's largest page of a list, in objects.
-const PAGE: u8 = 100;
+const PAGE_SIZE: u8 = 100;
 
 /// The quotas of all accounts at one API address.
 #[derive(Debug)]
 pub(super) struct Quotas {
-    /// Background requests a second, overall and of each kind; 0: by the key's mode. `None`: unlimited.
+    /// Background requests a second, overall and of each kind; 0 for the mode's default, `None` for no limit.
     per_second: Option<u32>,
     accounts: Mutex<HashMap<[u8; 32], Arc<Quota>>>,
 }
@@ -51,16 +50,14 @@ pub(super) struct Quota {
     places: Semaphore,
     /// Permissions that the key lacks, by the refused question (`read charges`).
     missing: Mutex<BTreeMap<String, String>>,
-    /// Page size to ask for, in objects: smaller after pages that were too large.
+    /// Page size to request, in objects; smaller after pages that were too large.
     page: AtomicU8,
 }
 
-/// When the next background requests may go.
 #[derive(Debug)]
 struct Rates {
     all: Rate,
     of_a_kind: HashMap<String, Rate>,
-    /// The initial rate of each kind.
     fresh: Rate,
 }
 
@@ -69,7 +66,7 @@ struct Rates {
 struct Rate {
     interval: Duration,
     burst: Duration,
-    /// When the next request would be due had none gone in a burst.
+    /// When the next request would be due without a burst.
     even: Instant,
 }
 
@@ -95,7 +92,7 @@ impl Rate {
         self.even = from.checked_add(self.interval).unwrap_or(from);
     }
 
-    /// Delays background requests by one that goes at once.
+    /// Delays background requests by one immediate request.
     fn go_first(&mut self, now: Instant) {
         let delayed = now.checked_add(MAX_DELAY).unwrap_or(now);
         let latest = delayed.max(self.even);
@@ -127,12 +124,12 @@ impl Quotas {
         if let Some(quota) = accounts.get(&account) {
             return Arc::clone(quota);
         }
-        if accounts.len() >= REMEMBERED {
+        if accounts.len() >= MAX_REMEMBERED {
             accounts.retain(|_, quota| Arc::strong_count(quota) > 1);
         }
         let rates = self.per_second.map(|per_second| match per_second {
-            0 if key.contains("_live_") => (LIVE, KIND_RATE),
-            0 => (TEST, KIND_RATE),
+            0 if key.contains("_live_") => (LIVE_RATE, KIND_RATE),
+            0 => (TEST_RATE, KIND_RATE),
             other => (other, other),
         });
         let quota = Arc::new(Quota::new(rates));
@@ -145,7 +142,7 @@ impl Quota {
     /// `rates`: requests a second overall, and of each kind.
     fn new(rates: Option<(u32, u32)>) -> Self {
         let now = Instant::now();
-        let at_once = rates.map_or(AT_ONCE, |(all, _)| all.clamp(1, AT_ONCE));
+        let at_once = rates.map_or(CONCURRENCY, |(all, _)| all.clamp(1, CONCURRENCY));
         let rates = rates.map(|(all, of_a_kind)| Rates {
             all: Rate::new(all, now),
             of_a_kind: HashMap::new(),
@@ -155,14 +152,13 @@ impl Quota {
             rates: rates.map(Mutex::new),
             places: Semaphore::new(at_once as usize),
             missing: Mutex::default(),
-            page: AtomicU8::new(PAGE),
+            page: AtomicU8::new(PAGE_SIZE),
         }
     }
 
-    /// Waits for one of the [`AT_ONCE`] background operations; `None` where the account has no rates.
+    /// Waits for one of the [`CONCURRENCY`] background operations; `None` without rates.
     pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
         self.rates.as_ref()?;
-        // The semaphore is never closed.
         self.places.acquire().await.ok()
     }
 
@@ -183,7 +179,7 @@ impl Quota {
         tokio::time::sleep_until(turn).await;
     }
 
-    /// Counts a request that goes at once: background requests go that much later.
+    /// Counts an immediate request, which delays background requests.
     pub(super) fn go_first(&self, kind: &str) {
         if let Some(rates) = &self.rates {
             let mut rates = rates.lock();
@@ -194,7 +190,7 @@ impl Quota {
         }
     }
 
-    /// Remembers that the key lacks the permission for a question. Logged once.
+    /// Remembers that the key lacks a permission. Logged once.
     pub(super) fn lacks(&self, question: &str, permission: &str) {
         let former = self
             .missing
@@ -209,7 +205,7 @@ impl Quota {
         }
     }
 
-    /// Remembers that the key may ask a question.
+    /// Remembers that the key has a permission.
     pub(super) fn note_granted(&self, question: &str) {
         if let Some(permission) = self.missing.lock().remove(question) {
             tracing::info!(
@@ -226,12 +222,12 @@ impl Quota {
         permissions.into_iter().collect()
     }
 
-    /// Page size to ask for, in objects.
+    /// Page size to request, in objects.
     pub(super) fn page(&self) -> u8 {
         self.page.load(Ordering::Relaxed)
     }
 
-    /// Halves the page size after a page of `than` objects was too large or did not come.
+    /// Halves the page size after a page of `than` objects was too large or did not arrive.
     pub(super) fn smaller_pages(&self, than: u8) {
         self.page.store((than / 2).max(1), Ordering::Relaxed);
     }
@@ -239,7 +235,7 @@ impl Quota {
     /// Grows the page size by a quarter after a page of `than` objects was read.
     pub(super) fn larger_pages(&self, than: u8) {
         let larger = than.saturating_add(than / 4).saturating_add(1);
-        self.page.store(larger.min(PAGE), Ordering::Relaxed);
+        self.page.store(larger.min(PAGE_SIZE), Ordering::Relaxed);
     }
 }
 
@@ -282,10 +278,10 @@ mod tests {
         for number in 0..5000 {
             quotas.of(&format!("sk_test_{number}"));
         }
-        assert!(quotas.accounts.lock().len() <= REMEMBERED);
+        assert!(quotas.accounts.lock().len() <= MAX_REMEMBERED);
     }
 
-    async fn took(
+    async fn elapsed(
         requests: usize,
         kind: impl Fn(usize) -> &'static str,
         quota: &Quota,
@@ -299,17 +295,19 @@ mod tests {
     async fn what_nobody_waits_for_keeps_to_the_rate_but_for_a_few() {
         let quota = Quota::new(Some((10, 10)));
         // Five at once, then ten a second.
-        assert_eq!(took(106, |_| KIND, &quota).await, Duration::from_secs(10));
-        // Idle time does not add up to a larger burst.
+        assert_eq!(
+            elapsed(106, |_| KIND, &quota).await,
+            Duration::from_secs(10)
+        );
         tokio::time::sleep(Duration::from_secs(60)).await;
-        assert_eq!(took(16, |_| KIND, &quota).await, Duration::from_secs(1));
+        assert_eq!(elapsed(16, |_| KIND, &quota).await, Duration::from_secs(1));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_kind_has_a_rate_of_its_own() {
         let quota = Quota::new(Some((50, 10)));
         let kinds = ["charges", "events", "invoices"];
-        let of_all = took(3 * 106, |number| kinds[number % 3], &quota).await;
+        let of_all = elapsed(3 * 106, |number| kinds[number % 3], &quota).await;
         assert!(of_all.as_secs() == 10, "{of_all:?}: as if each were alone");
     }
 
@@ -323,7 +321,6 @@ mod tests {
         assert_eq!(begun.elapsed(), Duration::ZERO);
         quota.wait(KIND).await;
         assert_eq!(begun.elapsed(), Duration::from_millis(1500));
-        // However many buyers there are, the others have their turn.
         for _ in 0..1000 {
             quota.go_first(KIND);
         }
@@ -355,6 +352,6 @@ mod tests {
         for _ in 0..20 {
             quota.larger_pages(quota.page());
         }
-        assert_eq!(quota.page(), PAGE);
+        assert_eq!(quota.page(), PAGE_SIZE);
     }
 }

@@ -1,4 +1,4 @@
-//! Refunds: money that goes back, or is about to.
+//! Refunds.
 
 use serde::Deserialize;
 
@@ -12,12 +12,11 @@ use super::{
 };
 
 /// Stripe's largest page of a list, in objects.
-const PAGE: u32 = 100;
+const PAGE_SIZE: u32 = 100;
 
-/// A refund, as it is now.
+/// A refund.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Refund {
-    /// Refund id, `re_` or `pyr_`.
     pub id: RefundId,
     /// Refunded amount, in the minor unit.
     pub amount: i64,
@@ -25,9 +24,7 @@ pub struct Refund {
     pub currency: Option<String>,
     /// Its status, as Stripe names it.
     status: Option<String>,
-    /// The refunded charge.
     pub charge: Option<Expandable<ChargeId>>,
-    /// Scrip's metadata on the refund.
     #[serde(default)]
     pub metadata: Metadata,
 }
@@ -58,7 +55,7 @@ impl Client {
         loop {
             let query = Form::new()
                 .with("payment_intent", intent)
-                .with("limit", PAGE)
+                .with("limit", PAGE_SIZE)
                 .with_some("starting_after", after);
             let page = self.list::<RefundId>(&query, &[]).await?;
             refunds.extend(page.data);

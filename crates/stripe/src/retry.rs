@@ -1,26 +1,26 @@
-//! Whether to retry, and when. Pure, so that every rule is a line in a test's table.
+//! Whether to retry, and when. Pure, so that every rule is a row of a test's table.
 
 use std::time::Duration;
 
-/// Attempts of one call, the first included, after no answer or a server error.
+/// The most attempts of one call after no answer or a server error.
 const MAX_ATTEMPTS: u32 = 3;
-/// Attempts where Stripe is only busy (409, 429). The timeout of the port's operation ends sooner.
+/// The most attempts while Stripe is busy (409, 429), unless the operation times out first.
 const MAX_BUSY_ATTEMPTS: u32 = 8;
-/// Longest pause before the second attempt; doubled for each later one.
+/// The longest pause before the second attempt, doubled for each later one.
 const FIRST_PAUSE_MS: u64 = 500;
-/// Longest pause that Stripe can ask for: beyond it the caller, who waits, gets the error.
+/// The longest pause that Stripe can request; beyond it the caller gets the error.
 const MAX_PAUSE: Duration = Duration::from_secs(15);
-/// Longest pause of our own, where doubling ends.
+/// The longest pause of our own.
 const MAX_OWN_PAUSE_MS: u64 = 4000;
 
-/// A failed attempt, as far as a retry depends on it.
+/// The facts of a failed attempt that a retry depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FailedAttempt {
-    /// HTTP status; `None`: no answer at all.
+    /// HTTP status; `None` without an answer.
     pub(super) status: Option<u16>,
     /// The `code` in the body.
     pub(super) code: Option<String>,
-    /// The header `Stripe-Should-Retry`, where it says something.
+    /// The header `Stripe-Should-Retry`.
     pub(super) should_retry: Option<bool>,
     /// The header `Retry-After`, in seconds.
     pub(super) retry_after_seconds: Option<u64>,
@@ -32,10 +32,10 @@ impl FailedAttempt {
         let Some(status) = self.status else {
             return true;
         };
-        // Stripe knows best: a 500 that it recorded under the operation key would only be repeated.
+        // Stripe decides: a 500 that it recorded under the operation key would only be replayed.
         self.should_retry.unwrap_or(match status {
             429 | 500..=599 => true,
-            // Another request holds the object, or this very idempotency key.
+            // Another request holds the object, or this idempotency key.
             409 => matches!(
                 self.code.as_deref(),
                 Some("lock_timeout" | "idempotency_key_in_use")
@@ -44,7 +44,7 @@ impl FailedAttempt {
         })
     }
 
-    /// The pause before the next attempt, after `attempts` were made; `None`: give up. `jitter` is a random byte.
+    /// The pause before the next attempt, after `attempts`; `None` to stop. `jitter` is a random byte.
     pub(super) fn pause(&self, attempts: u32, jitter: u8) -> Option<Duration> {
         let most = match self.status {
             Some(409 | 429) => MAX_BUSY_ATTEMPTS,
@@ -53,7 +53,7 @@ impl FailedAttempt {
         if attempts >= most || !self.is_passing() {
             return None;
         }
-        // Between half of it and all of it, so that many callers do not come back at once.
+        // Between half of it and all of it, to spread callers.
         let whole = FIRST_PAUSE_MS << attempts.saturating_sub(1).min(MAX_BUSY_ATTEMPTS);
         let half = whole.min(MAX_OWN_PAUSE_MS) / 2;
         let jitter = half.saturating_mul(u64::from(jitter)) / 255;
@@ -80,7 +80,7 @@ mod tests {
             code: Some(code.into()),
             ..status(409)
         };
-        let told = |status_is, should| FailedAttempt {
+        let attempt = |status_is, should| FailedAttempt {
             should_retry: Some(should),
             ..status(status_is)
         };
@@ -99,9 +99,9 @@ mod tests {
             (status(402), false),
             (status(404), false),
             (status(302), false),
-            (told(500, false), false),
-            (told(429, false), false),
-            (told(400, true), true),
+            (attempt(500, false), false),
+            (attempt(429, false), false),
+            (attempt(400, true), true),
         ] {
             assert_eq!(failed.pause(1, 0).is_some(), again, "{failed:?}");
         }
@@ -127,15 +127,15 @@ mod tests {
 
     #[test]
     fn the_provider_may_ask_for_a_longer_pause_but_not_for_any() {
-        let asked = |seconds| FailedAttempt {
+        let retry_after = |seconds| FailedAttempt {
             retry_after_seconds: Some(seconds),
             ..status(429)
         };
-        assert_eq!(asked(0).pause(1, 0), Some(Duration::from_millis(250)));
-        assert_eq!(asked(2).pause(1, 0), Some(Duration::from_secs(2)));
-        assert_eq!(asked(5).pause(1, 0), Some(Duration::from_secs(5)));
-        assert_eq!(asked(15).pause(1, 0), Some(Duration::from_secs(15)));
-        assert_eq!(asked(16).pause(1, 0), None);
-        assert_eq!(asked(u64::MAX).pause(1, 0), None);
+        assert_eq!(retry_after(0).pause(1, 0), Some(Duration::from_millis(250)));
+        assert_eq!(retry_after(2).pause(1, 0), Some(Duration::from_secs(2)));
+        assert_eq!(retry_after(5).pause(1, 0), Some(Duration::from_secs(5)));
+        assert_eq!(retry_after(15).pause(1, 0), Some(Duration::from_secs(15)));
+        assert_eq!(retry_after(16).pause(1, 0), None);
+        assert_eq!(retry_after(u64::MAX).pause(1, 0), None);
     }
 }

@@ -13,8 +13,7 @@ use subtle::{Choice, ConstantTimeEq as _};
 pub const HEADER: &str = "stripe-signature";
 /// How far the header's time may be from ours, before or after.
 pub const TOLERANCE_SECONDS: i64 = 300;
-/// A header with two secrets' signatures has some 160 bytes. Past this it is not looked at, which
-/// also bounds how many signatures are compared.
+/// A header with two signatures has some 160 bytes. A longer one is rejected, which also bounds the comparisons.
 const MAX_HEADER_BYTES: usize = 1024;
 
 /// A secret that webhooks are signed with. Never printed.
@@ -22,8 +21,8 @@ const MAX_HEADER_BYTES: usize = 1024;
 pub struct SigningSecret(Hmac<Sha256>);
 
 impl SigningSecret {
-    /// Takes the whole text, `whsec_` included: that is what Stripe keys the HMAC with. `None`
-    /// where it is empty, since anybody could sign with that.
+    /// Takes the whole text including `whsec_`, as Stripe does. `None` if it is empty, since anybody could sign with
+    /// that.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         if text.is_empty() {
@@ -47,27 +46,27 @@ impl fmt::Debug for SigningSecret {
     }
 }
 
-/// Why a webhook's signature is rejected. Says nothing that helps to forge one.
+/// Why a webhook's signature is rejected; does not help to forge one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The header does not have the form above.
+    /// The header is malformed.
     #[error("the signature header is malformed")]
     Malformed,
-    /// No signature in it was made with one of the secrets over this body.
+    /// No signature matches a secret and this body.
     #[error("no signature matches")]
     Mismatch,
-    /// Signed with one of the secrets, but too long ago or ahead of our clock.
+    /// Signed, but too long ago or ahead of our clock.
     #[error("the signature's time is more than 300 seconds from now")]
     Time,
 }
 
-/// Whether a header has the form and a signature at all. Checked before the body is read.
+/// Whether a header is well-formed with a signature. Checked before the body is read.
 #[must_use]
 pub fn is_one(header: &[u8]) -> bool {
     parse(header).is_some_and(|parsed| !parsed.signatures.is_empty())
 }
 
-/// Checks a header against a body. Any of `secrets` will do, so that one can be replaced without losing events.
+/// Checks a header against a body. Any of `secrets` matches, so that one can be replaced without losing events.
 ///
 /// # Errors
 ///
@@ -86,7 +85,7 @@ pub fn verify(
     let mut matches = Choice::from(0);
     for secret in secrets {
         let ours = secret.mac(time, body);
-        // No early exit at a match: the duration must not reveal which secret it was.
+        // No early exit: the duration must not reveal the secret.
         for theirs in &signatures {
             matches |= ours.ct_eq(theirs);
         }
@@ -110,7 +109,7 @@ pub fn sign(secret: &SigningSecret, body: &[u8], now: Timestamp) -> String {
 }
 
 struct SignatureHeader<'a> {
-    /// As it was sent, since that is what was signed.
+    /// The signed text is the one sent.
     time: &'a [u8],
     seconds: i64,
     signatures: Vec<[u8; 32]>,
@@ -124,20 +123,20 @@ fn parse(header: &[u8]) -> Option<SignatureHeader<'_>> {
     let mut signatures = Vec::new();
     for item in header.split(|&byte| byte == b',') {
         if let Some(value) = item.strip_prefix(b"t=") {
-            // With two times it would be open which one was signed.
+            // With two times the signed one would be ambiguous.
             if time.replace(value).is_some() {
                 return None;
             }
         } else if let Some(hex) = item.strip_prefix(b"v1=") {
-            // One that is not a signature cannot match; another one still may.
+            // An invalid signature cannot match; another one may.
             let bytes = HEXLOWER_PERMISSIVE.decode(hex).ok();
             signatures.extend(bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()));
         }
-        // Other schemes (`v0` comes with test events) say nothing.
+        // Other schemes (`v0` comes with test events) are ignored.
     }
     let time = time?;
     let seconds = Some(time)
-        // `parse` would take a sign.
+        // `parse` would accept a sign.
         .filter(|time| time.iter().all(u8::is_ascii_digit))
         .and_then(|time| std::str::from_utf8(time).ok()?.parse().ok())?;
     Some(SignatureHeader {

@@ -13,20 +13,17 @@ use super::{
     prices::StoredPrice,
 };
 
-/// A subscription, as it is now.
+/// A subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Subscription {
-    /// Subscription id, `sub_`.
     pub id: SubscriptionId,
-    /// The customer who pays.
     pub customer: Expandable<CustomerId>,
     /// Stripe's status of it.
     pub status: SubscriptionStatus,
     /// Set where it was cancelled for the period's end, with classic billing.
     #[serde(default)]
     cancel_at_period_end: bool,
-    /// When it is to end, in seconds since the Unix epoch. Subscriptions with flexible billing are
-    /// cancelled for the period's end by this alone.
+    /// When it ends, in seconds since the Unix epoch: the only cancellation field with flexible billing.
     cancel_at: Option<i64>,
     /// When it was created, in seconds since the Unix epoch.
     #[serde(default)]
@@ -39,11 +36,9 @@ pub struct Subscription {
     pub trial_end: Option<i64>,
     /// Set while collection is paused: invoices of that time are not charged.
     pause_collection: Option<PauseCollection>,
-    /// The schedule that decides about its next tiers, if any: its end can then only be changed there.
+    /// The schedule of its next tiers, if any: its end can then only be changed there.
     pub schedule: Option<ScheduleId>,
-    /// The newest invoice.
     pub latest_invoice: Option<Expandable<InvoiceId>>,
-    /// Scrip's metadata on the subscription.
     #[serde(default)]
     pub metadata: Metadata,
     /// ISO 4217 code, in lower case.
@@ -63,7 +58,6 @@ struct PauseCollection {}
 /// An item of a subscription: one of the prices that it is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SubscriptionItem {
-    /// Item id, `si_`.
     pub id: Option<ItemId>,
     /// The price that the item is billed by.
     pub price: StoredPrice,
@@ -73,7 +67,7 @@ pub struct SubscriptionItem {
     pub created: i64,
     /// When its running period began, in seconds since the Unix epoch.
     pub current_period_start: Option<i64>,
-    /// When that ends. Items may be billed by other intervals than ours.
+    /// When that ends. Items may have other intervals than ours.
     pub current_period_end: Option<i64>,
 }
 
@@ -106,8 +100,8 @@ impl Subscription {
             .unwrap_or(end)
     }
 
-    /// Whether a line is for its trial, or for time by which a trial postponed the next cycle: such a line costs nothing,
-    /// and begins within the trial.
+    /// Whether a line is for its trial, or for a trial that postponed the next cycle: it costs nothing and begins
+    /// within the trial.
     pub(super) fn is_trial(&self, line: &InvoiceLine) -> bool {
         let Some(ends) = self
             .trial_end
@@ -126,7 +120,7 @@ impl Subscription {
         self.pause_collection.is_some()
     }
 
-    /// Whether it ends with the period that ends at `period_end` instead of being renewed, by either field.
+    /// Whether it ends at `period_end` instead of being renewed, by either field.
     pub(super) fn is_ending(&self, period_end: Option<i64>) -> bool {
         let by_date = match (self.cancel_at, period_end) {
             (Some(at), Some(end)) => at <= end,
@@ -137,8 +131,7 @@ impl Subscription {
     }
 }
 
-/// An instant `months` before the end of a cycle, on the anchor's day of the month, or on the last day of a
-/// shorter month.
+/// An instant `months` before the end of a cycle, on the anchor's day or the last day of a shorter month.
 fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
     let utc = |seconds| {
         Some(
@@ -148,7 +141,7 @@ fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
         )
     };
     let start = utc(end)?.checked_sub(Span::new().months(months)).ok()?;
-    // An end that the anchor does not give was set before the anchor was moved, say by a trial.
+    // An end off the anchor was set before the anchor moved, as by a trial.
     let (end, anchor) = (utc(end)?, utc(anchor)?);
     let day = match end.day() == anchor.day().min(end.days_in_month()) {
         true => anchor.day(),
@@ -179,8 +172,8 @@ words! {
     }
 }
 
-/// The form that lets a subscription go on: withdraws its cancellation, in the field that it was set in, and
-/// the pause of its collection. An empty text unsets a field.
+/// The form that continues a subscription: withdraws its cancellation, in the field that has it, and the pause of its
+/// collection. An empty text unsets a field.
 pub(super) fn resume_form(now: &Subscription) -> Form {
     let by_date = now.cancel_at.filter(|_| !now.cancel_at_period_end);
     Form::new()
@@ -253,7 +246,7 @@ mod tests {
             (r#""cancel_at_period_end":true,"cancel_at":200"#, true),
             (r#""cancel_at_period_end":false,"cancel_at":200"#, true),
             (r#""cancel_at_period_end":false,"cancel_at":150"#, true),
-            // Somebody set a date some renewals ahead.
+            // A cancellation some renewals ahead.
             (r#""cancel_at_period_end":false,"cancel_at":900"#, false),
             (r#""cancel_at_period_end":false,"cancel_at":null"#, false),
         ] {

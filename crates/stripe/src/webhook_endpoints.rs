@@ -13,22 +13,19 @@ use super::{
 };
 use domain::id::ProjectId;
 
-/// An endpoint, as it is now.
+/// An endpoint.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct WebhookEndpoint {
-    /// Webhook endpoint id, `we_`.
     pub id: WebhookEndpointId,
-    /// URL that events are sent to.
     pub url: String,
     /// `enabled` or `disabled`.
     pub status: String,
     /// Event types that are sent there; `*`: all.
     #[serde(default)]
     pub enabled_events: Vec<String>,
-    /// Scrip's metadata on the endpoint.
     #[serde(default)]
     pub metadata: metadata::Metadata,
-    /// Signing secret of its webhooks; only in the answer that creates it.
+    /// Signing secret, only in the response that creates it.
     pub secret: Option<String>,
 }
 
@@ -84,7 +81,7 @@ impl Client {
             .with("description", "Created and maintained by Scrip")
             .with(format!("metadata[{}]", metadata::PROJECT), project)
             .with_each("enabled_events", &KINDS);
-        self.post(&["webhook_endpoints"], &form, &key::anew("endpoint")?)
+        self.post(&["webhook_endpoints"], &form, &key::unique("endpoint")?)
             .await
     }
 
@@ -101,7 +98,7 @@ impl Client {
             .with("disabled", false)
             .with_each("enabled_events", &KINDS);
         let path = ["webhook_endpoints", id.as_str()];
-        self.post(&path, &form, &key::anew("endpoint")?).await
+        self.post(&path, &form, &key::unique("endpoint")?).await
     }
 
     /// Removes an endpoint.
@@ -111,7 +108,7 @@ impl Client {
     /// See [`Error`].
     pub async fn delete_webhook_endpoint(&self, id: &WebhookEndpointId) -> Result<(), Error> {
         let path = ["webhook_endpoints", id.as_str()];
-        self.delete::<IgnoredAny>(&path, &key::anew("endpoint")?)
+        self.delete::<IgnoredAny>(&path, &key::unique("endpoint")?)
             .await?;
         Ok(())
     }

@@ -69,7 +69,7 @@ impl Error {
             payments::Error::OtherTerms(how) => {
                 Self::invalid("priceId", format!("The provider charges {how}."))
             }
-            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::NotSettled => {
+            payments::Error::TooManyUnfulfilled | payments::Error::TooEarly | payments::Error::PaymentProcessing => {
                 Self::new(ErrorCode::InternalError)
             }
             payments::Error::Defect(what) => {

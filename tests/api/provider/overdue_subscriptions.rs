@@ -161,11 +161,11 @@ async fn one_that_the_provider_does_not_know_loses_its_features_and_is_counted()
     gone();
     shop.days_and_a_round(3).await;
     assert_eq!(shop.features().await, json!(["pro"]), "there is time left");
-    assert_eq!(shop.service.payments.given_up(), 1);
+    assert_eq!(shop.service.payments.missing_objects(), 1);
     gone();
     shop.days_and_a_round(4).await;
     assert_eq!(shop.features().await, json!([]));
-    assert_eq!(shop.service.payments.given_up(), 2);
+    assert_eq!(shop.service.payments.missing_objects(), 2);
 }
 
 /// A subscription that renews as expected needs no request of its own.

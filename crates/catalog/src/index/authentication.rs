@@ -1,4 +1,4 @@
-//! Who may call: API keys as requests find them.
+//! API keys as requests find them.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub struct Authenticated {
 }
 
 impl Catalog {
-    /// The cell that has the project of the key with this SHA-256, as far as these books know.
+    /// The cell of the project of the key with this SHA-256, as far as this log knows.
     #[must_use]
     pub fn cell_of_key(&self, sha256: &[u8; 32]) -> Option<i16> {
         match self.keys.contains_key(&KeyHash(*sha256)) {

@@ -1,11 +1,11 @@
-//! The daily reconciliation: the provider's own lists of charges, refunds and disputes are compared with the orders,
-//! independently of events. Every cent is an order's, an unfulfilled payment's, or another product's. The objects of
-//! an item that differs are fetched again, as after an event; if it still differs, it is stored and shown.
+//! The daily reconciliation compares the provider's lists of charges, refunds and disputes with the orders,
+//! independently of events. Every cent belongs to an order, an unfulfilled payment, or another product. The objects of
+//! a differing item are fetched again; if it still differs, it is stored and shown.
 //!
-//! Lists are read a page at a time, as background work; nothing is kept of an item that matches. A reconciliation
-//! that a crash interrupts begins again from the start.
+//! Lists are read page by page, as background work; matching items are not stored. An interrupted reconciliation starts
+//! again.
 
-mod judge;
+mod compare;
 mod result;
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use payments_port::{
     ProviderList, ProviderListItem, Report,
 };
 
-use self::judge::{Attribution, OrderAmounts, judge};
+use self::compare::{Attribution, OrderAmounts, compare_item};
 pub use self::result::{CurrencySum, Difference, DifferenceKind, Reconciliation};
 use crate::{
     Error, Payments,
@@ -35,19 +35,19 @@ use crate::{
     note_kinds::ReconciliationNote,
 };
 
-/// How many days back the lists are read: an event that takes longer counts as lost.
+/// How many days back the lists are read; a later event counts as lost.
 pub const DAYS: i64 = 3;
 const DAY_SECONDS: i64 = 24 * 3600;
-/// The pause after a reconciliation that failed.
-const AGAIN_SECONDS: i64 = 3600;
+/// The pause after a failed reconciliation.
+const RETRY_SECONDS: i64 = 3600;
 /// How long after the start a project's first reconciliation begins.
 const FIRST_SECONDS: i64 = 3600;
 /// How often open unfulfilled payments are checked again.
-const LOOK_AGAIN_SECONDS: i64 = 3600;
-/// Orders of a wallet that are looked through for the others of an invoice.
-const MAX_ORDERS_NEAR: usize = 100;
-/// Items of a page that are compared at once: each may wake a wallet.
-const AT_ONCE: usize = 16;
+const RECHECK_INTERVAL_SECONDS: i64 = 3600;
+/// The most orders of a wallet searched for the others of an invoice.
+const MAX_SIBLING_ORDERS: usize = 100;
+/// Items compared concurrently: each may wake a wallet.
+const CONCURRENCY: usize = 16;
 
 /// The reconciliations of all projects. Cheap to clone.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ struct Inner {
 #[derive(Debug, Clone, Default)]
 struct ReconciliationState {
     last: Option<Reconciliation>,
-    /// The result so far of the one under way.
+    /// The running one's result so far.
     running: Option<Arc<Mutex<Reconciliation>>>,
     error: Option<String>,
     /// When the last one began, by Scrip's clock.
@@ -72,7 +72,7 @@ struct ReconciliationState {
 /// The state of a project's reconciliations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReconciliationStatus {
-    /// The result so far of the one under way.
+    /// The running one's result so far.
     pub running: Option<Reconciliation>,
     /// The last one that ended.
     pub last: Option<Reconciliation>,
@@ -108,7 +108,7 @@ impl Reconciliations {
         }
     }
 
-    /// Over the last reconciliations of all projects: the oldest end, by Scrip's clock, and the sum of differences.
+    /// The oldest end of all projects' last reconciliations, by Scrip's clock, and the sum of their differences.
     #[must_use]
     pub fn oldest(&self) -> (Option<Timestamp>, u64) {
         let (mut oldest, mut differences) = (None::<i64>, 0_u64);
@@ -132,8 +132,7 @@ impl Reconciliations {
         self.begin(project, from, until)
     }
 
-    /// Begins a reconciliation of a span in the background. `false`: one is under way for the project, and only
-    /// one may be.
+    /// Begins a reconciliation of a span in the background. `false` if the project has a running one.
     ///
     /// # Errors
     ///
@@ -218,7 +217,7 @@ impl Reconciliations {
                 let entries = read.await?;
                 let comparisons = stream::iter(entries.items)
                     .map(|entry| self.compare(account, list, entry, result));
-                let mut comparisons = comparisons.buffer_unordered(AT_ONCE);
+                let mut comparisons = comparisons.buffer_unordered(CONCURRENCY);
                 while let Some(outcome) = comparisons.next().await {
                     outcome?;
                 }
@@ -242,11 +241,11 @@ impl Reconciliations {
         if list == ProviderList::Bills && !matches!(attribution, Attribution::Ours(_)) {
             return Ok(());
         }
-        let mut difference = judge(&entry, &attribution);
+        let mut difference = compare_item(&entry, &attribution);
         let differed = difference.is_some();
         if differed {
             attribution = self.refetch(account, &entry).await?;
-            difference = judge(&entry, &attribution);
+            difference = compare_item(&entry, &attribution);
         }
         let mut result = result.lock();
         match list {
@@ -267,7 +266,7 @@ impl Reconciliations {
         Ok(())
     }
 
-    /// What is known of a charge without a request to the provider. A known customer's charge should be an order's.
+    /// What is known about a charge without a request. A known customer's charge should be an order's.
     async fn attribution(
         &self,
         project: &ProjectCatalog,
@@ -300,7 +299,7 @@ impl Reconciliations {
         })
     }
 
-    /// Fetches every object that a charge may belong to, as after an event; returns what is known of the charge then.
+    /// Fetches every object that a charge may belong to, as after an event; returns what is known then.
     async fn refetch(
         &self,
         account: ProjectAccount<'_>,
@@ -340,7 +339,7 @@ impl Reconciliations {
                         wallet: first.wallet,
                     });
                     let orders: Vec<OrderId> = orders.collect();
-                    // A person may have assigned the bill to an order of their choice.
+                    // An operator may have assigned the bill to another order.
                     let placed = handle.order_of_invoice(scope, &invoice.id)?;
                     let assigned = placed.filter(|placed| !orders.contains(placed));
                     paid_order = assigned.or(orders.first().copied());
@@ -361,7 +360,7 @@ impl Reconciliations {
             // A known customer bought another product of the same account.
             return Ok(Attribution::Nothing);
         };
-        // One of several payments of an invoice, whose order is found by another one.
+        // One of several payments of an invoice; its order has another one.
         if let Some(facts) = facts(&context.handle, project, order, charge).await? {
             return Ok(Attribution::Order(facts));
         }
@@ -377,14 +376,14 @@ impl Reconciliations {
             },
             billing: None,
         };
-        context.unfulfilled.keep(account, unplaced, None).await?;
+        context.unfulfilled.add(account, unplaced, None).await?;
         self.attribution(project, charge).await
     }
 
     /// Fetches an object and applies its state. An error about this object alone is logged and ignored.
     async fn refresh(&self, account: ProjectAccount<'_>, subject: &ObjectRef) -> Result<(), Error> {
         match self.0.context.fulfilment.refresh(account, subject).await {
-            Err(error) if error.is_about_the_account() || error.is_silence() => Err(error),
+            Err(error) if error.is_about_the_account() || error.is_unanswered() => Err(error),
             Err(error) => {
                 tracing::warn!(%error, ?subject, "An object whose amounts differ cannot be fetched again");
                 Ok(())
@@ -402,12 +401,12 @@ impl Reconciliations {
             |at: Option<Timestamp>, seconds| at.is_none_or(|at| at.plus_seconds(seconds) <= now);
         let state = self.0.projects.get(&id).map(|state| state.clone());
         let state = state.unwrap_or_default();
-        if past(state.rechecked, LOOK_AGAIN_SECONDS) {
+        if past(state.rechecked, RECHECK_INTERVAL_SECONDS) {
             self.0.projects.entry(id).or_default().rechecked = Some(now);
             if let Err(error) = payments.recheck(project).await {
                 tracing::warn!(%error, project = %id, "Unfulfilled payments could not be checked again");
             }
-            // A permission that no request needs would stay listed as missing, even if the key has it by now.
+            // An unused permission would stay listed as missing, even if the key has it by now.
             if let Ok(provider) = self.0.context.providers.of(project)
                 && let Err(error) = provider.in_background().retry_missing_permissions().await
             {
@@ -415,7 +414,7 @@ impl Reconciliations {
             }
         }
         let every = match state.error {
-            Some(_) => AGAIN_SECONDS,
+            Some(_) => RETRY_SECONDS,
             None => DAY_SECONDS,
         };
         if state.began.is_none() {
@@ -429,7 +428,7 @@ impl Reconciliations {
     }
 }
 
-/// The facts of an order that a charge paid, at least in part; `None`: the order does not exist.
+/// The amounts of an order that a charge paid, at least in part; `None` if it does not exist.
 async fn facts(
     handle: &Handle,
     project: &ProjectCatalog,
@@ -452,7 +451,7 @@ async fn facts(
         return Ok(Some(facts));
     };
     if facts.amount_cents != charge.amount_cents {
-        // An invoice for several items, or that also settles switches, makes several orders.
+        // An invoice with several items or switches makes several orders.
         let others = other_orders(handle, project, order, stored.created_at, id).await?;
         for other in others {
             let add = |sum: &mut i64, cents: i64| *sum = sum.saturating_add(cents);
@@ -466,7 +465,7 @@ async fn facts(
     Ok(Some(facts))
 }
 
-/// The other orders of an invoice, which are made one after the other.
+/// The other orders of an invoice, made right after each other.
 async fn other_orders(
     handle: &Handle,
     project: &ProjectCatalog,
@@ -476,14 +475,14 @@ async fn other_orders(
 ) -> Result<Vec<Order>, Error> {
     let wallet = Address::Stored(order.wallet);
     let before = (created_at.plus_seconds(DAY_SECONDS), OrderSerial(0));
-    let near = handle.wallet_orders(&project.scope, &wallet, Some(before), MAX_ORDERS_NEAR);
+    let near = handle.wallet_orders(&project.scope, &wallet, Some(before), MAX_SIBLING_ORDERS);
     let orders = near.await?.orders.into_iter();
     let others =
         orders.filter(|other| other.id != order && other.order.invoice.as_ref() == Some(invoice));
     Ok(others.map(|other| other.order).collect())
 }
 
-/// An order's present state; `None`: it does not exist.
+/// An order's present state; `None` if it does not exist.
 async fn order_of(
     handle: &Handle,
     project: &ProjectCatalog,
@@ -498,7 +497,7 @@ async fn order_of(
     }
 }
 
-/// Lets the next reconciliation begin, however this one ends.
+/// Allows the next reconciliation, however this one ends.
 struct RunningGuard(Reconciliations, ProjectId);
 
 impl Drop for RunningGuard {

@@ -4,10 +4,10 @@ use domain::text::PaymentId;
 use payments_port::ProviderCharge;
 use serde::{Deserialize, Serialize};
 
-use super::judge::Attribution;
+use super::compare::Attribution;
 
-/// Differences that are stored one by one; further ones are only counted.
-const MAX_KEPT: usize = 100;
+/// The most stored differences; further ones are only counted.
+const MAX_STORED: usize = 100;
 
 /// The result of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Reconciliation {
     pub until: i64,
     /// When it began, in milliseconds since 1970, by Scrip's clock.
     pub began_at: i64,
-    /// When it ended; 0 while it goes on.
+    /// When it ended; 0 while it runs.
     pub ended_at: i64,
     /// Charges that were compared.
     pub charges: u64,
@@ -27,7 +27,7 @@ pub struct Reconciliation {
     pub refunds: u64,
     /// Disputes that were compared.
     pub disputes: u64,
-    /// Items that differed at first and matched after their objects were fetched again.
+    /// Items that matched after their objects were fetched again.
     pub mended: u64,
     /// Items that still differ.
     pub differences: u64,
@@ -45,7 +45,7 @@ pub struct CurrencySum {
     pub currency: Box<str>,
     /// Charged for orders.
     pub orders_cents: i64,
-    /// Charged in payments that wait for a person's decision or had one.
+    /// Charged in unfulfilled payments, open or decided.
     pub unfulfilled_cents: i64,
     /// Charged for other products in the same account.
     pub other_cents: i64,
@@ -86,7 +86,7 @@ impl DifferenceKind {
     }
 }
 
-/// An item of the provider's that differs from the order.
+/// A provider's item that differs from the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
@@ -122,7 +122,7 @@ impl Reconciliation {
     ) {
         let currency = &*charge.currency;
         let mut sums = self.sums.iter().map(|sum| &*sum.currency);
-        let index = sums.position(|known| known == currency);
+        let index = sums.position(|other| other == currency);
         let index = index.unwrap_or_else(|| {
             self.sums.push(CurrencySum {
                 currency: currency.into(),
@@ -136,7 +136,7 @@ impl Reconciliation {
         let part = match attribution {
             _ if differs => &mut sum.differing_cents,
             Attribution::Order(_) => &mut sum.orders_cents,
-            // One that should be an order's and does not differ was refunded in full.
+            // One that should be an order's without a difference was refunded in full.
             Attribution::Unfulfilled | Attribution::Ours(_) => &mut sum.unfulfilled_cents,
             Attribution::Nothing => &mut sum.other_cents,
         };
@@ -145,7 +145,7 @@ impl Reconciliation {
 
     pub(super) fn differs(&mut self, difference: Difference) {
         self.differences = self.differences.saturating_add(1);
-        if self.found.len() < MAX_KEPT {
+        if self.found.len() < MAX_STORED {
             self.found.push(difference);
         }
     }

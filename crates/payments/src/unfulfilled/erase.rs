@@ -6,17 +6,16 @@ use domain::id::WalletKey;
 use super::UnfulfilledPayment;
 use crate::{Error, Payments};
 
-/// Wallets of a customer that are looked at.
 const WALLETS: usize = 100;
 
 impl Payments {
-    /// Erases the buyer's address from payments without an order, open or decided, that somebody made for this wallet: an
-    /// order of it has the same checkout, subscription, customer or address. Returns of how many. To be called before the
-    /// wallet's orders lose their addresses; what was cut off is finished by the next call.
+    /// Erases the buyer's address from unfulfilled payments, open or decided, for this wallet: an order of it has the
+    /// same checkout, subscription, customer or address. Returns how many. To be called before the wallet's orders lose
+    /// their addresses; a repeat finishes an interrupted call.
     ///
     /// # Errors
     ///
-    /// The books cannot be read, or a payment cannot be stored: see [`Error`].
+    /// Stored data cannot be read, or a payment cannot be stored: see [`Error`].
     pub async fn erase_unfulfilled(
         &self,
         project: &ProjectCatalog,

@@ -1,5 +1,5 @@
-//! The list of payments that lead to no order: stored as notes, one for each payment, and kept in memory. The
-//! number of open ones is bounded: at the bound, events about another one wait in the inbox.
+//! The list of payments without an order, stored as notes and kept in memory. Open ones are bounded: beyond that,
+//! events about another one wait in the inbox.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
     note_kinds::UnfulfilledNote,
 };
 
-/// The most open payments of one project. A person can decide about some hundreds a day.
+/// The most open payments of one project; an operator can decide about some hundreds a day.
 const MAX_OPEN: usize = 10_000;
 
 /// The unfulfilled payments of all projects. Cheap to clone.
@@ -38,7 +38,7 @@ struct Inner {
 #[derive(Default)]
 struct Entries {
     by_payment: BTreeMap<PaymentId, UnfulfilledPayment>,
-    /// The entry of each other payment of a bill that was paid in parts.
+    /// The entry of each further payment of a bill that was paid in parts.
     by_other: BTreeMap<PaymentId, PaymentId>,
 }
 
@@ -72,13 +72,13 @@ impl List {
         }))
     }
 
-    /// Puts a payment into memory, after its note was read or written.
+    /// Adds a stored payment to memory.
     pub(crate) fn restore(&self, project: ProjectId, payment: UnfulfilledPayment) {
         let mut payments = self.0.payments.write();
         payments.entry(project).or_default().insert(payment);
     }
 
-    /// Waits for the exclusive turn at a payment, which fulfilment and people's decisions both take.
+    /// Waits for the lock of a payment, shared by fulfilment and operators' decisions.
     pub(crate) async fn lock(&self, project: ProjectId, payment: &PaymentId) -> NamedLock {
         let listed = self.get(project, payment);
         let payment = listed.as_ref().map_or(payment, |entry| &entry.payment);
@@ -88,7 +88,7 @@ impl List {
             .await
     }
 
-    /// A payment on the list, whether open or decided, by its id or that of another one of its bill.
+    /// A payment on the list, open or decided, by its id or another of its bill.
     #[must_use]
     pub fn get(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
         let payments = self.0.payments.read();
@@ -99,8 +99,7 @@ impl List {
         self.get(project, payment).is_some()
     }
 
-    /// Payments that wait for a decision, the newest first: at most `limit` after a position (see
-    /// [`UnfulfilledPayment::place`]).
+    /// Open payments, newest first: at most `limit` after a position (see [`UnfulfilledPayment::place`]).
     #[must_use]
     pub fn open(
         &self,
@@ -120,7 +119,7 @@ impl List {
         open.into_iter().take(limit).cloned().collect()
     }
 
-    /// How many payments wait for a decision, of one project or of all.
+    /// How many payments are open, of one project or of all.
     #[must_use]
     pub fn count(&self, project: Option<ProjectId>) -> usize {
         let payments = self.0.payments.read();
@@ -132,8 +131,8 @@ impl List {
             .count()
     }
 
-    /// Whether a payment does not belong to these orders: because a person has decided about it, or because it paid
-    /// another order before its metadata was changed. The caller holds the payment's turn.
+    /// Whether a payment does not belong to these orders, because an operator decided about it, or it paid another
+    /// order before its metadata changed. The caller holds the payment's lock.
     pub(crate) fn belongs_to_other_order(
         &self,
         project: &ProjectCatalog,
@@ -148,8 +147,8 @@ impl List {
         Ok(placed.is_some_and(|placed| !orders.contains(&placed)))
     }
 
-    /// Adds a payment that leads to no order, unless all of it was refunded or it is on the list already.
-    pub(crate) async fn keep(
+    /// Adds a payment without an order, unless it was refunded in full or is on the list.
+    pub(crate) async fn add(
         &self,
         ProjectAccount { project, provider }: ProjectAccount<'_>,
         unplaced: PaymentWithoutOrder,
@@ -160,7 +159,7 @@ impl List {
             return Ok(());
         };
         let id = project.project.id;
-        // The payments of one bill make one entry, also where they are found at once.
+        // The payments of one bill make one entry, even if they arrive together.
         let _turn = match &unplaced.payment.invoice {
             Some(bill) => {
                 let name = format!("{id}/bill/{}", bill.as_str());
@@ -182,8 +181,8 @@ impl List {
             return Ok(());
         };
         let was_refunded = charge.refunded_cents >= charge.amount_cents;
-        // The bank may have returned the money of a refund.
-        let round = entry.and_then(|entry| entry.anew().round);
+        // A bank may have returned a refund.
+        let round = entry.and_then(|entry| entry.reopened().round);
         let seen_at = self.0.handle.now_in(&project.scope);
         let mut entry = UnfulfilledPayment::new(unplaced, checkout, (payment, charge), seen_at);
         entry.round = round;
@@ -236,7 +235,7 @@ impl List {
             .collect()
     }
 
-    /// Erases the buyer's address from a payment; returns whether it had one. The caller holds the payment's turn.
+    /// Erases the buyer's address from a payment; returns whether it had one. The caller holds the payment's lock.
     pub(super) async fn erase(
         &self,
         project: ProjectId,
@@ -251,7 +250,7 @@ impl List {
         Ok(true)
     }
 
-    /// Takes a payment off the list, because it has its order or no event names it any more.
+    /// Removes a payment that has its order, or that no event names any more.
     pub(crate) async fn remove(
         &self,
         project: ProjectId,
@@ -268,7 +267,7 @@ impl List {
         Ok(())
     }
 
-    /// Closes a payment once all of it, or of its bill, is refunded, and opens it again when the refund failed.
+    /// Closes a payment once its bill is refunded in full, and reopens it when the refund failed.
     pub(crate) async fn refunded(
         &self,
         project: ProjectId,
@@ -282,14 +281,14 @@ impl List {
         let is_refunded = refunded_cents >= entry.paid.amount_cents;
         let entry = match (&entry.state, is_refunded) {
             (State::Open, true) => entry.with(State::Refunded, now),
-            (State::Refunded, false) => entry.anew().with(State::Open, now),
+            (State::Refunded, false) => entry.reopened().with(State::Open, now),
             _ => return Ok(()),
         };
         self.put(project, entry).await
     }
 
-    /// Takes payments off the list that were settled long ago.
-    pub(super) async fn forget_settled(&self, project: &ProjectCatalog) -> Result<(), Error> {
+    /// Removes payments that were decided long ago.
+    pub(super) async fn forget_decided(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let now = self.0.handle.now_in(&project.scope);
         let id = project.project.id;
         let old: Vec<PaymentId> = {

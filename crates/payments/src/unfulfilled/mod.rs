@@ -1,5 +1,5 @@
-//! No payment is lost: one for something of a project's that leads to no order waits here until a person
-//! assigns, refunds or dismisses it, or until it leads to an order after all.
+//! No payment is lost: one for a project's product without an order waits here until an operator assigns, refunds or
+//! dismisses it, or until it leads to an order.
 
 mod erase;
 mod list;
@@ -29,8 +29,8 @@ use crate::{
 };
 
 impl Payments {
-    /// Makes an order of a payment that bought this price; its credits go to a wallet, or to a new anonymous one
-    /// where none is given. A repeated call returns the same order; after another decision it is refused.
+    /// Makes an order of a payment for this price; its credits go to a wallet, or to a new anonymous one. A repeated
+    /// call returns the same order; after another decision it is refused.
     ///
     /// # Errors
     ///
@@ -63,8 +63,8 @@ impl Payments {
             let placed = placed.ok_or(Error::NoSuchPayment)?;
             let after = handle.order(scope, placed).await?;
             let address = wallet.as_ref();
-            let asked = handle.wallet_of_assignment(scope, placed.serial, address);
-            return match (after.order.terms.price, placed.wallet) == (price, asked.await?) {
+            let assigned = handle.wallet_of_assignment(scope, placed.serial, address);
+            return match (after.order.terms.price, placed.wallet) == (price, assigned.await?) {
                 true => Ok(KeyedResult {
                     after,
                     replayed: true,
@@ -98,7 +98,6 @@ impl Payments {
         }
         self.fulfil(project, &entry, &assignment).await?;
         drop(lock);
-        // Some of it may have been refunded before.
         if let Ok(provider) = self.0.context.providers.of(project) {
             let subject = ObjectRef::Payment(payment.clone());
             let account = ProjectAccount::new(project, &*provider);
@@ -110,7 +109,7 @@ impl Payments {
         })
     }
 
-    /// Has the wallet fulfil an assignment. Repeating it changes nothing.
+    /// Fulfils an assignment. Repeating it changes nothing.
     async fn fulfil(
         &self,
         project: &ProjectCatalog,
@@ -150,8 +149,8 @@ impl Payments {
         list.remove(project.project.id, &entry.payment).await
     }
 
-    /// Refunds all that is left of a payment and of the others of its bill, once however often it is called; returns the
-    /// payment with the decision.
+    /// Refunds all that is left of a payment and its bill, once however often it is called; returns the payment with
+    /// the decision.
     ///
     /// # Errors
     ///
@@ -193,7 +192,7 @@ impl Payments {
             match answer {
                 Ok(()) => given_cents = given_cents.saturating_add(left),
                 Err(error) if error.nothing_was_done() => {
-                    list.put(id, entry.anew()).await?;
+                    list.put(id, entry.reopened()).await?;
                     return Err(refused(error, given_cents));
                 }
                 Err(error) => return Err(error.into()),
@@ -224,20 +223,20 @@ impl Payments {
         list.decided(project, entry, State::Dismissed(why)).await
     }
 
-    /// Finishes assignments that a crash interrupted, and checks whether open payments lead to an order by now or
-    /// were refunded. Its requests count as background work.
+    /// Finishes interrupted assignments, and checks whether open payments lead to an order by now or were refunded. Its
+    /// requests are background work.
     ///
     /// # Errors
     ///
     /// See [`Error`]; it stops at the first one.
     pub(crate) async fn recheck(&self, project: &ProjectCatalog) -> Result<(), Error> {
-        const AT_ONCE: usize = 100;
+        const PAGE_SIZE: usize = 100;
         let (list, id) = (self.unfulfilled(), project.project.id);
-        list.forget_settled(project).await?;
+        list.forget_decided(project).await?;
         let provider = self.0.context.providers.of(project)?.in_background();
         let account = ProjectAccount::new(project, &*provider);
         let now = self.0.context.handle.now_in(&project.scope);
-        let mut open = list.open(id, None, AT_ONCE);
+        let mut open = list.open(id, None, PAGE_SIZE);
         while let Some(last) = open.last().cloned() {
             for entry in &open {
                 if let State::Assigning(assignment) = &entry.state {
@@ -253,14 +252,14 @@ impl Payments {
                     list.refunded(id, &entry.payment, refunded, now).await?;
                 }
             }
-            open = list.open(id, Some(last.place()), AT_ONCE);
+            open = list.open(id, Some(last.place()), PAGE_SIZE);
         }
         Ok(())
     }
 }
 
-/// The request to give back what is left of one payment of an entry. After a refund that the bank returned or the
-/// provider refused it has a name of its own: the amount may be the same.
+/// The refund of what is left of one payment of an entry. After a returned or refused refund it has a new name, because
+/// the amount may be the same.
 fn refund_of(
     project: &ProjectCatalog,
     entry: &UnfulfilledPayment,
@@ -281,7 +280,7 @@ fn refund_of(
     })
 }
 
-/// What a refusal of a part means after others gave back this much.
+/// The error for a refused part after others were refunded this much.
 fn refused(error: payments_port::Error, given_cents: i64) -> Error {
     match given_cents {
         0 => error.into(),

@@ -1,4 +1,4 @@
-//! The stored record of a payment that leads to no order.
+//! The stored record of a payment without an order.
 
 use domain::{
     Timestamp,
@@ -16,9 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::bill_payments::payments_of_bill;
 
-/// How long a settled payment stays on the list: longer than any cycle, since a subscription's report names the paid
-/// invoices of the current cycle again and again.
-const KEPT_SECONDS: i64 = 400 * 24 * 3600;
+/// How long a decided payment stays on the list: longer than any cycle, since a subscription's report names the paid
+/// invoices of the current cycle again.
+const RETENTION_SECONDS: i64 = 400 * 24 * 3600;
 
 /// A payment for something of a project's that leads to no order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,9 +31,9 @@ pub struct UnfulfilledPayment {
     pub others: Vec<PaymentId>,
     /// The checkout page on which it was paid, if there was one.
     pub checkout: Option<CheckoutId>,
-    /// The payment as it will be given to the order that it is assigned to, with the amount of all parts.
+    /// The payment for the order that it is assigned to, with the amount of all parts.
     pub paid: Payment,
-    /// The subscription and cycle that it paid; `None`: it was not for a subscription.
+    /// The subscription and cycle that it paid; `None` if it was for no subscription.
     pub billing: Option<PaidCycle>,
     /// The ISO 4217 code of its currency, in capitals.
     pub currency: Box<str>,
@@ -48,8 +48,8 @@ pub struct UnfulfilledPayment {
     /// When that was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decided_at: Option<Timestamp>,
-    /// How often it is to be refunded anew: a refund came back, since the buyer's bank did not take it, or was refused.
-    /// What was made before keeps its name at the provider.
+    /// How often it was refunded again, because a refund was refused or returned by the buyer's bank. Each round has
+    /// new names at the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) round: Option<u32>,
 }
@@ -60,8 +60,7 @@ pub struct UnfulfilledPayment {
 pub enum State {
     /// Nothing is decided yet.
     Open,
-    /// It is to become this order. Stored before the wallet pays the order, so that the same order is paid after
-    /// a crash.
+    /// It becomes this order. Stored before the wallet pays the order, so that a crash leads to the same order.
     Assigning(Assignment),
     /// All of it was refunded.
     Refunded,
@@ -76,7 +75,7 @@ pub struct Assignment {
     pub order: OrderId,
     /// The price that the order buys.
     pub price: PriceId,
-    /// The user whose wallet gets the credits; `None`: it is an anonymous wallet's.
+    /// The user whose wallet gets the credits; `None` for an anonymous wallet.
     pub user: Option<String>,
 }
 
@@ -118,7 +117,7 @@ impl UnfulfilledPayment {
         }
     }
 
-    /// What was taken by its payment, or by each of its bill, with what was refunded; empty where it took no money.
+    /// The payments of its bill, or its only payment, with what was refunded; empty if nothing was taken.
     ///
     /// # Errors
     ///
@@ -140,7 +139,7 @@ impl UnfulfilledPayment {
         Ok(part.into_iter().collect())
     }
 
-    /// The payments of its bill, the oldest first; `None` where there is one alone, or the key may not see them.
+    /// The payments of its bill, oldest first; `None` if there is only one, or the key may not read them.
     ///
     /// # Errors
     ///
@@ -159,7 +158,7 @@ impl UnfulfilledPayment {
         Ok(parts.filter(is_one_of_several))
     }
 
-    /// Takes over the payments of its bill: what they took, and which others there are.
+    /// Updates the amounts and ids of its bill's payments.
     pub(super) fn is_paid_by(&mut self, parts: Vec<PartPayment>) {
         let taken = parts.iter().map(|part| part.amount_cents);
         self.paid.amount_cents = taken.fold(0, i64::saturating_add);
@@ -167,8 +166,8 @@ impl UnfulfilledPayment {
         self.others = all.filter(|part| *part != self.payment).collect();
     }
 
-    /// The same payment, whose next refund has names of its own.
-    pub(super) fn anew(self) -> Self {
+    /// The payment reopened, so that its next refund has new names.
+    pub(super) fn reopened(self) -> Self {
         let round = self.round.unwrap_or_default().saturating_add(1);
         Self {
             round: Some(round),
@@ -176,7 +175,7 @@ impl UnfulfilledPayment {
         }
     }
 
-    /// The same payment with a decision made at an instant.
+    /// The payment with a decision made at an instant.
     pub(super) fn with(self, state: State, at: Timestamp) -> Self {
         let decided_at = Some(at);
         Self {
@@ -186,10 +185,10 @@ impl UnfulfilledPayment {
         }
     }
 
-    /// Whether it was settled so long ago that no event names it any more.
+    /// Whether it was decided so long ago that no event names it any more.
     pub(super) fn is_forgotten(&self, now: Timestamp) -> bool {
-        let settled = self.decided_at.unwrap_or(self.seen_at);
-        !self.is_open() && settled.plus_seconds(KEPT_SECONDS) <= now
+        let decided_at = self.decided_at.unwrap_or(self.seen_at);
+        !self.is_open() && decided_at.plus_seconds(RETENTION_SECONDS) <= now
     }
 
     /// Whether it still waits for a decision, or for its assignment to be finished.
@@ -198,13 +197,13 @@ impl UnfulfilledPayment {
         matches!(self.state, State::Open | State::Assigning(_))
     }
 
-    /// Its position in the list, which shows the newest first.
+    /// Its position in the list, newest first.
     #[must_use]
     pub const fn place(&self) -> (Timestamp, &PaymentId) {
         (self.seen_at, &self.payment)
     }
 
-    /// The object to fetch to see whether it leads to an order by now.
+    /// The object to fetch to find its order.
     pub(super) fn subject(&self) -> ObjectRef {
         match (&self.checkout, &self.paid.invoice) {
             (Some(checkout), _) => ObjectRef::Checkout(checkout.clone()),

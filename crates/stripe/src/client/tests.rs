@@ -69,7 +69,7 @@ impl Server {
     }
 }
 
-/// The result of a call, and the pauses that it would have made.
+/// The result of a call, and its pauses.
 struct Outcome {
     result: Result<Value, Error>,
     pauses: Vec<Duration>,
@@ -217,8 +217,8 @@ async fn a_refusal_is_told_without_the_secret_and_not_repeated() {
     let server = Server::default().will(400, &[("request-id", "req_1")], body);
     let outcome = post(&server).await;
     let error = outcome.result.unwrap_err();
-    let said = format!("{error} {error:?}");
-    assert!(!said.contains("verysecret"), "{said}");
+    let message = format!("{error} {error:?}");
+    assert!(!message.contains("verysecret"), "{message}");
     let Error::Refused(refusal) = error else {
         panic!("{error}");
     };
@@ -268,8 +268,8 @@ async fn garbage_is_told_without_the_secret() {
     let server = Server::default().will(200, &[], r#""sk_test_verysecret""#);
     let (client, _) = noting(&format!("http://{}", server.start().await));
     let result: Result<u8, _> = client.get(&["x"], &Form::new(), false).await;
-    let said = result.unwrap_err().to_string();
-    assert!(said.contains("[secret key]"), "{said}");
+    let message = result.unwrap_err().to_string();
+    assert!(message.contains("[secret key]"), "{message}");
 }
 
 #[tokio::test]
@@ -291,13 +291,12 @@ async fn nobody_there_is_unavailable() {
     let outcome = post_to(address).await;
     unavailable(&outcome);
     assert_eq!(outcome.pauses.len(), 2);
-    let said = outcome.result.unwrap_err().to_string();
-    assert!(!said.contains("things"), "{said}");
+    let message = outcome.result.unwrap_err().to_string();
+    assert!(!message.contains("things"), "{message}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_hung_connection_is_given_up() {
-    // The kernel accepts the connection; nobody answers.
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let outcome = post_to(listener.local_addr().unwrap()).await;
     unavailable(&outcome);

@@ -1,5 +1,5 @@
-//! Takes over a subscription that was not begun through Scrip: from then on its order, and the metadata on it
-//! and its price, identify it like any other.
+//! Imports a subscription that did not begin through Scrip. From then on its order, and the metadata on it and its
+//! price, identify it like any other.
 
 use domain::{
     text::SubscriptionId,
@@ -17,11 +17,11 @@ use crate::{
     subscriptions::{Subscription, SubscriptionStatus},
 };
 
-/// Subscriptions of a page: each may have some kilobytes.
-const PAGE: u32 = 20;
+/// Small pages: a subscription may have some kilobytes.
+const PAGE_SIZE: u32 = 20;
 
 impl Stripe {
-    /// A page of the subscriptions to a price that have not ended, newest first, those behind the cursor `after`.
+    /// A page of the running subscriptions to a price, newest first, after the cursor `after`.
     pub(super) async fn all_running(
         &self,
         price: &str,
@@ -29,7 +29,7 @@ impl Stripe {
     ) -> Result<ListPage<RunningSubscription>, Error> {
         let query = Form::new()
             .with("price", price)
-            .with("limit", PAGE)
+            .with("limit", PAGE_SIZE)
             .with_some("starting_after", after);
         let with = ["data.customer"];
         let page = self.client.list::<SubscriptionId>(&query, &with).await?;
@@ -47,8 +47,8 @@ impl Stripe {
         Ok(neutral(self.client.read_with(id, &with).await?))
     }
 
-    /// Writes our price's id on Stripe's price, and reports the subscription as an order paid with nothing: its
-    /// running cycle was paid before. Its newest invoice is that order's, so that it grants nothing again.
+    /// Writes our price's id on Stripe's price, and reports the subscription as an order paid with 0: its running cycle
+    /// was paid before. Its newest invoice belongs to that order, so that it grants nothing again.
     pub(super) async fn take_over(
         &self,
         id: &SubscriptionId,
@@ -70,7 +70,7 @@ impl Stripe {
             }
             Some(_) => {}
             None => {
-                let key = key::anew(format_args!("mark/{}", theirs.as_str()))?;
+                let key = key::unique(format_args!("mark/{}", theirs.as_str()))?;
                 let ours = format!("metadata[{}]", metadata::PRICE);
                 let form = Form::new().with(ours, reference.price);
                 let path = ["prices", theirs.as_str()];
@@ -113,7 +113,7 @@ impl Stripe {
     }
 }
 
-/// The subscription in the port's terms; `None`: it has no items.
+/// The subscription in the port's terms; `None` without items.
 fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
     let items = subscription.items();
     let price = items.first()?.price.id.as_str().to_owned();
@@ -143,7 +143,7 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
     })
 }
 
-/// What it is billed, where that is a single price each month or year.
+/// Its billing terms, if it has a single monthly or yearly price.
 fn billing_terms(subscription: &Subscription) -> Option<BillingTerms> {
     let [item] = subscription.items() else {
         return None;

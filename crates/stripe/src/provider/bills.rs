@@ -1,4 +1,4 @@
-//! Reads a subscription's paid invoice, all of its lines and payments, and says which orders it makes.
+//! Reads a subscription's paid invoice with all lines and payments, and finds the orders that it makes.
 
 use domain::wallet::pay::PaidCycle;
 use payments_port::{
@@ -14,8 +14,8 @@ use super::{
 use crate::{Error, invoices::Invoice, subscriptions::Subscription};
 
 impl Stripe {
-    /// What a paid invoice after the first one pays for; `None` where nothing on it is ours, or nothing but the end of
-    /// a trial was moved.
+    /// What a paid invoice after the first one pays for; `None` if nothing on it is ours, or only the end of a trial
+    /// moved.
     pub(super) async fn bill(
         &self,
         subscription: &Subscription,
@@ -63,7 +63,7 @@ impl Stripe {
         Ok(own)
     }
 
-    /// What the orders of a whole invoice have of its amount; empty where it makes one order.
+    /// The orders' parts of an invoice's amount; empty if it makes one order.
     pub(super) async fn amounts_of_parts(
         &self,
         invoice: &Invoice,

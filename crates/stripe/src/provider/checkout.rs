@@ -10,14 +10,14 @@ use crate::{
     key,
 };
 
-/// What another try leaves out or replaces, because Stripe no longer has it, or refuses what only helps the buyer.
+/// What a retry omits or replaces, because Stripe no longer has it or refuses an optional part.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Attempt {
-    /// Without the customer: somebody deleted them.
+    /// Without the customer, who was deleted.
     as_new: bool,
-    /// With a new Stripe price: somebody archived or deleted the old one, or its product.
+    /// With a new Stripe price, because the old one or its product was archived or deleted.
     repriced: bool,
-    /// Without the email, which only fills in a field.
+    /// Without the email, which only prefills a field.
     without_email: bool,
 }
 
@@ -95,7 +95,7 @@ impl Stripe {
 }
 
 impl Attempt {
-    /// The next try after a refusal; unchanged where nothing would help.
+    /// The next try after a refusal; unchanged if nothing would help.
     fn after(mut self, refusal: &ErrorResponse) -> Self {
         let param = refusal.param.as_deref().unwrap_or_default();
         let is_about_email = refusal.code.as_deref() == Some("email_invalid")
@@ -106,13 +106,12 @@ impl Attempt {
         } else if param.starts_with("line_items") {
             self.repriced = true;
         } else if refusal.is_missing() && (param == "customer" || param.is_empty()) {
-            // Also where no parameter is named: a price that exists is found again.
+            // Also if no parameter is named: an existing price is found again.
             self.as_new = true;
         }
         self
     }
 
-    /// A part of the idempotency key: another form needs another key.
     fn number(self) -> u8 {
         let Self {
             as_new,
@@ -123,7 +122,7 @@ impl Attempt {
     }
 }
 
-/// An error without the buyer's address, which Stripe repeats in its message: that is logged.
+/// An error without the buyer's address, which Stripe repeats in its message, because errors are logged.
 fn anonymous(error: Error, email: Option<&Email>) -> Error {
     match (error, email) {
         (Error::Refused(mut refusal), Some(email)) => {
@@ -134,8 +133,8 @@ fn anonymous(error: Error, email: Option<&Email>) -> Error {
     }
 }
 
-/// A refusal of a checkout with a discount code. Stripe does not always name the parameter where a code is not for this
-/// buyer or amount, so all that is not about the account or the customer's currency counts as about the code.
+/// A refusal of a checkout with a discount code. Stripe does not always name the parameter if a code does not fit the
+/// buyer or amount, so every refusal not about the account or currency counts as about the code.
 fn about_the_code(refusal: Box<ErrorResponse>) -> payments_port::Error {
     let words = refusal.message.clone();
     match payments_port::Error::from(Error::Refused(refusal)) {

@@ -70,12 +70,12 @@ impl Stripe {
                     return Ok(vec![Report::Processing(order)]);
                 }
                 let mut reports = vec![Report::Failed(order)];
-                // The subscription goes on until Stripe gives it up.
+                // The subscription continues until Stripe ends it.
                 if let Some(subscription) = subscription {
                     let mut state = self.subscription_state(order, &subscription).await?.0;
                     let invoice = session.invoice.as_ref().and_then(Expandable::object);
-                    let known = invoice.cloned().into_iter().collect();
-                    state.open_invoice = self.oldest_open(&subscription, known).await?;
+                    let invoices = invoice.cloned().into_iter().collect();
+                    state.open_invoice = self.oldest_open(&subscription, invoices).await?;
                     reports.push(Report::Subscription(Box::new(state)));
                 }
                 return Ok(reports);
@@ -85,8 +85,8 @@ impl Stripe {
         Ok(vec![report])
     }
 
-    /// Whether the payment of a complete, unpaid session will not succeed by itself: judged by its payment
-    /// intent, for a subscription that of the first invoice.
+    /// Whether the payment of a complete, unpaid session failed: judged by its payment intent, or that of the
+    /// subscription's first invoice.
     async fn has_failed(
         &self,
         session: &Session,
@@ -110,7 +110,7 @@ impl Stripe {
             }
             None => None,
         };
-        // No attempt was made, or it failed; or the payment was canceled.
+        // No attempt was made, it failed, or it was canceled.
         let failed = ["requires_payment_method", "canceled"];
         Ok(status.is_some_and(|status| failed.contains(&&*status)))
     }
@@ -135,7 +135,6 @@ impl Stripe {
                 let page = self.receipt_page(intent).await?;
                 (Some(intent.id().clone()), page)
             }
-            // A subscription's payment is that of its first invoice.
             (None, Some(invoice)) => self.paid_by(invoice).await?,
             (None, None) => (None, None),
         };
@@ -179,7 +178,7 @@ impl Stripe {
             .as_ref()
             .or(newest)
             .map(Invoice::subscription_metadata);
-        // The order that was placed here counts; the metadata only where none ever was.
+        // A placed order counts; the metadata only without one.
         let named = self.ours(&subscription.metadata);
         let placed = owners.order_of(&ObjectRef::Subscription(subscription.id.clone()))?;
         let billed = || snapshot.as_ref().and_then(|metadata| self.ours(metadata));
@@ -224,21 +223,19 @@ impl Stripe {
         Ok(reports)
     }
 
-    /// The oldest of a subscription's open invoices, which is the one that is due, and what is still due of it: the
-    /// newest may be the next cycle's draft.
+    /// The oldest of a subscription's open invoices, with the amount due. The newest may be the next cycle's draft.
     async fn oldest_open(
         &self,
         subscription: &Subscription,
-        mut known: Vec<Invoice>,
+        mut invoices: Vec<Invoice>,
     ) -> Result<Option<OpenInvoice>, Error> {
         let open = self.client.open_invoices(&subscription.id).await;
-        known.extend(readable(open)?.unwrap_or_default());
-        known.sort_by_key(|invoice| invoice.created);
-        Ok(known.iter().find_map(Invoice::waiting))
+        invoices.extend(readable(open)?.unwrap_or_default());
+        invoices.sort_by_key(|invoice| invoice.created);
+        Ok(invoices.iter().find_map(Invoice::waiting))
     }
 
-    /// The given invoice, the newest one and, unless that one began the cycle, the other paid ones of the
-    /// running cycle.
+    /// The given invoice, the newest one, and the other paid ones of the running cycle unless the newest began it.
     async fn invoices(
         &self,
         subscription: &Subscription,
@@ -267,8 +264,8 @@ impl Stripe {
         Ok(invoices)
     }
 
-    /// The first invoice of a subscription. It pays the order that began it, also where the checkout session was
-    /// never reported as paid.
+    /// The first invoice of a subscription. It pays the first order, even if the checkout session was never reported as
+    /// paid.
     async fn first_invoice(
         &self,
         first_order: OrderId,
@@ -285,7 +282,6 @@ impl Stripe {
             payment: self.payment_of(invoice).await?,
             currency: Currency::new(&invoice.currency),
             billing: first_billing(state, subscription, Some(invoice)),
-            // Reported after it.
             subscription: None,
         })
     }
@@ -307,7 +303,7 @@ impl Stripe {
         })
     }
 
-    /// A subscription's present state, without its invoices, and the item that our price bills.
+    /// A subscription's present state without invoices, and the item that our price bills.
     pub(super) async fn subscription_state<'a>(
         &self,
         first_order: OrderId,
@@ -341,8 +337,12 @@ impl Stripe {
         };
         for item in items {
             let price = self.price_of(&item.price).await?;
-            // It is the oldest one that the subscription began with.
-            if price.is_some() && tier.item.is_none_or(|known| item.created < known.created) {
+            // The subscription began with the oldest item.
+            if price.is_some()
+                && tier
+                    .item
+                    .is_none_or(|invoices| item.created < invoices.created)
+            {
                 let item = Some(item);
                 tier = Tier { item, price };
             }
@@ -355,7 +355,7 @@ impl Stripe {
         match price.metadata.price {
             Some(ours) => {
                 let theirs = (self.project, price.id.clone());
-                // The cached price may be newer than this copy of the subscription.
+                // The cached price may be newer than this copy.
                 self.shared.ours.entry(theirs).or_insert(Some(ours));
                 Ok(Some(ours))
             }
@@ -378,8 +378,8 @@ impl Stripe {
         Ok(ours)
     }
 
-    /// Writes our metadata on a subscription again after it was replaced. A failure does no harm: the key may lack
-    /// the permission.
+    /// Restores our metadata on a subscription after it was replaced. A failure is harmless: the key may lack the
+    /// permission.
     async fn mark(&self, subscription: &Subscription, first_order: OrderId) {
         let id = &subscription.id;
         if subscription.metadata.project.is_some() {
@@ -416,7 +416,7 @@ impl Stripe {
         }
     }
 
-    /// The receipt page of a payment, where there is one.
+    /// The receipt page of a payment, if any.
     async fn receipt_page(&self, intent: &Expandable<PaymentId>) -> Result<Option<PageUrl>, Error> {
         let intent = readable(self.client.open(intent).await)?;
         let latest = intent
@@ -429,7 +429,7 @@ impl Stripe {
     }
 }
 
-/// The cycle that a subscription's first payment begins, dated before all that follow.
+/// The cycle of a subscription's first payment, dated before all others.
 pub(super) fn first_billing(
     state: &SubscriptionState,
     subscription: &Subscription,
@@ -458,7 +458,7 @@ fn email(text: &str) -> Option<domain::text::Email> {
     domain::text::Email::new(text).ok()
 }
 
-/// The URL of a page, where it is a valid one.
+/// A page's URL, if it is valid.
 fn page(url: Option<&str>) -> Option<PageUrl> {
     url.and_then(|url| PageUrl::new(url).ok())
 }

@@ -1,5 +1,5 @@
-//! Groups an invoice's lines whose prices are ours by the subscription's item that they bill. They may be in any order,
-//! and those of switches need not say which item they are of.
+//! Groups an invoice's lines of our prices by subscription item. They may be in any order, and switch lines need not
+//! name their item.
 
 use domain::{
     id::{PriceId, ProductId},
@@ -25,7 +25,7 @@ pub(super) struct BilledItem<'a> {
     pub(super) switches: Vec<OwnLine<'a>>,
 }
 
-/// What tells the items of an invoice apart. Lines of switches need not say which item they are of.
+/// The identity of an item on an invoice. Switch lines need not name their item.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ItemName<'a> {
     Id(&'a ItemId),
@@ -39,12 +39,11 @@ pub(super) struct InvoiceItems<'a> {
     pub(super) owners: &'a dyn Owners,
     /// The lines of each item.
     pub(super) items: Vec<BilledItem<'a>>,
-    /// Our lines that are neither for a cycle nor for a switch, or begin a trial.
+    /// Our lines for neither a cycle nor a switch, or that begin a trial.
     pub(super) others: Vec<OwnLine<'a>>,
 }
 
 impl BilledItem<'_> {
-    /// The sum of its switches.
     pub(super) fn due(&self) -> i64 {
         let amounts = self.switches.iter().map(|own| own.line.amount);
         amounts.fold(0, i64::saturating_add)
@@ -54,7 +53,7 @@ impl BilledItem<'_> {
         self.cycle.iter().chain(&self.switches)
     }
 
-    /// Whether all of its switches of an instant give back, or all charge; `None`: it has none, or some of both.
+    /// Whether all of its switches of an instant are credits, or all charges; `None` if it has none or both.
     fn gives_back(&self, at: i64) -> Option<bool> {
         let at = self
             .switches
@@ -65,8 +64,7 @@ impl BilledItem<'_> {
         sides.all(|side| side == first).then_some(first)
     }
 
-    /// Whether this item was replaced by the other one, or the other by this: one gives back at an instant at which the
-    /// other is charged.
+    /// Whether one of these items replaced the other: one is credited at an instant at which the other is charged.
     fn replaces(&self, other: &Self) -> bool {
         let both_go_on = self.cycle.is_some() && other.cycle.is_some();
         let mut instants = self.switches.iter().map(|own| own.line.period.start);
@@ -115,9 +113,8 @@ impl<'a> InvoiceItems<'a> {
                 .product(own.price)
                 .map_or_else(by_price, ItemName::Product),
         };
-        // An item has one cycle line.
-        let known = self.items.iter_mut().find(|item| item.name == name);
-        match known.filter(|item| !is_cycle || item.cycle.is_none()) {
+        let existing = self.items.iter_mut().find(|item| item.name == name);
+        match existing.filter(|item| !is_cycle || item.cycle.is_none()) {
             Some(item) if is_cycle => item.cycle = Some(own),
             Some(item) => item.switches.push(own),
             None => self.items.push(BilledItem {
@@ -132,15 +129,15 @@ impl<'a> InvoiceItems<'a> {
         }
     }
 
-    /// Whether a cycle's line is for a trial, which is free though its price is not; the subscription need not have
-    /// that trial any more. A discount is not taken off its line.
+    /// Whether a cycle's line is for a trial, which is free though its price is not; the subscription may no longer
+    /// have it. No discount is taken off its line.
     fn is_trial(&self, own: OwnLine<'_>) -> bool {
         let costs = |terms: Terms| terms.amount_cents > 0;
         own.line.amount == 0 && self.owners.terms(own.price).is_some_and(costs)
             || self.subscription.is_trial(own.line)
     }
 
-    /// Joins the lines that say no item with those of an item of their product, and an item with one that replaced it.
+    /// Joins lines without an item with an item of their product, and an item with the one that replaced it.
     fn join(&mut self) {
         loop {
             let pairs =
@@ -166,7 +163,7 @@ impl<'a> InvoiceItems<'a> {
         }
     }
 
-    /// Whether an item's lines say no more than a product, which is that of another one.
+    /// Whether an item's lines name only a product that is another item's.
     fn is_product_of(&self, item: &BilledItem<'_>, other: &BilledItem<'_>) -> bool {
         let ItemName::Product(product) = item.name else {
             return false;

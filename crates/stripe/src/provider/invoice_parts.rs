@@ -1,7 +1,6 @@
-//! Divides a subscription's paid invoice into the orders that it makes: one for each of the subscription's items that
-//! our prices bill, and another one for an item's switches of the cycle before. The lines may be in any order, and a
-//! merchant may have added others. Which parts an invoice has, and their amounts, follow from the invoice alone, so that
-//! an order is made once however the subscription changes later.
+//! Divides a subscription's paid invoice into orders: one for each subscription item that our prices bill, and one for
+//! an item's switches of the previous cycle. Lines may be in any order, and a merchant may have added others. The parts
+//! and amounts follow from the invoice alone, so that an order is made once however the subscription changes later.
 
 #[cfg(test)]
 mod tests;
@@ -22,7 +21,7 @@ use crate::{
     subscriptions::Subscription,
 };
 
-/// An invoice took money, and does not say what for.
+/// A paid invoice does not tell what it is for.
 #[derive(Debug)]
 pub(super) struct Unclear;
 
@@ -32,7 +31,7 @@ pub(super) struct Reading<'a> {
     of: InvoiceItems<'a>,
 }
 
-/// A part of an invoice, and the item that it is of.
+/// A part of an invoice, and its item.
 struct Part {
     item: usize,
     prior_switches: bool,
@@ -55,14 +54,14 @@ impl<'a> Reading<'a> {
         self.invoice.billing_reason == Some(BillingReason::SubscriptionCycle)
     }
 
-    /// The item's line of a whole cycle, where the invoice begins one.
+    /// The item's line of a whole cycle, if the invoice begins one.
     fn cycle_of(&self, item: &BilledItem<'a>) -> Option<OwnLine<'a>> {
         let begins = self.is_cycle()
             || self.invoice.billing_reason == Some(BillingReason::SubscriptionUpdate);
         item.cycle.filter(|_| begins)
     }
 
-    /// The parts, whose amounts add up to what was paid: discounts and taxes are shared, and the first part has what is
+    /// The parts, whose amounts add up to the payment: discounts and taxes are shared, and the first part gets what is
     /// for no item of ours.
     fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::with_capacity(self.of.items.len());
@@ -86,7 +85,6 @@ impl<'a> Reading<'a> {
             }
         }
         if parts.is_empty() {
-            // The tier's price was changed by hand in Stripe.
             parts.push(Part {
                 item: 0,
                 prior_switches: false,
@@ -127,7 +125,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// What each part has of the amount that was paid; empty where there is one part.
+    /// Each part's share of the payment; empty if there is one part.
     pub(super) fn part_amounts(&self) -> Vec<PartAmount> {
         let parts = self.parts();
         let has = |part: &&Part| part.amount_cents > 0;
@@ -177,8 +175,8 @@ impl<'a> Reading<'a> {
         Ok(paid)
     }
 
-    /// The item that is the subscription's tier, if it is on the invoice. A bill before the tier's item was added is for
-    /// one that it replaced, and lines need not say which item they are of.
+    /// The item of the subscription's tier, if it is on the invoice. An invoice from before it was added is for an item
+    /// that it replaced, and lines need not name their item.
     fn tier_index(&self, tier: &Tier<'_>) -> Option<usize> {
         let position = |is: &dyn Fn(&OwnLine<'_>) -> bool| {
             let mut items = self.of.items.iter();
@@ -199,7 +197,7 @@ impl<'a> Reading<'a> {
         same_price.or_else(same_product).or(Some(0))
     }
 
-    /// The cycle of a tier whose price was changed by hand in Stripe: it is paid all the same.
+    /// The cycle of a tier whose price was changed by hand in Stripe; it is paid nevertheless.
     fn foreign_cycle(&self) -> Option<About> {
         let is_ours = |line: &InvoiceLine| {
             let mut ours = self.of.items.iter().filter_map(|item| item.cycle);
@@ -212,7 +210,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// An item's switches of the cycle before, which cost something together.
+    /// An item's switches of the previous cycle, if they cost something.
     fn prior_switches(
         &self,
         item: &BilledItem<'_>,
@@ -221,7 +219,7 @@ impl<'a> Reading<'a> {
     ) -> Option<About> {
         let own = cycle.or_else(|| item.switches.first().copied())?;
         let line = cycle.map(|own| own.line);
-        // Where the item is gone, the cycle that the invoice begins is that of the others.
+        // If the item is gone, the invoice begins the others' cycle.
         let line = line.or_else(|| self.invoice.cycle_lines().next())?;
         let lines = self.prorations(item, tier);
         Some(About {
@@ -232,7 +230,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// An item's switches within its cycle; `None`: they bring nothing.
+    /// An item's switches within its cycle; `None` if they bring nothing.
     fn switches(&self, item: &BilledItem<'_>, tier: &Tier<'_>) -> Result<Option<About>, Unclear> {
         let mut cycles = self.invoice.cycle_lines();
         let mut others = self.of.others.iter();
@@ -240,7 +238,7 @@ impl<'a> Reading<'a> {
             && (others.any(|own| own.line.is_cycle())
                 || cycles.any(|line| self.of.subscription.is_trial(line)))
         {
-            // A trial postponed the next cycle, which brings and takes nothing.
+            // A trial that postpones the next cycle brings and takes nothing.
             return Ok(None);
         }
         let lines = self.prorations(item, tier);
@@ -264,7 +262,7 @@ impl<'a> Reading<'a> {
         Ok(Some(About {
             pays: self.is_complete(item).then_some(Pays::Switches(lines)),
             price: Some(last.price),
-            // The lines of a switch do not say when its cycle began.
+            // Switch lines do not tell when their cycle began.
             cycle: (self.start_of(item, tier, end), end),
             ..About::of(last.line)
         }))
@@ -299,18 +297,18 @@ impl<'a> Reading<'a> {
         self.of.subscription.start_of(there.or(tier.item), end)
     }
 
-    /// Whether an item's lines say what was switched from: the price that is given back may be none of ours.
+    /// Whether an item's lines tell the former tier: the credited price may be foreign.
     fn is_complete(&self, item: &BilledItem<'_>) -> bool {
         item.switches.iter().all(|own| {
             let at = |line: &InvoiceLine| {
                 line.is_given_back() && line.period.start == own.line.period.start
             };
-            let mut known = item.switches.iter();
+            let mut existing = item.switches.iter();
             let is_of_item = |line: &&InvoiceLine| {
                 line.item().is_none() || own.line.item().is_none() || line.item() == own.line.item()
             };
             let mut all = self.invoice.lines().iter().filter(is_of_item);
-            known.any(|own| at(own.line)) || !all.any(|line| line.is_proration() && at(line))
+            existing.any(|own| at(own.line)) || !all.any(|line| line.is_proration() && at(line))
         })
     }
 }

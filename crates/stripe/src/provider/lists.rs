@@ -15,10 +15,10 @@ use crate::{
 };
 
 /// Stripe's largest page of a list, in objects.
-const PAGE: u8 = 100;
+const PAGE_SIZE: u8 = 100;
 
 impl Stripe {
-    /// The charge of a payment, if it took money.
+    /// The charge of a payment, if it was captured.
     pub(super) async fn charge_of(
         &self,
         payment: &PaymentId,
@@ -28,10 +28,10 @@ impl Stripe {
             Some(charge) => self.client.open(charge).await?,
             None => return Ok(None),
         };
-        Ok(charge.took().then(|| self.neutral(charge)))
+        Ok(charge.is_captured().then(|| self.neutral(charge)))
     }
 
-    /// A page of what was created within a span, in any status.
+    /// A page of the objects created within a span, in any status.
     pub(super) async fn list_page(
         &self,
         list: ProviderList,
@@ -40,7 +40,7 @@ impl Stripe {
     ) -> Result<ListPage<ProviderListItem>, Error> {
         let seconds = |at: Timestamp| at.0.div_euclid(1000).max(0);
         let query = Form::new()
-            .with("limit", PAGE)
+            .with("limit", PAGE_SIZE)
             .with("created[gte]", seconds(from))
             .with("created[lt]", seconds(until))
             .with_some("starting_after", page);
@@ -73,7 +73,11 @@ impl Stripe {
             }
             ProviderList::Disputes => {
                 let moved = |dispute: Dispute| {
-                    let withheld_cents = if dispute.took() { dispute.amount } else { 0 };
+                    let withheld_cents = if dispute.withholds_money() {
+                        dispute.amount
+                    } else {
+                        0
+                    };
                     let currency = dispute.currency.to_uppercase().into();
                     let moved = Movement::Disputed {
                         withheld_cents,
@@ -87,7 +91,7 @@ impl Stripe {
         }
     }
 
-    /// Reads a page of a list, leaving out charges that took no money.
+    /// Reads a page of a list without uncaptured charges.
     async fn page<I: Identifier>(
         &self,
         query: &Form,
@@ -102,7 +106,7 @@ impl Stripe {
                 continue;
             };
             let charge = self.client.open(&charge).await?;
-            if charge.took() {
+            if charge.is_captured() {
                 let charge = self.neutral(charge);
                 items.push(ProviderListItem {
                     id,
@@ -117,7 +121,7 @@ impl Stripe {
         })
     }
 
-    /// The entry of a paid invoice, if it is for a subscription of ours and took money.
+    /// The entry of a paid invoice with a charge for a subscription of ours.
     fn billed(&self, bill: Invoice) -> Option<ProviderListItem> {
         let order = self.ours(&bill.subscription_metadata())?;
         let mut payments = bill.payments()?;

@@ -1,5 +1,5 @@
-//! The adapter between Stripe's API and the payments port: it translates an account's objects into the port's
-//! types. Of orders it knows only the ids that it wrote on the objects.
+//! The adapter between Stripe's API and the payments port: it translates an account's objects into the port's types. It
+//! knows only the ids of orders, which it wrote on the objects.
 
 mod adopt;
 mod bills;
@@ -40,7 +40,7 @@ use crate::{
     subscriptions::{self, Subscription, SubscriptionStatus},
 };
 
-/// Timeout of one operation of the port, with all its calls and retries: somebody waits for it.
+/// Timeout of one port operation with all its calls and retries: somebody waits for it.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A project's account at Stripe, or at the sandbox.
@@ -48,20 +48,19 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 pub struct Stripe {
     project: ProjectId,
     client: Client,
-    /// The secrets that webhooks may be signed with now.
     secrets: Vec<SigningSecret>,
-    /// Which provider is called through Stripe's API.
+    /// The provider called through Stripe's API.
     kind: ProviderKind,
-    /// Whether the key is for live mode; `None`: it does not say.
+    /// Whether the key is for live mode, if it tells.
     livemode: Option<bool>,
     shared: Arc<PriceCache>,
 }
 
-/// A cache of all accounts' prices. It only saves requests: Stripe's own catalog is what counts.
+/// A cache of all accounts' prices. It only saves requests; Stripe's catalog counts.
 pub struct PriceCache {
     prices: DashMap<(ProjectId, PriceId), StoredPrice>,
     ours: DashMap<(ProjectId, StripePriceId), Option<PriceId>>,
-    /// Held while a price is looked for or made, so that two buyers do not make two.
+    /// Held while a price is searched or created, so that two buyers do not create two.
     making: tokio::sync::Mutex<()>,
     memory: Arc<dyn ObjectIds>,
 }
@@ -78,7 +77,7 @@ impl PriceCache {
         }
     }
 
-    /// Forgets all that is cached and stored for a project, because it has another account now.
+    /// Forgets everything cached and stored for a project, which has another account now.
     #[must_use]
     pub fn forget(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
         self.prices.retain(|(of, _), _| *of != project);
@@ -107,7 +106,7 @@ impl Stripe {
         }
     }
 
-    /// Runs an operation until [`TIMEOUT`] ends. Background work first waits for one of its places.
+    /// Runs an operation for at most [`TIMEOUT`]. Background work first waits for a place.
     fn within_timeout<'a, T>(
         &'a self,
         ask: impl Future<Output = Result<T, Error>> + Send + 'a,
@@ -120,7 +119,7 @@ impl Stripe {
         })
     }
 
-    /// A receipt that says only who took the money.
+    /// A receipt that names only the provider.
     fn receipt(&self) -> Receipt {
         Receipt {
             provider: Some(self.kind),
@@ -129,13 +128,13 @@ impl Stripe {
         }
     }
 
-    /// The order that something was made for, if it is one of this project's.
+    /// The order of these metadata, if it is this project's.
     fn ours(&self, metadata: &Metadata) -> Option<OrderId> {
         let is_ours = metadata.project == Some(self.project);
         metadata.order.filter(|_| is_ours)
     }
 
-    /// What an event reports; nothing where it is from another mode than the key.
+    /// The events of an account; none from another mode than the key's.
     fn provider_event(&self, event: &StripeEvent) -> Result<Option<ProviderEvent>, String> {
         let other = self.livemode.zip(event.livemode);
         match other.is_some_and(|(ours, theirs)| ours != theirs) {
@@ -146,7 +145,7 @@ impl Stripe {
 }
 
 impl Stripe {
-    /// Cancels a subscription. It is released from a schedule first: what ends has no next tier.
+    /// Cancels a subscription. It is released from a schedule first, because it has no next tier.
     async fn end(
         &self,
         id: &SubscriptionId,
@@ -155,13 +154,13 @@ impl Stripe {
     ) -> Result<(), Error> {
         let path = ["subscriptions", id.as_str()];
         if !at_period_end {
-            let key = anew(operation, "now")?;
+            let key = unique(operation, "now")?;
             self.client.delete::<Subscription>(&path, &key).await?;
             return Ok(());
         }
         let now = self.client.read(id).await?;
         if let Some(schedule) = &now.schedule {
-            let key = anew(operation, "release")?;
+            let key = unique(operation, "release")?;
             // The current tier stays.
             self.change(
                 &["subscription_schedules", schedule.as_str(), "release"],
@@ -171,7 +170,7 @@ impl Stripe {
             .await?;
         }
         let ending = Form::new().with("cancel_at_period_end", true);
-        let key = anew(operation, "set")?;
+        let key = unique(operation, "set")?;
         self.change(&path, &ending, &key).await
     }
 
@@ -181,13 +180,13 @@ impl Stripe {
         Ok(())
     }
 
-    /// Writes on a subscription which order of ours began it.
+    /// Writes a subscription's first order into its metadata.
     async fn write_on(&self, subscription: &SubscriptionId, order: OrderId) -> Result<(), Error> {
         let form = Form::new()
             .with(format!("metadata[{}]", metadata::PROJECT), self.project)
             .with(format!("metadata[{}]", metadata::ORDER), order);
         let id = subscription.as_str();
-        let key = key::anew(format_args!("mark/{id}"))?;
+        let key = key::unique(format_args!("mark/{id}"))?;
         self.change(&["subscriptions", id], &form, &key).await
     }
 }
@@ -291,9 +290,9 @@ impl Provider for Stripe {
                 .try_post::<serde_json::Value>(&path, &form, &name);
             match closed.await {
                 Ok(_) => Ok(()),
-                // A stored failure would be repeated for a day.
+                // Stripe would replay a stored failure for a day.
                 Err(failure) if failure.is_replay() || failure.broke() => {
-                    let key = anew(&name, "again")?;
+                    let key = unique(&name, "again")?;
                     self.change(&path, &form, &key).await
                 }
                 Err(failure) => Err(failure.error),
@@ -358,12 +357,12 @@ impl Provider for Stripe {
             let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
             let form = subscriptions::resume_form(&now);
             if !form.pairs().is_empty() {
-                let key = anew(operation, "set")?;
+                let key = unique(operation, "set")?;
                 self.change(&["subscriptions", id], &form, &key).await?;
             }
             // Its trial ended without a card; resuming begins a cycle.
             if now.status == SubscriptionStatus::Paused {
-                let key = anew(operation, "resume")?;
+                let key = unique(operation, "resume")?;
                 self.change(&["subscriptions", id, "resume"], &Form::new(), &key)
                     .await?;
             }
@@ -372,7 +371,7 @@ impl Provider for Stripe {
     }
 }
 
-/// A fresh idempotency key for a step of an operation that may be repeated.
-fn anew(operation: &Operation, step: &str) -> Result<Operation, Error> {
-    key::anew(format_args!("{}/{step}", operation.as_str()))
+/// A unique idempotency key for a repeatable step of an operation.
+fn unique(operation: &Operation, step: &str) -> Result<Operation, Error> {
+    key::unique(format_args!("{}/{step}", operation.as_str()))
 }

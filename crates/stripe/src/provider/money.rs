@@ -5,7 +5,7 @@ use payments_port::{
     ObjectRef, Owners, PartPayment, PaymentReversal, PaymentTarget, RefundRequest, Report, Share,
 };
 
-use super::{Stripe, anew, bills::name_of};
+use super::{Stripe, bills::name_of, unique};
 use crate::{
     Error, Form,
     charges::Charge,
@@ -19,12 +19,12 @@ use crate::{
     refunds::Refund,
 };
 
-/// Numbered idempotency keys to try for one refund, past replayed answers, before a random one; Stripe keeps each for
-/// a day, and a call that fails uses up one.
+/// How many numbered idempotency keys are tried for one refund before a random one: Stripe keeps each for a day, and a
+/// failed call uses one up.
 const NUMBERED_REFUND_KEYS: u32 = 32;
 
-/// Turns a refusal to read into `None`: a buyer gets what they paid for even where an object is missing or the key
-/// may not read it.
+/// Turns a refusal to read into `None`: a buyer gets their purchase even if an object is missing or the key may not
+/// read it.
 pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     match read {
         Ok(read) => Ok(Some(read)),
@@ -45,8 +45,8 @@ fn sum(one: Reversal, other: Reversal) -> Reversal {
 }
 
 impl Stripe {
-    /// A payment's current state: what was refunded of its charge, and what its disputes withhold or took. All
-    /// payments of one invoice are added up.
+    /// A payment's current state: what was refunded of its charge, and what its disputes withhold or took, summed over
+    /// all payments of one invoice.
     pub(super) async fn money(
         &self,
         id: &PaymentId,
@@ -57,7 +57,6 @@ impl Stripe {
         let mut bills = Vec::new();
         if order.is_none() {
             bills = self.client.invoice_payments_of_intent(id).await?;
-            // If it is ours, its metadata was replaced.
             order = match bills.is_empty() {
                 true => owners.order_of(&ObjectRef::Payment(id.clone()))?,
                 false => None,
@@ -146,7 +145,7 @@ impl Stripe {
         Ok(named.collect())
     }
 
-    /// The successful payments of an invoice, the oldest first, with what was refunded or disputed of each.
+    /// The successful payments of an invoice, oldest first, with refunds and disputes of each.
     pub(super) async fn parts_of(&self, id: &InvoiceId) -> Result<Vec<PartPayment>, Error> {
         let invoice = self.client.read(id).await?;
         let mut payments = self.client.invoice_payments_of_invoice(id).await?;
@@ -180,9 +179,9 @@ impl Stripe {
         Ok(placed.or_else(|| self.ours(&invoice.subscription_metadata())))
     }
 
-    /// The reversal of one payment; `None`: it was never charged. A dispute in another currency than the charge
-    /// cannot be added up: it counts as what is left of the charge. Of a charge in another currency than the
-    /// invoice, the share is taken of what was received.
+    /// The reversal of one payment; `None` if it was never charged. A dispute in another currency than the charge
+    /// cannot be added up and counts as all that is left. For a charge in another currency than the invoice, the share
+    /// is taken of the received amount.
     async fn reversal(
         &self,
         intent: &PaymentIntent,
@@ -192,13 +191,11 @@ impl Stripe {
             None => return Ok(None),
             Some(charge) => self.client.open(charge).await?,
         };
-        // More disputes than one payment can have.
         let query = Form::new()
             .with("payment_intent", &intent.id)
             .with("limit", 100);
         let disputes = match self.client.list::<DisputeId>(&query, &[]).await {
             Ok(disputes) => disputes.data,
-            // Refunds are seen even by a key that may not read disputes.
             Err(error) if error.is_forbidden() && !charge.disputed => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -217,10 +214,10 @@ impl Stripe {
         }))
     }
 
-    /// Makes a refund unless one, in any status, names the operation. Stripe repeats for a day what it answered
-    /// under an idempotency key, failures and refusals included: then the next key is tried. Keys are numbered,
-    /// so that two concurrent callers make one refund. A server error may be repeated without being marked as
-    /// such: where it left no refund, one random key is tried, as it is where all numbers are used up.
+    /// Makes a refund unless one, in any status, names the operation. Stripe replays answers under an idempotency key
+    /// for a day, including failures and refusals: then the next key is tried. Keys are numbered, so that two
+    /// concurrent callers make one refund. A server error may be replayed without being marked: if it left no refund,
+    /// or all numbers are used, one random key is tried.
     pub(super) async fn give_back(&self, request: &RefundRequest) -> Result<(), Error> {
         let intent = &request.payment;
         let name = request.operation.as_str();
@@ -237,7 +234,7 @@ impl Stripe {
         let mut broke = false;
         let mut looked = false;
         loop {
-            // Looked for once, and again after a failure: replayed answers are about calls that are over.
+            // Searched once, and again after a failure, because replayed answers are about finished calls.
             if !looked && self.client.has_refund(intent, name).await? {
                 return Ok(());
             }
@@ -245,7 +242,7 @@ impl Stripe {
             turn = turn.saturating_add(1);
             let is_last = broke || turn > NUMBERED_REFUND_KEYS;
             let key = match turn {
-                _ if is_last => anew(&request.operation, "again")?,
+                _ if is_last => unique(&request.operation, "again")?,
                 1 => key::operation(name)?,
                 turn => key::operation(format_args!("{name}/{turn}"))?,
             };
@@ -267,7 +264,7 @@ impl Stripe {
 fn reversal_of(charge: &Charge, disputes: &[Dispute]) -> Reversal {
     let refunded_cents = charge.amount_refunded.max(0);
     let left = charge.amount.saturating_sub(refunded_cents).max(0);
-    let taken = disputes.iter().filter(|dispute| dispute.took());
+    let taken = disputes.iter().filter(|dispute| dispute.withholds_money());
     let disputed_cents = taken.fold(0_i64, |sum, dispute| {
         let cents = match dispute.currency == charge.currency {
             true => dispute.amount.max(0),
@@ -275,7 +272,7 @@ fn reversal_of(charge: &Charge, disputes: &[Dispute]) -> Reversal {
         };
         sum.saturating_add(cents)
     });
-    let newest = disputes.iter().rev().filter_map(Dispute::in_domain);
+    let newest = disputes.iter().rev().filter_map(Dispute::to_domain);
     Reversal {
         refunded_cents,
         disputed_cents,

@@ -11,7 +11,7 @@ use crate::{Error, ErrorResponse, Form, id::ConfigurationId, key, prices::Stored
 const MAX_PRODUCTS: usize = 10;
 
 /// The form of a project's portal configuration. Subscriptions can be switched between these prices, at most
-/// [`MAX_PRODUCTS`], each of a product of its own; with none they cannot be switched.
+/// [`MAX_PRODUCTS`], each of its own product; without prices they cannot be switched.
 fn configuration(tiers: &[StoredPrice]) -> Form {
     const UPDATE: &str = "features[subscription_update]";
     let mut form = Form::new()
@@ -23,8 +23,8 @@ fn configuration(tiers: &[StoredPrice]) -> Form {
     if tiers.is_empty() {
         return form;
     }
-    // Upgrades apply and are paid at once, since their credits come at once. Downgrades and shorter cycles
-    // apply when the paid cycle ends: what was granted for it is not taken back.
+    // Upgrades apply and are paid at once, as their credits come at once. Downgrades and shorter cycles apply at the
+    // end of the paid cycle: granted credits are not taken back.
     let down = format!("{UPDATE}[schedule_at_period_end][conditions]");
     form = form
         .with(format!("{UPDATE}[default_allowed_updates][0]"), "price")
@@ -40,17 +40,16 @@ fn configuration(tiers: &[StoredPrice]) -> Form {
     form
 }
 
-/// A configuration, as far as it is read.
+/// A portal configuration.
 #[derive(Debug, Deserialize)]
 struct Configuration {
     id: ConfigurationId,
 }
 
-/// A visit to the portal. Anybody who has its URL acts as the customer for a short time, so it is neither logged
-/// nor stored: the type cannot be printed.
+/// A portal session. Anybody with its URL acts as the customer for a short time, so it is never logged or stored: the
+/// type cannot be printed.
 #[derive(Deserialize)]
 struct PortalSession {
-    /// Where to send the customer.
     url: String,
 }
 
@@ -69,7 +68,7 @@ impl Stripe {
             }
             visited => return visited,
         }
-        // The configuration, or a price or product that it lists, was archived or deleted.
+        // The configuration, or a listed price or product, was archived or deleted.
         self.shared.memory.forget_all(self.project).await?;
         for (_, price) in &request.offered {
             self.uncache_price(price);
@@ -83,14 +82,13 @@ impl Stripe {
             .with("customer", &request.customer)
             .with("configuration", configuration)
             .with_some("return_url", request.return_url);
-        // Each visit is a new session.
-        let key = key::anew("portal")?;
+        let key = key::unique("portal")?;
         let path = ["billing_portal", "sessions"];
         let visit: PortalSession = self.client.post(&path, &form, &key).await?;
         Ok(visit.url)
     }
 
-    /// The configuration for an offer, stored under a hash of its form: the same offer is created once.
+    /// The configuration for an offer, stored by a hash of its form, so that the same offer is created once.
     async fn configuration(&self, request: &PortalRequest<'_>) -> Result<ConfigurationId, Error> {
         let mut tiers = Vec::new();
         for (product, price) in request.offered.iter().take(MAX_PRODUCTS) {
@@ -105,7 +103,7 @@ impl Stripe {
         if let Some(existing) = existing.and_then(|id| ConfigurationId::new(id).ok()) {
             return Ok(existing);
         }
-        let key = key::anew(format_args!("portal/{}", self.project))?;
+        let key = key::unique(format_args!("portal/{}", self.project))?;
         let path = ["billing_portal", "configurations"];
         let Configuration { id } = self.client.post(&path, &form, &key).await?;
         memory

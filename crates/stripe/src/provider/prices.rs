@@ -1,5 +1,4 @@
-//! Recurring prices in Stripe's catalog, created there when they are first bought. Each is found by the id of
-//! ours, its lookup key.
+//! Recurring prices in Stripe's catalog, created when first bought, and found by our id as lookup key.
 
 use domain::catalog::{Price, Product};
 
@@ -10,7 +9,7 @@ use crate::{
 };
 
 impl Stripe {
-    /// Stripe's price for one of ours that recurs.
+    /// Stripe's price for one of our recurring ones.
     pub(super) async fn tier(
         &self,
         product: &Product,
@@ -30,8 +29,7 @@ impl Stripe {
         }
     }
 
-    /// A new Stripe price in place of one that cannot be sold any more: somebody archived or deleted it, or its
-    /// product.
+    /// A new Stripe price in place of one that was archived or deleted, or whose product was.
     pub(super) async fn recreate_price(
         &self,
         product: &Product,
@@ -41,10 +39,10 @@ impl Stripe {
         self.make_tier(product, price).await
     }
 
-    /// Always with a fresh idempotency key: under an old one Stripe repeats its answer for a day, even if that
-    /// was a failure, or the price was archived since.
+    /// Always with a unique idempotency key: under an old one Stripe would replay its answer for a day, even a failure,
+    /// or after the price was archived.
     async fn make_tier(&self, product: &Product, price: &Price) -> Result<StoredPrice, Error> {
-        let key = key::anew(format_args!("price/{}", price.id))?;
+        let key = key::unique(format_args!("price/{}", price.id))?;
         let form = prices::form(product, price);
         let stored = self.client.post(&["prices"], &form, &key).await?;
         Ok(self.cache_price(price, stored))

@@ -1,4 +1,4 @@
-//! What a subscription and its invoices say of its tier, its status and its time.
+//! Reads tier, status and time of a subscription and its invoices.
 
 use domain::{id::PriceId, time::Timestamp, wallet::SubscriptionStatus as Status};
 
@@ -7,9 +7,9 @@ use crate::{
     subscriptions::{Subscription, SubscriptionItem, SubscriptionStatus},
 };
 
-/// The item of a subscription that is billed by one of our prices.
+/// The subscription item that one of our prices bills.
 pub(super) struct Tier<'a> {
-    /// The item; where none is ours, the first one.
+    /// The item, or the first one if none is ours.
     pub(super) item: Option<&'a SubscriptionItem>,
     /// Our price of that item.
     pub(super) price: Option<PriceId>,

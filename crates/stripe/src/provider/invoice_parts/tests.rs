@@ -1,5 +1,5 @@
 //! Bills of any sequence of changes to a subscription, as Stripe writes them: credits are in proportion to the money,
-//! in whatever order lines and reports are.
+//! in any order of lines and reports.
 
 #![allow(
     clippy::arithmetic_side_effects,

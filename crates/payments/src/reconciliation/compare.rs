@@ -1,11 +1,11 @@
-//! Decides whether an item of the provider's lists matches what is known here. A pure function.
+//! Compares an item of the provider's lists with what is stored here. A pure function.
 
 use domain::id::OrderId;
 use payments_port::{Movement, ProviderListItem};
 
 use super::result::{Difference, DifferenceKind};
 
-/// What is known here of an item's charge.
+/// What is stored here about an item's charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Attribution {
     /// It paid this order.
@@ -14,16 +14,16 @@ pub(super) enum Attribution {
     Unfulfilled,
     /// It should be an order's, but no order has it.
     Ours(Option<OrderId>),
-    /// Nothing is known of it: it is another product's.
+    /// Nothing: it is another product's.
     Nothing,
 }
 
-/// What an order says of its money.
+/// An order's amounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OrderAmounts {
     pub(super) order: OrderId,
     pub(super) paid: bool,
-    /// Whether the item's payment is the order's only one: an invoice may be paid by several.
+    /// Whether the item's payment is the order's only one.
     pub(super) whole: bool,
     pub(super) amount_cents: i64,
     pub(super) currency: Box<str>,
@@ -31,12 +31,15 @@ pub(super) struct OrderAmounts {
     pub(super) disputed_cents: i64,
 }
 
-/// How an item differs from what is known here; `None`: it matches.
-pub(super) fn judge(entry: &ProviderListItem, attribution: &Attribution) -> Option<Difference> {
+/// How an item differs from what is stored here; `None` if it matches.
+pub(super) fn compare_item(
+    entry: &ProviderListItem,
+    attribution: &Attribution,
+) -> Option<Difference> {
     let charge = &entry.charge;
     let (order, (kind, provider_cents, order_cents)) = match attribution {
         Attribution::Nothing | Attribution::Unfulfilled => return None,
-        // All of it was refunded: nobody is owed anything for it.
+        // It was refunded in full.
         Attribution::Ours(_) if charge.refunded_cents >= charge.amount_cents => return None,
         Attribution::Ours(order) => {
             let unplaced = (DifferenceKind::Unplaced, charge.amount_cents, None);
@@ -59,7 +62,7 @@ pub(super) fn judge(entry: &ProviderListItem, attribution: &Attribution) -> Opti
     })
 }
 
-/// How an item differs from its order, with the amounts that differ: the provider's and the order's.
+/// How an item differs from its order, with both amounts: the provider's and the order's.
 fn compare(
     entry: &ProviderListItem,
     facts: &OrderAmounts,
@@ -73,7 +76,7 @@ fn compare(
     if facts.currency != charge.currency {
         return Some((Currency, taken, Some(facts.amount_cents)));
     }
-    // One of several payments of an order is at most the order's amount.
+    // One of several payments is at most the order's amount.
     let fits = |part: i64, all: i64| {
         if facts.whole {
             part == all
@@ -93,7 +96,7 @@ fn compare(
             withheld_cents,
             currency,
         } => {
-            // Amounts in different currencies compare only as zero or not.
+            // Amounts in different currencies are compared only as zero or not.
             let least = match *currency == facts.currency {
                 true => *withheld_cents,
                 false => (*withheld_cents).min(1),
@@ -150,7 +153,7 @@ mod tests {
     }
 
     fn kind(entry: &ProviderListItem, facts: OrderAmounts) -> Option<DifferenceKind> {
-        judge(entry, &Attribution::Order(facts)).map(|difference| difference.kind)
+        compare_item(entry, &Attribution::Order(facts)).map(|difference| difference.kind)
     }
 
     fn disputed(withheld_cents: i64, currency: &str) -> ProviderListItem {
@@ -193,7 +196,7 @@ mod tests {
     fn what_went_back_is_what_the_order_says() {
         let back = |cents| entry(500, cents, Movement::Refunded { cents });
         assert_eq!(kind(&back(200), facts(500, 200, 0)), None);
-        let differs = judge(&back(200), &Attribution::Order(facts(500, 0, 0))).unwrap();
+        let differs = compare_item(&back(200), &Attribution::Order(facts(500, 0, 0))).unwrap();
         assert_eq!(differs.kind, DifferenceKind::Refund);
         assert_eq!(
             (differs.provider_cents, differs.order_cents),
@@ -252,12 +255,12 @@ mod tests {
     #[test]
     fn what_is_no_orders_waits_for_a_person_or_is_nobodys_here() {
         let taken = entry(500, 0, Movement::Taken);
-        assert_eq!(judge(&taken, &Attribution::Nothing), None);
-        assert_eq!(judge(&taken, &Attribution::Unfulfilled), None);
-        let differs = judge(&taken, &Attribution::Ours(Some(ORDER))).unwrap();
+        assert_eq!(compare_item(&taken, &Attribution::Nothing), None);
+        assert_eq!(compare_item(&taken, &Attribution::Unfulfilled), None);
+        let differs = compare_item(&taken, &Attribution::Ours(Some(ORDER))).unwrap();
         assert_eq!(differs.kind, DifferenceKind::Unplaced);
         assert_eq!(differs.provider_cents, 500);
         let gone = entry(500, 500, Movement::Taken);
-        assert_eq!(judge(&gone, &Attribution::Ours(None)), None);
+        assert_eq!(compare_item(&gone, &Attribution::Ours(None)), None);
     }
 }
