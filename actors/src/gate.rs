@@ -85,14 +85,14 @@ mod tests {
     async fn closing_waits_for_the_last_one() {
         let gate = std::sync::Arc::new(InFlightLimiter::new(3));
         gate.enter(1).unwrap();
-        let closing = tokio::spawn({
+        let close_task = tokio::spawn({
             let gate = gate.clone();
             async move { gate.close().await }
         });
         tokio::task::yield_now().await;
         assert_eq!(gate.enter(1), Err(Error::Unavailable));
-        assert!(!closing.is_finished());
+        assert!(!close_task.is_finished());
         gate.leave(1);
-        closing.await.unwrap();
+        close_task.await.unwrap();
     }
 }

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_keeps_to_its_share() {
+    fn growth_keeps_to_its_share() {
         let shares = Shares::new(16);
         let mut share = shares.share(1, None);
         assert!(share.grow(8));

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_hears_of_its_own_wallet_and_of_many_changes_once() {
+    fn a_watcher_is_notified_of_its_own_wallet_and_of_many_changes_once() {
         let watches = Watches::new(20);
         let mut watcher = watches.watch(ONE, WHO).unwrap();
         let other = watches.watch(OTHER, WHO).unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn when_the_service_stops_all_hear_of_it_and_nobody_comes() {
+    fn when_the_service_stops_all_watchers_end_and_no_more_are_added() {
         let watches = Watches::new(20);
         let mut watcher = watches.watch(ONE, WHO).unwrap();
         watches.close();

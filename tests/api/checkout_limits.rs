@@ -178,7 +178,7 @@ async fn a_project_does_not_use_up_the_checkouts_of_another() {
 }
 
 #[tokio::test]
-async fn orders_that_nobody_pays_do_not_pile_up() {
+async fn unpaid_orders_do_not_pile_up() {
     let shop = StripeShop::open().await;
     for _ in 0..100 {
         shop.open_checkout("ann").await;

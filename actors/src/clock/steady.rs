@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_forwards_is_followed_at_twice_real_speed_and_shown_meanwhile() {
+    fn a_jump_forwards_is_followed_at_twice_real_speed_and_shown() {
         let clock = old_clock();
         step(&clock, 10 * MINUTE);
         assert_eq!(pass(&clock, 100), 100, "seen with the first look");
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_asking_for_a_day_is_no_step() {
+    fn a_day_without_readings_is_no_step() {
         let clock = clock();
         let day = 24 * 60 * MINUTE;
         step(&clock, day);

@@ -126,7 +126,7 @@ impl Command for Extend {
     }
 }
 
-/// The record of a hold's closing, if it was closed.
+/// The record that closed a hold, if any.
 pub(super) fn closing_record(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
     turn.prior(RecordKey::HoldClosed(hold.serial))
 }

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_entries_with_one_hash_the_newest_that_matches_is_found() {
+    fn of_two_entries_with_one_hash_the_newest_match_is_found() {
         let mut recent = Recent::default();
         let hash = RecordKey::Deduct("k1").hash(&WALLET);
         for (version, key) in [(1, "k1"), (2, "other"), (3, "k1"), (4, "another")] {

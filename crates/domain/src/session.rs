@@ -85,7 +85,7 @@ impl FromIterator<Permission> for Permissions {
 pub enum SessionOwner {
     /// The project's own user.
     User(ExternalUserId),
-    /// Whoever knows the recovery code.
+    /// The holder of the recovery code.
     Code(RecoveryCode),
 }
 

@@ -119,7 +119,7 @@ impl Payments {
     ///
     /// # Errors
     ///
-    /// [`notes::Error`] when a note cannot be read: each note stands for a promise, and nothing is started without it.
+    /// [`notes::Error`] when a note cannot be read: each note records a promise, and nothing is started without it.
     pub fn new(
         handle: Handle,
         catalog: Arc<CatalogStore>,

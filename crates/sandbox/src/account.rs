@@ -1,5 +1,5 @@
-//! One account as a value: it answers as a server would, without a server, a clock or storage. The sandbox has
-//! one behind the store for each project; tests use one directly. Nothing happens in it by itself.
+//! One account as a value: it answers like a server, without a server, a clock or storage. The sandbox has one behind
+//! the store for each project; tests use one directly.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub struct SandboxReply {
     pub answer: Answer,
     /// Whether it repeats the answer to an earlier request with the same idempotency key.
     pub is_replayed: bool,
-    /// What is wrong with the request itself; `None` also for a refusal that depends on the account's state.
+    /// What is wrong with the request itself; `None` also for a refusal by the account's state.
     pub fault: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Account {
         Self(books)
     }
 
-    /// Shows invoices' lines as these settings say.
+    /// Shows invoices' lines by these settings.
     pub fn list_lines(&mut self, settings: &FaultProfile) {
         self.0.listing = settings.listing();
     }
@@ -79,7 +79,7 @@ impl Account {
         }
     }
 
-    /// Pays a session by card, or settles its pending payment.
+    /// Pays a session by card, or completes its pending payment.
     ///
     /// # Errors
     ///
@@ -116,14 +116,14 @@ impl Account {
         self.0.view(id)
     }
 
-    /// The object with this id as it is stored, which is another shape.
+    /// The object with this id in its stored shape.
     #[must_use]
     pub fn note(&self, id: &str) -> Option<Map<String, Value>> {
         let note = self.0.note(id)?;
         serde_json::from_str(&note.text()).ok()
     }
 
-    /// Puts an object, in its stored shape, into the account; one without a number, `n`, is the newest.
+    /// Puts an object in its stored shape into the account; one without a number, `n`, is the newest.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
-//! What Stripe does to callers beyond answering: long answers, short lists, missing permissions, rate limits,
-//! late events, and another product's objects in the same account. It works on requests and answers alone, by
-//! method, path, key and time: it does not know how objects are stored, and never changes one.
+//! Stripe's behaviour beyond correct answers: long responses, short lists, missing permissions, rate limits, late
+//! events, and another product's objects in the same account. It works on requests and responses alone, by method,
+//! path, key and time; it never sees how objects are stored, and changes none.
 
 mod exchange;
 mod foreign;
@@ -28,7 +28,7 @@ pub use permissions::permission;
 use refusal::broken;
 pub use settings::FaultProfile;
 
-/// Most events, failed idempotency keys and bank debits to remember, of each.
+/// The most remembered events, failed idempotency keys and bank debits, of each.
 const MAX_REMEMBERED: usize = 100_000;
 
 /// One account's fault profile, and what has to be remembered for it.
@@ -38,19 +38,19 @@ pub struct FaultInjector {
     foreign: ForeignSales,
     endpoints: HashMap<String, Pace>,
     account: Pace,
-    /// Objects that an event named, with the number of reads that still find nothing.
+    /// Objects that an event named, with how many more reads find nothing.
     unread: HashMap<String, u32>,
     /// Events whose objects were added to `unread`.
     seen_events: HashSet<String>,
-    /// Idempotency keys under which a failure is kept.
+    /// Idempotency keys with a stored failure.
     failed: HashSet<String>,
     /// Bank debits to fail: the instant in seconds since the Unix epoch, and the payment.
     debits: BTreeSet<(i64, String)>,
 }
 
 impl FaultInjector {
-    /// Applies settings, at the account's time in seconds since the Unix epoch. The other product's sales keep
-    /// their times unless their number or days change.
+    /// Applies settings, at the account's time in seconds since the Unix epoch. Background sales keep their times
+    /// unless their number or days change.
     pub fn switch(&mut self, settings: FaultProfile, now: i64) {
         let sales = |of: &FaultProfile| (of.foreign_sales, of.foreign_days);
         if sales(&settings) != sales(&self.settings) {
@@ -91,7 +91,7 @@ impl FaultInjector {
         Ok(answer.into())
     }
 
-    /// An event as a webhook delivers it. Where `missing_reads` is set, its object cannot be read for a while.
+    /// An event as a webhook delivers it. With `missing_reads` its object cannot be read for a while.
     #[must_use]
     pub fn event(&mut self, mut event: Value) -> Value {
         self.finish(&mut event);
@@ -106,7 +106,7 @@ impl FaultInjector {
         Some(event)
     }
 
-    /// Whether a payment that is begun now is a bank debit, which fails later.
+    /// Whether a new payment is a bank debit, which fails later.
     pub fn begin_debit(&mut self, payment: &str, now: i64) -> bool {
         let after = i64::from(self.settings.debits_fail_after_seconds);
         if after == 0 || self.debits.len() >= MAX_REMEMBERED {
@@ -139,7 +139,7 @@ impl FaultInjector {
         }
     }
 
-    /// What is answered without asking the account, checked in Stripe's order.
+    /// The response without the account, checked in Stripe's order.
     fn refuse(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let status = self.settings.away;
         let outcome = (status > 0)
@@ -179,7 +179,7 @@ impl FaultInjector {
         None
     }
 
-    /// The failure of a POST, which its idempotency key keeps and repeats.
+    /// The failure of a POST, replayed under its idempotency key.
     fn failed_before(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let operation = request.operation.filter(|_| request.method == "POST")?;
         if self.failed.contains(operation) {
@@ -194,8 +194,7 @@ impl FaultInjector {
         Some(broken(500).into())
     }
 
-    /// Reads that are not passed on as they are: of the other product's objects, and of lists that have them or
-    /// are late.
+    /// Reads that are rewritten: of the other product's objects, and of lists that contain them or are late.
     fn rewrite_read<E>(
         &self,
         request: &Request<'_>,
@@ -248,7 +247,7 @@ impl FaultInjector {
     }
 }
 
-/// The kind and the id of the one object that is read: `/v1/checkout/sessions/cs_1`.
+/// The kind and id of the object that is read: `/v1/checkout/sessions/cs_1`.
 fn named<'a>(request: &Request<'a>) -> Option<(String, &'a str)> {
     let (path, id) = request.path.strip_prefix("/v1/")?.rsplit_once('/')?;
     let kind = path.trim_end_matches('s').replace('/', ".");

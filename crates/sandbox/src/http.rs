@@ -23,7 +23,7 @@ mod portal;
 
 use api::ApiKind;
 
-/// Largest request body: requests have a few short fields.
+/// The largest request body.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub(super) fn router(sandbox: Sandbox) -> Router {
@@ -72,14 +72,14 @@ impl Sandbox {
         Some((project, self.0.host.settings(project)?))
     }
 
-    /// Delivers what is due in the background: the caller may be the very server that the webhooks go to, and
-    /// they are retried either way.
+    /// Delivers webhooks in the background: the caller may be the server that receives them, and they are retried
+    /// anyway.
     fn deliver_behind(&self, project: ProjectId) {
         let store = Arc::clone(&self.0);
         tokio::spawn(async move { webhooks::deliver(&store, project).await });
     }
 
-    /// Works on a project's books, once all that was due before has happened.
+    /// Works on a project's state, after everything due before.
     async fn work<T: Send + 'static>(
         &self,
         project: ProjectId,
@@ -90,7 +90,7 @@ impl Sandbox {
     }
 }
 
-/// Draws a page of a project, given its books and the shop's name.
+/// Renders a page of a project from its state and the shop's name.
 async fn drawn(
     sandbox: &Sandbox,
     project: &str,
@@ -107,8 +107,8 @@ async fn drawn(
     }
 }
 
-/// Does what a form or a script asks for on a page. When this returns, it is durable and its webhooks are
-/// delivered, so the shop knows before the buyer comes back.
+/// Does an action of a form or a script on a page. When this returns, it is durable and its webhooks are delivered, so
+/// the shop is notified before the buyer comes back.
 async fn acted<T: Send + 'static>(
     sandbox: &Sandbox,
     project: ProjectId,
@@ -127,7 +127,7 @@ fn ended(browser: bool, failure: &Failure) -> Response {
     }
 }
 
-/// The response where there is no such page or action.
+/// The response for a missing page or action.
 fn absent(browser: bool, kind: &str, id: &str) -> Response {
     match browser {
         true => pages::nothing(),
@@ -135,7 +135,7 @@ fn absent(browser: bool, kind: &str, id: &str) -> Response {
     }
 }
 
-/// Whether a person's browser asks, rather than a script.
+/// Whether the caller is a browser rather than a script.
 fn is_browser(headers: &HeaderMap) -> bool {
     let accept = headers.get_all(header::ACCEPT).iter();
     accept

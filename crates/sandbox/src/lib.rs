@@ -21,18 +21,18 @@ mod pages;
 mod store;
 mod webhooks;
 
-/// A boxed future, as the traits here return.
+/// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What the sandbox needs from the service around it. Called often: must not block.
+/// What the sandbox needs from the service. Called often, so it must not block.
 pub trait Host: Send + Sync + 'static {
-    /// A project's settings; `None`: no such project, or it has another provider: all its routes answer 404.
+    /// A project's settings; `None` without a sandbox: all its routes answer 404.
     fn settings(&self, project: ProjectId) -> Option<Settings>;
     /// The present instant by the project's own clock.
     fn now(&self, project: ProjectId) -> Timestamp;
-    /// The real present instant. Webhooks are signed with it, since receivers check their age by a real clock.
+    /// The real instant, which signs webhooks, since receivers check their age.
     fn wall_clock(&self) -> Timestamp;
-    /// A project's secrets; `None`: its API answers 404 and no webhooks are sent.
+    /// A project's secrets; without them its API answers 404 and no webhooks are sent.
     fn keys(&self, project: ProjectId) -> Option<Keys>;
     /// This server's public base URL, for example `http://127.0.0.1:8787`, without a trailing slash.
     fn public_url(&self) -> String;
@@ -40,7 +40,7 @@ pub trait Host: Send + Sync + 'static {
     fn webhook_url(&self, project: ProjectId) -> String;
 }
 
-/// How a project's sandbox behaves.
+/// The settings of a project's sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// The shop's name, as pages show it.
@@ -49,7 +49,7 @@ pub struct Settings {
     pub delay_seconds: u32,
     /// Deliveries of each event beyond the first.
     pub duplicates: u32,
-    /// Whether events that are due together go out in another order than they happened.
+    /// Whether events that are due together are sent out of order.
     pub shuffle: bool,
 }
 
@@ -75,8 +75,8 @@ pub trait NoteStore: Send + Sync + 'static {
         &self,
         project: ProjectId,
     ) -> BoxFuture<'static, Result<Vec<(String, String)>, NoteStoreError>>;
-    /// Saves objects, or deletes those that are `None`. One call is atomic, and durable once it returns; it has
-    /// less than 40 KB.
+    /// Saves objects, or deletes those that are `None`. One call is atomic and durable once it returns, and has less
+    /// than 40 KB.
     fn save(
         &self,
         project: ProjectId,
@@ -107,7 +107,7 @@ pub fn check_object(id: &str, json: &str) -> Result<(), String> {
 /// Why the sandbox cannot answer. Never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Its objects cannot be read or saved. Whether a change was made is unknown.
+    /// Its objects cannot be read or saved. The outcome is unknown.
     #[error("the sandbox's objects cannot be read or saved: {0}")]
     Notes(#[from] NoteStoreError),
     /// The system has no randomness, or the sandbox itself is defective.
@@ -120,8 +120,8 @@ pub enum Error {
 pub struct Sandbox(Arc<store::Store>);
 
 impl Sandbox {
-    /// All projects' sandboxes over the saved objects, each with this fault profile until a script changes it.
-    /// Reads nothing before the first request.
+    /// All projects' sandboxes over the saved objects, with this initial fault profile. Reads nothing before the first
+    /// request.
     #[must_use]
     pub fn new(
         host: Arc<dyn Host>,
@@ -143,7 +143,7 @@ impl Sandbox {
         project_state.injector.lock().settings().clone()
     }
 
-    /// Sets a project's fault profile until it is set again or the server restarts.
+    /// Sets a project's fault profile until the server restarts.
     pub fn set_fault_profile(
         &self,
         project: ProjectId,
@@ -153,9 +153,8 @@ impl Sandbox {
         project_state.injector.lock().switch(fault_profile, now);
     }
 
-    /// The next instant of the project's clock at which something happens by itself: a session closes, a cycle
-    /// renews, a payment is tried again, a subscription ends, a webhook goes out. For stepping a test clock.
-    /// `None` also where the project has no sandbox.
+    /// The next instant of the project's clock at which something is due: a session closes, a cycle renews, a payment
+    /// is retried, a subscription ends, a webhook is sent. For stepping a test clock. `None` also without a sandbox.
     ///
     /// # Errors
     ///
@@ -173,12 +172,12 @@ impl Sandbox {
         Ok(next.map(|seconds| Timestamp(seconds.saturating_mul(1000))))
     }
 
-    /// Does what is due by the project's clock now, and delivers the webhooks that are due; returns
-    /// once they are delivered, or have failed for now.
+    /// Does what is due by the project's clock, and delivers due webhooks; returns once they are delivered or have
+    /// failed for now.
     ///
     /// # Errors
     ///
-    /// See [`Error`]. A webhook that is not accepted is no error: it is tried again.
+    /// See [`Error`]. A rejected webhook is no error: it is retried.
     pub async fn run_due(&self, project: ProjectId) -> Result<(), Error> {
         if self.0.host.settings(project).is_none() {
             return Ok(());

@@ -26,7 +26,7 @@ pub(super) struct Page {
     leads_to: Vec<String>,
 }
 
-/// An error message for the checkout page, and what the buyer had typed there.
+/// An error message for the checkout page, and what the buyer typed.
 #[derive(Default)]
 pub(super) struct Notice {
     /// Message beside the buttons.
@@ -47,7 +47,7 @@ impl Notice {
 }
 
 impl Page {
-    /// `leads_to`: URLs that a form's answer may redirect the browser to.
+    /// `leads_to` has the URLs that a form's response may redirect to.
     fn new<'a>(title: &str, body: &Markup, leads_to: impl IntoIterator<Item = &'a str>) -> Self {
         let page = html! {
             (DOCTYPE)
@@ -73,7 +73,7 @@ impl Page {
     }
 
     pub(super) fn answer(self, status: StatusCode) -> Response {
-        // Browsers apply `form-action` to redirects after a form, too: so the shop's origins are listed.
+        // Browsers apply `form-action` to redirects after a form, so the shop's origins are listed.
         let mut policy = String::from(
             "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; \
              frame-ancestors 'none'; form-action 'self'",
@@ -112,7 +112,7 @@ fn origin(url: &str) -> Option<String> {
     (plain && matches!(url.scheme(), "http" | "https")).then(|| url.origin().ascii_serialization())
 }
 
-/// The answer where there is no such page, or no longer.
+/// The response for a missing page.
 pub(super) fn nothing() -> Response {
     let text = "The link may be old or incomplete. Go back to the shop and start again.";
     let page = message_page("Not found", "This page does not exist", text);
@@ -131,7 +131,7 @@ fn message_page(title: &str, heading: &str, text: &str) -> Page {
     Page::new(title, &body, [])
 }
 
-/// The way back to the shop, where it named one.
+/// The link back to the shop, if it named one.
 fn back(to: Option<&str>, label: &str) -> Markup {
     html! {
         @if let Some(to) = to {
@@ -140,7 +140,7 @@ fn back(to: Option<&str>, label: &str) -> Markup {
     }
 }
 
-/// An error message, where there is one.
+/// An error message, if any.
 fn alert(message: Option<&str>, id: &str) -> Markup {
     html! {
         @if let Some(message) = message {

@@ -1,6 +1,5 @@
-//! Each project's books behind a lock of their own: loaded at the first request, saved before a change is
-//! answered. A failed save drops the books from memory, so that the next read shows what was really saved. They
-//! are not locked while a webhook is delivered.
+//! Each project's state behind its own lock: loaded at the first request, saved before the response. A failed save
+//! drops it from memory, so that the next read shows what was saved. It is not locked while a webhook is delivered.
 
 use std::sync::Arc;
 
@@ -22,10 +21,9 @@ use super::{
 };
 use crate::core::prelude::*;
 
-/// Most bytes of one save.
 const MAX_SAVE_BYTES: usize = 39_000;
 
-/// All projects' books.
+/// All projects' states.
 pub(super) struct Store {
     pub(super) host: Arc<dyn Host>,
     note_store: Arc<dyn NoteStore>,
@@ -40,7 +38,7 @@ pub(super) struct ProjectState {
     books: Mutex<Option<Books>>,
     /// Held while webhooks are delivered: one task at a time.
     pub(super) delivering: Mutex<()>,
-    /// Faults that a script ordered.
+    /// Faults requested by a script.
     pub(super) faults: parking_lot::Mutex<Faults>,
     /// Its fault profile. Where both are locked, the books are locked first.
     pub(super) injector: parking_lot::Mutex<FaultInjector>,
@@ -56,7 +54,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// The error of work that nothing can refuse.
+    /// The error of work that cannot be refused.
     pub(super) fn plain(self) -> Error {
         match self {
             Self::Refused(refusal) => Error::Broken(refusal.message),
@@ -95,8 +93,8 @@ impl Store {
         Arc::clone(&project_state)
     }
 
-    /// Runs work on a project's books at the present of its clock. Changes are durable before this returns. It
-    /// goes on if the caller goes away: half-saved books would be worse.
+    /// Runs work on a project's state at its clock's instant. Changes are durable before this returns. It continues if
+    /// the caller disconnects, because a half-saved state would be worse.
     pub(super) async fn at<T, F>(
         self: &Arc<Self>,
         project: ProjectId,
@@ -120,7 +118,7 @@ impl Store {
     {
         let project_state = self.project_state(project);
         let mut slot = project_state.books.lock().await;
-        // Taken out, so that the books are loaded again after any failure on the way.
+        // Taken out, so that the state is loaded again after a failure.
         let mut books = match slot.take() {
             Some(books) => books,
             None => self.load(project).await.map_err(Failure::Broken)?,
@@ -196,7 +194,7 @@ impl Store {
                 .take_debit(self.now(project));
             let Some(session) = debit else { return Ok(()) };
             let fail = move |books: &mut Books| {
-                // Refused where it was settled or failed by hand before.
+                // Refused if it was completed or failed before.
                 let failed = checkout::act(books, &session, Action::Fail, &Buyer::default());
                 drop(failed);
                 Ok(())

@@ -1,5 +1,5 @@
-//! Delivers webhooks: signed, in order unless the settings shuffle them, retried when they are not accepted. At
-//! least once: a delivery is recorded afterwards, so a crash in between repeats it.
+//! Delivers webhooks: signed, in order unless shuffled, and retried. A delivery is recorded afterwards, so a crash in
+//! between repeats it.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -38,29 +38,29 @@ impl WebhookClients {
     }
 }
 
-/// The URL of a target, and the secret to sign with; without a secret nothing is sent.
+/// The URL of a target, and its signing secret; without one nothing is sent.
 struct Address {
     url: String,
     secret: Option<SigningSecret>,
 }
 
-/// An event on its way to one target.
+/// An event for one target.
 struct Delivery {
     event: String,
-    /// The webhook endpoint; `None`: the project itself.
+    /// The webhook endpoint; `None` for the project itself.
     endpoint: Option<String>,
-    /// `None`: the endpoint was deleted or disabled, so the event counts as accepted.
+    /// `None` if the endpoint was deleted or disabled: the event counts as accepted.
     address: Option<Address>,
     body: Arc<str>,
     copies: u32,
-    /// For each copy that was sent, whether it was accepted.
+    /// Whether each sent copy was accepted.
     accepted: Vec<bool>,
 }
 
-/// Delivers what is due, once a delivery that is under way has ended.
+/// Delivers what is due, after a running delivery.
 pub(super) async fn deliver(store: &Arc<Store>, project: ProjectId) -> Result<(), Error> {
     let store = Arc::clone(store);
-    // Goes on if the caller goes away, like work on the books.
+    // Continues if the caller disconnects.
     let task = tokio::spawn(async move {
         let project_state = store.project_state(project);
         let _turn = project_state.delivering.lock().await;
@@ -162,7 +162,7 @@ async fn note(
     Ok(())
 }
 
-/// Sends each delivery once, then the further copies that the project itself still gets.
+/// Sends each delivery once, then further copies for the project itself.
 async fn send_all(store: &Store, due: &mut [Delivery], copies: u32) {
     let mut gone = BTreeSet::new();
     for copy in 0..copies {
@@ -172,7 +172,7 @@ async fn send_all(store: &Store, due: &mut [Delivery], copies: u32) {
             }
             let accepted = match &delivery.address {
                 None => true,
-                // Nobody answers there: the other deliveries need not try.
+                // No answer: the other deliveries need not try.
                 Some(_) if gone.contains(&delivery.endpoint) => false,
                 Some(address) => {
                     let accepted = send(store, address, delivery.body.to_string()).await;
@@ -187,8 +187,8 @@ async fn send_all(store: &Store, due: &mut [Delivery], copies: u32) {
     }
 }
 
-/// Whether a URL is this server's own or, where that is on loopback, on loopback, too: the holder of a
-/// sandbox's key must not be able to make this server call other hosts.
+/// Whether a URL is this server's own, or also on loopback as this server: the holder of a sandbox's key must not be
+/// able to call other hosts.
 fn is_allowed_target(own: &str, url: &str) -> bool {
     let (Ok(url), Ok(own)) = (Url::parse(url), Url::parse(own)) else {
         return false;
@@ -211,7 +211,7 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Sends one webhook and returns whether it was accepted; `None`: no answer.
+/// Sends one webhook and returns whether it was accepted; `None` without an answer.
 async fn send(store: &Store, to: &Address, body: String) -> Option<bool> {
     let secret = to.secret.as_ref()?;
     let url = Url::parse(&to.url).ok()?;

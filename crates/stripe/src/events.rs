@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_left_alone_and_what_names_nothing_is_said() {
+    fn foreign_events_are_ignored_and_events_without_an_object_reported() {
         assert_eq!(
             provider_event("radar.early_fraud_warning.created", "7"),
             Ok(None)

@@ -57,7 +57,7 @@ pub struct Metadata {
 
 impl<'de> Deserialize<'de> for Metadata {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // `null` stands for none.
+        // `null` means none.
         let all: Option<BTreeMap<String, Value>> = Option::deserialize(from)?;
         let texts = all.unwrap_or_default().into_iter();
         let texts = texts.filter_map(|(key, value)| Some((key, value.as_str()?.to_owned())));

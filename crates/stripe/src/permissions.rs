@@ -46,7 +46,7 @@ pub enum PermissionNeed {
 pub struct StripeEndpoint {
     /// HTTP method of the call.
     pub method: Method,
-    /// Path below `/v1/`; `{}` stands for an id.
+    /// Path below `/v1/`; `{}` in place of ids.
     pub path: &'static str,
     /// The resource that the key needs a permission for.
     pub resource: &'static Resource,
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_is_told_by_its_verb_and_its_path() {
+    fn an_endpoint_is_recognised_by_method_and_path() {
         let of = |verb: &str, path: &str| {
             let found = ENDPOINTS.iter().find(|endpoint| endpoint.is(verb, path));
             found.map(|endpoint| endpoint.permission().to_string())

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buyer_gets_their_own_code_or_everybodys_and_nobody_elses() {
+    fn a_buyer_gets_their_own_code_or_everybodys() {
         let code = |id: &str, customer: Option<&str>| PromotionCode {
             id: PromotionCodeId::new(id).unwrap(),
             code: "X".into(),

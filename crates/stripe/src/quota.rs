@@ -58,7 +58,7 @@ pub(super) struct Quota {
 struct Rates {
     all: Rate,
     of_a_kind: HashMap<String, Rate>,
-    fresh: Rate,
+    initial: Rate,
 }
 
 /// A number of requests a second with a small burst (the generic cell rate algorithm).
@@ -146,7 +146,7 @@ impl Quota {
         let rates = rates.map(|(all, of_a_kind)| Rates {
             all: Rate::new(all, now),
             of_a_kind: HashMap::new(),
-            fresh: Rate::new(of_a_kind, now),
+            initial: Rate::new(of_a_kind, now),
         });
         Self {
             rates: rates.map(Mutex::new),
@@ -242,7 +242,7 @@ impl Quota {
 impl Rates {
     /// The rates that a request of this kind counts against.
     fn of(&mut self, kind: &str) -> [&mut Rate; 2] {
-        let of_kind = self.of_a_kind.entry(kind.into()).or_insert(self.fresh);
+        let of_kind = self.of_a_kind.entry(kind.into()).or_insert(self.initial);
         [&mut self.all, of_kind]
     }
 }
@@ -258,7 +258,7 @@ mod tests {
     fn intervals(per_second: u32, key: &str) -> [u128; 2] {
         let quota = Quotas::new(per_second).of(key);
         let rates = quota.rates.as_ref().unwrap().lock();
-        [rates.all, rates.fresh].map(|rate| rate.interval.as_micros())
+        [rates.all, rates.initial].map(|rate| rate.interval.as_micros())
     }
 
     #[test]
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_waits_for_keeps_to_the_rate_but_for_a_few() {
+    async fn background_requests_keep_to_the_rate_after_a_burst() {
         let quota = Quota::new(Some((10, 10)));
         // Five at once, then ten a second.
         assert_eq!(
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_somebody_waits_for_goes_first_and_is_made_up_for() {
+    async fn requests_of_buyers_go_first_and_delay_the_background() {
         let quota = Quota::new(Some((10, 10)));
         let begun = Instant::now();
         for _ in 0..25 {

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_when_told_to_in_either_way() {
+    fn it_ends_by_either_cancellation_field() {
         for (fields, ending) in [
             (r#""cancel_at_period_end":true,"cancel_at":200"#, true),
             (r#""cancel_at_period_end":false,"cancel_at":200"#, true),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_it_from_going_on_is_taken_back_in_the_way_in_which_it_was_said() {
+    fn resuming_clears_the_field_that_was_set() {
         for (fields, form) in [
             ("", vec![]),
             (

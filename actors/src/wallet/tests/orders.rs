@@ -96,7 +96,7 @@ async fn a_minted_code_opens_its_wallet_as_soon_as_the_order_shows_it() {
 }
 
 #[tokio::test]
-async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
+async fn an_order_under_a_replaced_code_is_not_placed() {
     let service = Service::new().await;
     let (handle, scope) = (&service.handle, &service.scope);
     let (code, _) = handle.create_code(scope).await.unwrap();
@@ -138,7 +138,7 @@ async fn an_order_under_a_code_that_was_replaced_meanwhile_is_not_placed() {
 }
 
 #[tokio::test]
-async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_of_it() {
+async fn an_order_is_found_by_its_payment_before_it_is_reported() {
     let service = Service::new().await;
     let order = placed(&service).await;
     let (handle, scope) = (&service.handle, &service.scope);
@@ -176,7 +176,7 @@ async fn an_order_is_found_by_what_its_payment_is_called_before_anybody_is_told_
 
 /// A payment is applied however large its project events are.
 #[tokio::test]
-async fn the_largest_order_is_fulfilled_and_told_of_at_once() {
+async fn the_largest_order_is_fulfilled_and_reported_at_once() {
     let service = Service::new().await;
     let (handle, scope) = (&service.handle, &service.scope);
     let pairs = (0..20).map(|n| (format!("{n:040}").into(), "v".repeat(500).into()));

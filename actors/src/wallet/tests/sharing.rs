@@ -118,7 +118,7 @@ async fn a_rotation_releases_what_publishable_keys_hold_a_part_at_a_time() {
 }
 
 #[tokio::test]
-async fn whoever_comes_to_a_wallet_that_is_behind_finds_it_up_to_date() {
+async fn every_caller_finds_a_wallet_up_to_date() {
     let service = behind().await;
     let items = vec![
         (external("ann"), deduct(1990, "a")),

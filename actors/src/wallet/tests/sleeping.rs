@@ -96,7 +96,7 @@ async fn batches_over_more_wallets_than_room_do_not_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn nobody_is_woken_for_a_wallet_that_does_not_exist() {
+async fn a_missing_wallet_wakes_no_actor() {
     let service = Service::new().await;
     service.balance("nobody").await.unwrap_err();
     service.deduct("nobody", 1, "a").await.unwrap_err();

@@ -42,7 +42,7 @@ impl Service {
 }
 
 #[tokio::test]
-async fn a_watcher_is_told_of_nothing_before_it_is_durable() {
+async fn a_watcher_is_notified_only_of_durable_changes() {
     let service = Service::new().await;
     service.credit("ann", 10).await.unwrap();
     let mut watcher = service.watch("ann").await;

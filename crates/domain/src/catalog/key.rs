@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_told_by_its_ends() {
+    fn a_key_is_recognised_by_its_ends() {
         let key = drawn(KeyKind::Secret);
         assert_eq!(
             (key.first.as_str(), key.last.as_str()),

@@ -271,7 +271,7 @@ pub struct PriceChange {
 }
 
 impl PriceChange {
-    /// Checks the change by itself, whatever price it is for.
+    /// Checks the change by itself.
     ///
     /// # Errors
     ///

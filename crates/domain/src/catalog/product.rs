@@ -207,7 +207,7 @@ pub struct ProductChange {
 }
 
 impl ProductChange {
-    /// Checks the change by itself, whatever product it is for.
+    /// Checks the change by itself.
     ///
     /// # Errors
     ///

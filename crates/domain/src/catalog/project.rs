@@ -163,7 +163,7 @@ pub struct ProjectChange {
 }
 
 impl ProjectChange {
-    /// Checks the change by itself, whatever project it is for.
+    /// Checks the change by itself.
     ///
     /// # Errors
     ///

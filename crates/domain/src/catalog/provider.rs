@@ -294,7 +294,7 @@ impl SandboxChange {
         Ok(sandbox)
     }
 
-    /// Checks the change by itself, whatever sandbox it is for.
+    /// Checks the change by itself.
     ///
     /// # Errors
     ///

@@ -224,7 +224,7 @@ fn a_price_outside_its_bounds_names_the_input() {
 }
 
 #[test]
-fn a_prices_terms_stay_whatever_changes() {
+fn a_prices_terms_never_change() {
     let old = priced(price(Interval::OneTime), IMAGES).unwrap();
     let change = PriceChange {
         active: Some(false),

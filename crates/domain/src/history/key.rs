@@ -23,7 +23,7 @@ pub enum RecordKey<'a> {
     Deduct(&'a str),
     /// A hold's key.
     Hold(&'a str),
-    /// The closing of a hold, by the hold's serial.
+    /// The record that closed a hold, by the hold's serial.
     HoldClosed(u128),
     /// A completed order, by its serial.
     Order(OrderSerial),

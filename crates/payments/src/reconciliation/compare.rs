@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_orders_waits_for_a_person_or_is_nobodys_here() {
+    fn a_charge_without_an_order_is_unfulfilled_or_foreign() {
         let taken = entry(500, 0, Movement::Taken);
         assert_eq!(compare_item(&taken, &Attribution::Nothing), None);
         assert_eq!(compare_item(&taken, &Attribution::Unfulfilled), None);

@@ -1,5 +1,5 @@
-//! Stripe's API, as far as the sandbox serves it: one request in, an object or a refusal out.
-//! Everything that can be refused is refused before anything changes.
+//! Stripe's API, as far as the sandbox has it: one request in, an object or a refusal out. Everything that can be
+//! refused is refused before anything changes.
 
 use crate::core::prelude::*;
 
@@ -83,7 +83,7 @@ fn route(books: &mut Books, method: &str, path: &str, params: &Params) -> Result
 
 macro_rules! readable {
     ($($path:literal $kind:ident $rules:tt,)*) => {
-        /// Answers reads of stored objects by path: of a single one, and of lists with filters.
+        /// Answers reads of stored objects by path: a single one, or a list with filters.
         fn look_up(books: &Books, params: &Params, path: &str) -> Result<Value> {
             let (collection, id) = path.rsplit_once('/').unwrap_or_default();
             match (path, collection) {

@@ -1,5 +1,5 @@
-//! All objects of one project's sandbox and when each is due, for one request at a time. Records changes, so
-//! that they are saved before they are answered. Decides nothing.
+//! All objects of one project's sandbox, and when each is due, for one request at a time. Records changes, so that they
+//! are saved before the response. Decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::{
     shape,
 };
 
-/// A kind of object that is stored.
+/// A kind of stored object.
 pub(crate) trait StoredObject:
     Object + Clone + Serialize + DeserializeOwned + 'static
 {
@@ -25,7 +25,7 @@ pub(crate) trait StoredObject:
     fn note(self) -> Note;
     /// The object as callers see it.
     fn view(&self, books: &Books) -> Value {
-        // Only texts and numbers, so this cannot fail.
+        // Texts and numbers always become JSON.
         let whole = serde_json::to_value(self).unwrap_or_default();
         let mut view = shape::visible(Self::NAME, whole);
         shape::set(&mut view, self.shown(books));
@@ -33,7 +33,7 @@ pub(crate) trait StoredObject:
     }
 }
 
-/// Most events to keep of one project.
+/// The most events of one project.
 const MAX_EVENTS: usize = 100_000;
 
 /// The objects, with the present instant and source of ids of the current request.
@@ -47,7 +47,7 @@ pub(crate) struct Books {
     /// Events by when they happened, then by their number.
     events: BTreeMap<(i64, u64), String>,
     changes: BTreeMap<String, Option<String>>,
-    /// Most events to keep; the oldest make room. 0: no events are made.
+    /// The most events; the oldest make room. 0 for none.
     pub(crate) most_events: usize,
     pub(crate) listing: Listing,
     /// Base URL of the pages, for example `http://127.0.0.1:8787/sandbox/proj_...`.
@@ -55,7 +55,7 @@ pub(crate) struct Books {
     /// The project's clock, in seconds.
     pub(crate) now: i64,
     pub(crate) ids: Ids,
-    /// The request that changes are caused by.
+    /// The request that causes changes.
     pub(crate) request: Request,
 }
 
@@ -91,7 +91,7 @@ impl Books {
         Ok(())
     }
 
-    /// The head of an object that is created now under this id.
+    /// The head of a new object with this id.
     pub(crate) fn head_of(&mut self, id: String) -> Head {
         self.last = self.last.saturating_add(1);
         Head {
@@ -101,13 +101,13 @@ impl Books {
         }
     }
 
-    /// The head of an object that is created now under a new id.
+    /// The head of a new object with a new id.
     pub(crate) fn head(&mut self, prefix: &str) -> Head {
         let id = self.ids.usual(prefix);
         self.head_of(id)
     }
 
-    /// The same with an unguessable id, for an object whose id opens a page.
+    /// The same with an unguessable id, which opens a page.
     pub(crate) fn secret_head(&mut self, prefix: &str) -> Head {
         let id = self.ids.secret(prefix);
         self.head_of(id)
@@ -132,25 +132,25 @@ impl Books {
         T::table(&self.tables).values()
     }
 
-    /// The objects that pass, newest first.
+    /// The matching objects, newest first.
     pub(crate) fn newest<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<&T> {
         let mut objects: Vec<&T> = self.all::<T>().filter(|object| pass(object)).collect();
         objects.sort_unstable_by_key(|object| std::cmp::Reverse(object.head().n));
         objects
     }
 
-    /// Copies of the objects that pass to work on, newest first.
+    /// Copies of the matching objects, newest first.
     pub(crate) fn copies<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<T> {
         self.newest(pass).into_iter().cloned().collect()
     }
 
-    /// The objects that pass as callers see them, newest first.
+    /// Views of the matching objects, newest first.
     pub(crate) fn views<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<Value> {
         let objects = self.newest(pass).into_iter();
         objects.map(|object| object.view(self)).collect()
     }
 
-    /// Stores an object as it is now.
+    /// Stores an object.
     pub(crate) fn put<T: StoredObject>(&mut self, object: T) {
         let text = object.clone().note().text();
         self.changes.insert(object.head().id.clone(), Some(text));
@@ -184,7 +184,6 @@ impl Books {
             self.outgoing.insert(n, id.clone());
         }
         if T::NAME == Event::NAME {
-            // Events are many, and listed by their time.
             self.events.insert((created, n), id.clone());
         }
         T::table_mut(&mut self.tables).insert(id, object);
@@ -224,7 +223,7 @@ impl Books {
         self.stale.first()
     }
 
-    /// The events on their way, in the order in which they happened.
+    /// Undelivered events, oldest first.
     pub(crate) fn outgoing(&self) -> impl Iterator<Item = &str> {
         self.outgoing.values().map(String::as_str)
     }

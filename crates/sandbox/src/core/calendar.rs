@@ -1,5 +1,5 @@
-//! Ends of cycles, counted from the subscription's start, so that the 31st comes back after a February. Adding
-//! one end to the next would drift.
+//! Ends of cycles, counted from the subscription's start, so that the 31st returns after a February instead of
+//! drifting.
 
 use jiff::{Span, Timestamp, tz::TimeZone};
 
@@ -24,7 +24,7 @@ pub(crate) fn after(anchor: i64, interval: Interval, cycles: i64) -> i64 {
     later().unwrap_or(i64::MAX)
 }
 
-/// A date for people: `31 January 2026`.
+/// A date for display: `31 January 2026`.
 pub(crate) fn date(seconds: i64) -> String {
     let time = Timestamp::from_second(seconds);
     time.map_or_else(

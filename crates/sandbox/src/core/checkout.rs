@@ -1,4 +1,4 @@
-//! Checkout: what a buyer, or a script in their place, does with a session.
+//! Checkout: the actions of a buyer, or a script, on a session.
 
 mod act;
 mod complete;

@@ -1,5 +1,5 @@
-//! Disputes and inquiries of a buyer's bank: opened, answered, then won or lost. A charge may have several,
-//! never for more than it took.
+//! Disputes and inquiries of a buyer's bank: opened, answered, won or lost. A charge may have several, never above its
+//! amount.
 
 use super::money::written;
 use crate::core::prelude::*;
@@ -19,10 +19,10 @@ pub(crate) const REASONS: [&str; 8] = [
 /// The dispute that the bank opens.
 #[derive(Default)]
 pub(crate) struct DisputeParams {
-    /// `None`: all that is left.
+    /// `None` for all that is left.
     pub(crate) amount: Option<i64>,
     pub(crate) reason: Option<&'static str>,
-    /// Whether it is only an inquiry, for now.
+    /// Whether it is an inquiry.
     pub(crate) inquiry: bool,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn of<'a>(books: &'a Books, charge: &str) -> Vec<&'a Dispute> {
     books.newest::<Dispute>(|dispute| dispute.charge == charge)
 }
 
-/// What of a charge is neither refunded nor held by a dispute.
+/// The part of a charge that is neither refunded nor disputed.
 pub(crate) fn left(books: &Books, charge: &Charge) -> i64 {
     let held = of(books, &charge.head.id)
         .into_iter()
@@ -115,8 +115,8 @@ pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute>
     Ok(dispute)
 }
 
-/// Closes a dispute; a lost one may be won after all. Repeating a decision changes nothing. An inquiry that is
-/// closed is neither won nor lost: no money was withheld.
+/// Closes a dispute; a lost one may be won later. Repeating a decision changes nothing. A closed inquiry is neither won
+/// nor lost.
 pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Result<Dispute> {
     let status = match (dispute.status.is_inquiry(), won) {
         (true, _) => DisputeStatus::WarningClosed,

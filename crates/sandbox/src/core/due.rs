@@ -1,10 +1,10 @@
-//! What happens by itself when its time comes: sessions close, cycles renew, payments are tried
-//! again, subscriptions end. One thing at a time, each at its own instant.
+//! What happens by itself when it is due: sessions close, cycles renew, payments are retried, subscriptions end. One
+//! thing at a time, each at its own instant.
 
 use super::events;
 use crate::core::prelude::*;
 
-/// Most objects that one tidying forgets: its changes are saved in one go.
+/// The most objects forgotten at once: the changes are one save.
 const MAX_FORGOTTEN: usize = 100;
 
 /// The next instant at which something is due, in seconds.
@@ -14,7 +14,7 @@ pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
     by_itself.into_iter().chain(sent).min()
 }
 
-/// Does the first thing that is due by `now`, dated at its own instant. `false`: there is none.
+/// Does the first thing due by `now`, dated at its instant. `false` if there is none.
 pub(crate) fn step(books: &mut Books) -> bool {
     let now = books.now;
     let Some((at, id)) = books.first_due().filter(|(at, _)| *at <= now).cloned() else {

@@ -1,5 +1,4 @@
-//! Whether a text is an e-mail address, as strictly as Stripe: in ASCII, with a domain that has a dot,
-//! and nothing that only old standards allow.
+//! Whether a text is an email address, as strictly as Stripe: ASCII, a domain with a dot, and no obsolete forms.
 
 use crate::core::prelude::*;
 

@@ -2,13 +2,13 @@
 
 use super::{api::covers, prelude::*};
 
-/// Seconds before each retry of an event that was not accepted; after the last it has failed.
+/// Seconds before each retry of a rejected event; after the last it fails.
 const PAUSES: [i64; 12] = [
     2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
 ];
 
 impl Books {
-    /// Makes an event about an object as it is now.
+    /// Makes an event about an object.
     pub(crate) fn emit<T: StoredObject>(&mut self, kind: &str, object: &T) {
         if self.most_events == 0 {
             return;
@@ -42,7 +42,7 @@ impl Books {
 }
 
 impl Event {
-    /// The targets that have yet to accept it, each with the next time to send it, in seconds.
+    /// The pending targets, each with the next time to send, in seconds.
     fn targets_at(&self, delay_seconds: u32) -> impl Iterator<Item = (&Target, i64)> {
         let first = self.head.created.saturating_add(i64::from(delay_seconds));
         let at = move |target: &Target| target.retry_at.unwrap_or(first).max(first);
@@ -60,7 +60,7 @@ impl Event {
         self.targets_at(delay_seconds).map(|(_, at)| at).min()
     }
 
-    /// Records whether a target accepted it. The project's own URL is done after `copies` accepted ones.
+    /// Records whether a target accepted it. The project's own URL needs `copies`.
     pub(crate) fn record_delivery(
         &mut self,
         endpoint: Option<&str>,

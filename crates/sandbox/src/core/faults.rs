@@ -1,5 +1,5 @@
-//! Faults that a script orders, for tests of a caller's retries: for the next calls of some path the sandbox
-//! hangs, refuses for now, or breaks. Kept in memory alone: a restart clears them.
+//! Faults requested by a script, to test a caller's retries: for the next calls of some path the sandbox hangs, refuses
+//! or breaks. Kept in memory only.
 
 use serde::Serialize;
 
@@ -7,15 +7,15 @@ use super::{operations::InjectedFailure, prelude::*};
 
 const MAX_FAULTS: usize = 100;
 const MAX_TIMES: u32 = 10_000;
-/// Longest time that a caller is kept waiting, in seconds of real time.
+/// The longest time that a caller waits, in real seconds.
 const MAX_SECONDS: u64 = 600;
 
 words! {
-    /// What goes wrong.
+    /// The kind of fault.
     Kind {
         /// No answer, and nothing is done.
         Hang "hang",
-        /// No answer, though all is done.
+        /// No answer, although it is done.
         Lost "lost",
         /// Too many requests.
         RateLimit "rate_limit",
@@ -30,12 +30,12 @@ words! {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
-    /// What the paths of those calls begin with, for example `refunds`.
+    /// The path prefix of those calls, for example `refunds`.
     path: String,
     method: Option<&'static str>,
     times: u32,
     pub(crate) status: u16,
-    /// Seconds in the header `Retry-After`, where it is sent.
+    /// Seconds in the header `Retry-After`, if sent.
     pub(crate) retry_after: Option<u32>,
     /// Seconds for which it hangs.
     pub(crate) seconds: u64,
@@ -98,7 +98,6 @@ impl Fault {
     /// The answer of a call that is not carried out.
     pub(crate) fn instead(&self) -> Option<InjectedFailure> {
         let is_kept = match self.kind {
-            // Nothing began, so nothing is kept.
             Kind::RateLimit | Kind::LockTimeout => false,
             Kind::Error => true,
             Kind::Hang | Kind::Lost => return None,
@@ -109,12 +108,12 @@ impl Fault {
     }
 }
 
-/// The faults that were ordered and have not happened yet, oldest first.
+/// Pending faults, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// Orders, lists or clears faults: `POST`, `GET`, `DELETE /script/faults`.
+    /// Adds, lists or clears faults: `POST`, `GET`, `DELETE /script/faults`.
     pub(crate) fn call(&mut self, method: &str, params: &Params) -> Result<Value> {
         match method {
             "POST" => {
@@ -134,7 +133,7 @@ impl Faults {
         Ok(json!({ "faults": self.0 }))
     }
 
-    /// The fault of this call, which is used up by one.
+    /// The fault of this call, used up once.
     pub(crate) fn take(&mut self, method: &str, path: &str) -> Option<Fault> {
         let place = self.0.iter().position(|fault| {
             path.starts_with(&fault.path) && fault.method.is_none_or(|wanted| wanted == method)

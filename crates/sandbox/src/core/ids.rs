@@ -1,5 +1,5 @@
-//! Ids like Stripe's: a prefix, then letters and digits that nobody can guess. Drawn from a seed that is passed
-//! in, so that a test knows them; never from a clock or a counter alone.
+//! Ids like Stripe's: a prefix, then unguessable letters and digits, from a seed that is passed in so that tests know
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) enum Ids {
         seed: [u8; 32],
         drawn: u64,
     },
-    /// Numbers from 1 for each prefix, followed by this text; for tests, since anybody can guess them.
+    /// Guessable numbers from 1 for each prefix, followed by this text; for tests.
     Counted(BTreeMap<String, u64>, String),
 }
 
@@ -32,12 +32,12 @@ impl Ids {
         self.draw(prefix, USUAL_CHARS)
     }
 
-    /// An id that is a secret: its page is open to anybody who knows it.
+    /// A secret id: anybody who knows it may open its page.
     pub(crate) fn secret(&mut self, prefix: &str) -> String {
         self.draw(prefix, SECRET_CHARS)
     }
 
-    /// Skips the number of an existing id, where ids are counted.
+    /// Skips the number of an existing counted id.
     pub(crate) fn pass_over(&mut self, id: &str) {
         let prefix = id.trim_end_matches(|last: char| last.is_ascii_digit());
         let number: Option<u64> = id.strip_prefix(prefix).and_then(|text| text.parse().ok());

@@ -1,5 +1,5 @@
-//! The sandbox as a state machine: objects, the clock and the source of ids are passed in, answers and changed objects
-//! come out. Never reads a clock, draws randomness or does I/O, so that every flow can be tested without.
+//! The sandbox as a state machine: objects, clock and source of ids are passed in, responses and changed objects come
+//! out. Never reads a clock, draws randomness or does I/O.
 
 #[macro_use]
 pub(crate) mod words;

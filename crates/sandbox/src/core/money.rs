@@ -1,9 +1,9 @@
-//! Amounts in the currency's minor unit as Stripe counts it, what a coupon takes off, and how an
-//! amount is written for people. Never computes in floating point.
+//! Amounts in the currency's minor unit as Stripe counts it, discounts, and formats for display. Never uses floating
+//! point.
 
 use crate::core::prelude::*;
 
-/// Stripe's own bound: eight digits.
+/// Stripe's limit: eight digits.
 pub(crate) const MAX_AMOUNT: i64 = 99_999_999;
 
 /// The currencies with two decimals.
@@ -24,7 +24,7 @@ fn decimals(currency: &str) -> usize {
     domain::catalog::decimals(&code(currency))
 }
 
-/// The currency in lower case, where Stripe knows it.
+/// The currency in lower case, if Stripe knows it.
 pub(crate) fn currency(text: &str, param: &str) -> Result<String> {
     let lower = text.to_ascii_lowercase();
     let mut two_decimal = TWO_DECIMAL.split_ascii_whitespace();
@@ -47,7 +47,7 @@ pub(crate) fn amount(amount: i64, param: &str) -> Result<i64> {
     Ok(amount)
 }
 
-/// Refuses a total that cannot be charged: it has to be zero, or at least the currency's minimum.
+/// Refuses a total that is neither zero nor at least the currency's minimum.
 pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
     let least = domain::catalog::minimum(&code(currency)).unwrap_or(0);
     if amount == 0 || amount >= least {
@@ -60,7 +60,7 @@ pub(crate) fn chargeable(amount: i64, currency: &str) -> Result<()> {
     Err(Refusal::invalid(message).with_code("amount_too_small"))
 }
 
-/// Refuses amounts finer than Stripe's step for a currency, which may be coarser than the minor unit.
+/// Refuses amounts finer than Stripe's step for a currency, which may exceed the minor unit.
 pub(crate) fn whole_units(amount: i64, currency: &str, param: &str) -> Result<()> {
     let step = if decimals(currency) == 3 {
         10
@@ -92,7 +92,7 @@ pub(crate) fn share(amount: i64, part: i64, whole: i64) -> i64 {
     i64::try_from(rounded).unwrap_or(i64::MAX)
 }
 
-/// An amount for people: `$5.00`, `¥500`, `1,234.50 SEK`.
+/// An amount for display: `$5.00`, `¥500`, `1,234.50 SEK`.
 pub(crate) fn written(amount: i64, currency: &str) -> String {
     let places = decimals(currency);
     let sign = if amount < 0 { "−" } else { "" };
@@ -123,12 +123,12 @@ pub(crate) fn written(amount: i64, currency: &str) -> String {
     }
 }
 
-/// An amount that a person typed, for example `4.50`, in the minor unit.
+/// A typed amount, for example `4.50`, in the minor unit.
 pub(crate) fn typed(text: &str, currency: &str) -> Option<i64> {
     decimal(text.trim(), decimals(currency))
 }
 
-/// A number with at most `places` digits behind the point, in units of the last: `4.5` with two is 450.
+/// A number with at most `places` decimals, in units of the last: `4.5` with two is 450.
 pub(crate) fn decimal(text: &str, places: usize) -> Option<i64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

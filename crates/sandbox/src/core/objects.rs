@@ -1,5 +1,5 @@
-//! The objects, in Stripe's own shape: they are stored as callers see them, without the fixed fields of
-//! Stripe's (`blank.json`). Fields that have no name in that file are internal, and never shown.
+//! The objects in Stripe's shape: they are stored as callers see them, without Stripe's fixed fields (`blank.json`).
+//! Fields not named there are internal and never shown.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) use {
     sessions::*,
 };
 
-/// The fields that all objects begin with.
+/// The common fields of all objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) id: String,
@@ -35,9 +35,9 @@ pub(crate) struct Head {
     pub(crate) created: i64,
 }
 
-/// What an object has besides being stored.
+/// The behaviour of an object.
 pub(crate) trait Object {
-    /// When something happens to it by itself, in seconds.
+    /// When it is due for something, in seconds.
     fn due(&self) -> Option<i64> {
         None
     }
@@ -45,11 +45,11 @@ pub(crate) trait Object {
     fn forget_at(&self) -> Option<i64> {
         None
     }
-    /// Whether it is an event on its way.
+    /// Whether it is an undelivered event.
     fn is_outgoing(&self) -> bool {
         false
     }
-    /// Fields that callers see besides the stored ones. A null leaves the stored or the default value.
+    /// Visible fields besides the stored ones. A null keeps the stored or default value.
     fn shown(&self, _books: &Books) -> Value {
         json!({})
     }
@@ -106,7 +106,7 @@ macro_rules! kinds {
 
             /// The JSON that is stored.
             pub(crate) fn text(&self) -> String {
-                // Only texts and numbers, so this cannot fail.
+                // Texts and numbers always become JSON.
                 let mut value = serde_json::to_value(self).unwrap_or_default();
                 shape::without_nulls(&mut value);
                 value.to_string()

@@ -1,5 +1,5 @@
-//! Requests and their idempotency keys: what was done under one is not done again, but answered again. Refusals
-//! of a malformed request are not kept, since nothing was done.
+//! Requests and their idempotency keys: a repeat under one is answered again without being done. Refusals of malformed
+//! requests are not kept.
 
 use sha2::{Digest as _, Sha256};
 
@@ -18,11 +18,11 @@ pub(crate) struct Call<'a> {
     pub(crate) params: &'a Params,
     /// The request's idempotency key.
     pub(crate) key: Option<&'a str>,
-    /// An ordered failure: answered, and nothing is done.
+    /// An injected failure: answered without being done.
     pub(crate) instead: Option<InjectedFailure>,
 }
 
-/// A failure that a script or a test ordered.
+/// A failure requested by a script or a test.
 pub(crate) struct InjectedFailure {
     pub(crate) answer: Answer,
     /// Whether the idempotency key keeps it for a day, as if the request had begun.
@@ -53,7 +53,7 @@ pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<OperationResul
     let answer = match call.instead {
         Some(instead) => instead.answer,
         None => match api::call(books, call.method, call.path, call.params) {
-            // Only a refusal that depends on the objects is kept; a malformed request changed nothing.
+            // Only refusals that depend on objects are kept.
             Err(refusal) if !refusal.is_outcome() || books.is_changed() => return Err(refusal),
             done => done.into(),
         },
@@ -73,12 +73,12 @@ pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<OperationResul
     })
 }
 
-/// A hash of the whole request: another request under the same key is refused.
+/// A hash of the whole request, to refuse another one under the same key.
 fn digest(method: &str, path: &str, params: &Params) -> String {
     let mut hash = Sha256::new();
     for (key, value) in [(method, path)].into_iter().chain(params.pairs()) {
         for text in [key, value] {
-            // Lengths first, so that no two requests are the same bytes.
+            // Lengths first, so that different requests have different bytes.
             hash.update(text.len().to_be_bytes());
             hash.update(text);
         }
@@ -90,7 +90,7 @@ fn id(key: &str) -> String {
     format!("operation/{key}")
 }
 
-/// The answer that was given under this key, if one was.
+/// The response stored under this key, if any.
 fn replay(books: &Books, key: &str, digest: &str) -> Result<Option<Answer>> {
     Refusal::invalid("Idempotency keys have 1 to 255 characters.")
         .when(key.is_empty() || key.len() > MAX_KEY_BYTES)?;

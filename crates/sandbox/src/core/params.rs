@@ -1,5 +1,5 @@
-//! Parameters of a request in bracket notation, read strictly: reading a parameter marks it as known, and
-//! [`Params::finish`] refuses all others, as Stripe does.
+//! Parameters of a request in bracket notation. Reading one marks it as used, and [`Params::finish`] refuses all
+//! others, as Stripe does.
 
 use std::{cell::Cell, collections::BTreeMap, str::FromStr};
 
@@ -9,15 +9,13 @@ use super::{
     words::StripeEnum,
 };
 
-/// Stripe's own bounds for metadata.
+/// Stripe's limits for metadata.
 const MAX_METADATA_KEYS: usize = 50;
 const MAX_METADATA_KEY_CHARS: usize = 40;
 const MAX_METADATA_VALUE_CHARS: usize = 500;
-/// The sandbox's own bound: objects, and events that copy them, have to stay small.
+/// The sandbox's limit: objects and events have to stay small.
 const MAX_METADATA_BYTES: usize = 1500;
-/// Most parameters of one request.
 const MAX_PAIRS: usize = 200;
-/// Most bytes of one value.
 const MAX_VALUE_BYTES: usize = 2048;
 
 /// The metadata of an object.
@@ -53,14 +51,14 @@ impl Params {
             if read.len() >= MAX_PAIRS {
                 return Err(Refusal::invalid("Too many parameters for the sandbox"));
             }
-            // Expansion is done in one place, after the endpoint has answered.
+            // Expansion is done after the endpoint has answered.
             let taken = Cell::new(path.starts_with("expand["));
             read.push(Pair { path, value, taken });
         }
         Ok(Self(read))
     }
 
-    /// The value, where one was sent.
+    /// The value, if sent.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let Some(pair) = self.0.iter().find(|pair| pair.path == path) else {
             return Ok(None);
@@ -83,7 +81,7 @@ impl Params {
         empty.inspect(|pair| pair.taken.set(true)).is_some()
     }
 
-    /// The value, which has to be there.
+    /// The required value.
     pub(crate) fn required(&self, path: &str) -> Result<String> {
         self.text(path)?.ok_or_else(|| Refusal::missing(path))
     }
@@ -98,7 +96,7 @@ impl Params {
         Ok(text)
     }
 
-    /// Replaces a text of at most `max` characters, where one was sent.
+    /// Replaces a text of at most `max` characters, if sent.
     pub(crate) fn change(&self, path: &str, max: usize, to: &mut Option<String>) -> Result<()> {
         if let Some(text) = self.bounded(path, max)? {
             *to = Some(text);
@@ -106,7 +104,7 @@ impl Params {
         Ok(())
     }
 
-    /// The object that the parameter names, where it was sent.
+    /// The object that the parameter names, if sent.
     pub(crate) fn object<T: StoredObject>(&self, books: &Books, path: &str) -> Result<Option<T>> {
         let id = self.text(path)?;
         id.map(|id| books.named(&id, path)).transpose()
@@ -152,7 +150,7 @@ impl Params {
         Ok(said.and_then(StripeEnum::of))
     }
 
-    /// The names right below `path`, in the order in which they came: `0`, `1` of a list.
+    /// The names directly below `path`, in order: `0`, `1` of a list.
     pub(crate) fn below(&self, path: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for pair in &self.0 {
@@ -237,7 +235,7 @@ impl Params {
         }
     }
 
-    /// The pairs, for telling one request from another.
+    /// The pairs, to compare requests.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()

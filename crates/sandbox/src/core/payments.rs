@@ -1,4 +1,4 @@
-//! Taking money: a payment intent, and the charge that fulfils it.
+//! Payment intents and their charges.
 
 use crate::core::prelude::*;
 

@@ -1,15 +1,14 @@
-//! Coupons and the codes for them: whether one may be used, what it takes off, and the two that
-//! every sandbox begins with.
+//! Coupons and promotion codes: whether one may be used, its discount, and the two initial ones of every sandbox.
 
 use crate::core::prelude::*;
 
-/// Codes that people can try: the code, hundredths of a percent off, the coupon's name.
+/// Initial codes: the code, hundredths of a percent off, the coupon's name.
 const SEEDED: [(&str, i64, &str); 2] = [
     ("SANDBOX20", 2_000, "20% off"),
     ("SANDBOX100", 10_000, "100% off"),
 ];
 
-/// Adds the seeded codes that are not there yet.
+/// Adds missing initial codes.
 pub(crate) fn seed(books: &mut Books) {
     for (code, hundredths, name) in SEEDED {
         let lower = code.to_ascii_lowercase();
@@ -35,7 +34,7 @@ pub(crate) fn seed(books: &mut Books) {
     }
 }
 
-/// The promotion code that a buyer typed: their own, else everybody's.
+/// The promotion code with this text: the buyer's own, or else everybody's.
 pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option<PromotionCode> {
     let mut usable = books.copies::<PromotionCode>(|code| {
         code.code.eq_ignore_ascii_case(text.trim())

@@ -1,5 +1,5 @@
-//! Refunds, full or partial, one or several of a charge. Never more than was taken, and none while a dispute
-//! holds the money. A refund may be pending for days, and may fail.
+//! Refunds, full or partial, one or several of a charge. Never above its amount, and none during a dispute. A refund
+//! may be pending for days, and may fail.
 
 use super::{disputes, money::written};
 use crate::core::prelude::*;
@@ -17,11 +17,11 @@ pub(crate) const FAILURES: [&str; 6] = [
 /// The refund to make.
 #[derive(Default)]
 pub(crate) struct RefundParams {
-    /// `None`: all that is left.
+    /// `None` for all that is left.
     pub(crate) amount: Option<i64>,
     pub(crate) reason: Option<&'static str>,
     pub(crate) metadata: Metadata,
-    /// Its first status; `None`: as set on the charge.
+    /// Its first status; `None` for the charge's setting.
     pub(crate) status: Option<RefundStatus>,
 }
 

@@ -1,4 +1,4 @@
-//! A request that is refused, in Stripe's form: status, type, code, parameter, message. Never contains a key.
+//! A refused request in Stripe's form: status, type, code, parameter, message. Never contains a key.
 
 use serde_json::{Value, json};
 
@@ -48,14 +48,13 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// Whether it depends on the objects rather than on the request's form: then a retry under the same key
-    /// gets it again.
+    /// Whether it depends on objects rather than the request's form, so that a retry under the same key gets it again.
     pub(crate) fn is_outcome(&self) -> bool {
         let of_form = |code: &str| code.starts_with("parameter_") || code.ends_with("_invalid");
         self.code.is_some_and(|code| !of_form(code))
     }
 
-    /// The request is wrong, without a parameter to blame.
+    /// The request is wrong, without a certain parameter.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self {
             status: 400,
@@ -87,13 +86,13 @@ impl Refusal {
         }
     }
 
-    /// Of these parameters, separated by commas, one excludes the others.
+    /// These parameters, separated by commas, exclude each other.
     pub(crate) fn exclusive(param: &str, params: &str) -> Self {
         let message = format!("You may only specify one of these parameters: {params}.");
         Self::param(param, message)
     }
 
-    /// A number that has to be positive is not.
+    /// A number is not positive.
     pub(crate) fn not_positive(param: impl Into<String>) -> Self {
         Self::param(param, "This value must be greater than or equal to 1.")
     }
@@ -124,7 +123,7 @@ impl Refusal {
         }
     }
 
-    /// The object that a parameter names is not there: a 400 about the parameter, not a 404.
+    /// The object of a parameter is missing: a 400 about the parameter, not a 404.
     pub(crate) fn of_param(self, param: impl Into<String>) -> Self {
         Self {
             status: 400,
@@ -142,7 +141,7 @@ impl Refusal {
         }
     }
 
-    /// The object's state does not allow it any more.
+    /// The object's state no longer allows it.
     pub(crate) fn impossible(message: &str) -> Self {
         Self {
             status: 409,

@@ -1,5 +1,5 @@
-//! Routes that let a script play the bank: `POST /script/...`, with the project's key and forms like those of
-//! Stripe's API. Stripe has no such routes; the events that follow are the same as at Stripe.
+//! Routes for scripts that play the bank: `POST /script/...`, with the project's key and forms like Stripe's. Stripe
+//! has no such routes; the resulting events are the same.
 
 use super::api::{changed, refunds::charge_of};
 use crate::core::prelude::*;
@@ -63,7 +63,7 @@ fn disable(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     })
 }
 
-/// Ends a subscription's trial without a card, now or when it is due; or has it stay unpaid when all retries failed.
+/// Lets a subscription's trial end without a card, or stay unpaid after all retries failed.
 fn subscription(books: &mut Books, params: &Params, id: &str, word: &str) -> Result<Value> {
     changed(
         books,

@@ -1,5 +1,5 @@
-//! Stripe's shape of objects: `blank.json` has the fields of each kind, by its name in `object`, with the
-//! values of those that the sandbox never sets. Decides nothing.
+//! Stripe's shape of objects: `blank.json` has the fields of each kind, by its name in `object`, with default values.
+//! Decides nothing.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 static BLANK: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("blank.json")).unwrap_or_default());
 
-/// The fields of an object that Stripe's has; the others are internal.
+/// The visible fields of an object; the others are internal.
 pub(super) fn visible(kind: &str, mut value: Value) -> Value {
     let always = ["id", "object", "created", "metadata"];
     if let (Value::Object(fields), Some(Value::Object(blank))) = (&mut value, BLANK.get(kind)) {
@@ -18,7 +18,7 @@ pub(super) fn visible(kind: &str, mut value: Value) -> Value {
     value
 }
 
-/// An object, and all objects in it, with all fields that Stripe's have.
+/// An object and its nested objects with all of Stripe's fields.
 pub(crate) fn completed(mut value: Value) -> Value {
     complete(&mut value);
     value
@@ -44,7 +44,7 @@ fn fill(fields: &mut Map<String, Value>, blank: &Map<String, Value>) {
     for (name, usual) in blank {
         match (fields.get_mut(name), usual) {
             (Some(Value::Object(fields)), Value::Object(blank)) => fill(fields, blank),
-            // The shape of a field that may be null is in the file under the field's name.
+            // A nullable field's shape is in the file under the field's name.
             (Some(Value::Object(fields)), _) => {
                 if let Some(Value::Object(blank)) = BLANK.get(name) {
                     fill(fields, blank);

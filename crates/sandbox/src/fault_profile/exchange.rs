@@ -1,4 +1,4 @@
-//! A request to the provider, and what its caller gets.
+//! A request to the provider, and its outcome.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::core::refusal::Answer;
 /// A request's parameters, by their names in bracket notation.
 pub type Parameters = BTreeMap<String, String>;
 
-/// A request to the provider, with the times it is judged by.
+/// A request to the provider, with its times.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// `GET`, `POST`, `DELETE`.
@@ -22,11 +22,11 @@ pub struct Request<'a> {
     pub operation: Option<&'a str>,
     /// The account's time, in seconds since the Unix epoch.
     pub now: i64,
-    /// The time by which requests are counted, in milliseconds since any instant.
+    /// The time for rate limits, in milliseconds since any instant.
     pub millis: i64,
 }
 
-/// What a request gets.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// An answer, with its headers.
@@ -36,7 +36,7 @@ pub enum Outcome {
         /// Headers besides the usual ones.
         headers: Vec<(&'static str, String)>,
     },
-    /// No answer for as long as any caller waits.
+    /// No answer within a caller's timeout.
     Silence,
 }
 

@@ -1,6 +1,6 @@
-//! Sales of another product on the same account: each has a customer, a payment and a charge, and one event. A
-//! few model sales are made once; every other sale is a copy of one of them under its own number, at its own
-//! time. Nothing of it is stored.
+//! Background traffic: sales of another product on the same account, each with a customer, a payment, a charge and one
+//! event. A few model sales are made once; every other sale is a copy of one with its own number and time. Nothing of
+//! it is stored.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -16,11 +16,11 @@ use crate::core::{
 };
 
 const DAY_SECONDS: i64 = 86_400;
-/// Part of the id of each of its objects, in front of the sale's number.
+/// The part of each of its object ids before the sale's number.
 const MARK: &str = "Other";
 /// One in so many sales is disputed.
 const DISPUTED: u32 = 1000;
-/// When the model sales were made, in seconds since the Unix epoch: no other number in an object is as large.
+/// When the model sales were made, in seconds since the Unix epoch; other numbers in objects are smaller.
 const MADE_AT: i64 = 200_000_000_000;
 /// The type of each model sale's event.
 const EVENT_TYPES: [&str; 5] = [
@@ -42,7 +42,7 @@ pub(super) struct ForeignSales {
     span: i64,
 }
 
-/// The sale's number in an object's id, if the object is the other product's.
+/// The sale's number in an object's id, if it is the other product's.
 pub(super) fn number(id: &str) -> Option<u32> {
     let (_, number) = id.split_once(MARK)?;
     number.get(..10)?.parse().ok()
@@ -138,7 +138,7 @@ impl ForeignSales {
         Some(self.renumbered(number, object.clone()))
     }
 
-    /// Turns an object of a sale's model into the sale's own.
+    /// Renumbers an object of a sale's model.
     fn renumbered(&self, number: u32, mut value: Value) -> Value {
         let names = (mark(model(number)), mark(number));
         let later = self.created(number).saturating_sub(MADE_AT);
@@ -163,7 +163,7 @@ fn rename(value: &mut Value, names: &(String, String), later: i64) {
     }
 }
 
-/// The model sales that all others are copies of.
+/// The model sales, which others copy.
 struct Models {
     account: Mutex<Books>,
     /// Their objects, by the path of the list and the model's number.

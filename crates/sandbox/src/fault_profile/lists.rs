@@ -1,4 +1,4 @@
-//! Lists that contain the other product's objects, too, and lists of events that are late or in no order.
+//! Lists that also contain the other product's objects, and lists of late or unordered events.
 
 use serde_json::Value;
 
@@ -13,12 +13,12 @@ use crate::core::{
     refusal::Answer,
 };
 
-/// Most pages of the shop's own objects to read.
+/// The most pages of the shop's own objects to read.
 const MAX_PAGES: usize = 1000;
 /// Parameters that choose a page rather than filter objects.
 pub(super) const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before", "created"];
 
-/// A list that is not answered as it is stored.
+/// A rewritten list.
 pub(super) struct Listing<'a> {
     settings: &'a FaultProfile,
     foreign: &'a ForeignSales,
@@ -26,14 +26,14 @@ pub(super) struct Listing<'a> {
     /// Path of the list, for example `charges`.
     kind: &'a str,
     paging: Paging,
-    /// The types of events to list; empty: all.
+    /// The types of events to list; empty for all.
     types: Vec<&'a String>,
     since: i64,
     until: i64,
 }
 
 impl<'a> Listing<'a> {
-    /// The list that a request reads; `None`: it is answered as it is stored.
+    /// The list that a request reads; `None` if it is not rewritten.
     pub(super) fn of(
         settings: &'a FaultProfile,
         foreign: &'a ForeignSales,
@@ -75,8 +75,7 @@ impl<'a> Listing<'a> {
         })
     }
 
-    /// The page that is asked for, newest first; the other product's objects come before the shop's of the same
-    /// instant.
+    /// The requested page, newest first; of the same instant the other product's objects come first.
     pub(super) fn page<E>(
         &self,
         ask: &mut impl FnMut(&str, &str, &Parameters) -> Result<Answer, E>,
@@ -95,7 +94,7 @@ impl<'a> Listing<'a> {
         Ok(self.paging.views(&all, self.request.path).into())
     }
 
-    /// The other product's objects that may be on the page, not all of them: there may be very many.
+    /// The other product's objects that may be on the page; all would be too many.
     fn others(&self, own: &[Value]) -> Vec<Value> {
         let least = self.foreign.since(self.since);
         let mut most = self.foreign.since(self.until.saturating_add(1));
@@ -111,7 +110,7 @@ impl<'a> Listing<'a> {
             .rev()
             .filter(|number| self.wants(*number));
         let objects = wanted.filter_map(|number| self.foreign.object(self.kind, number));
-        // The one that the page begins after, and one more than fits.
+        // The one before the page, and one more than fits.
         let most = match self.paging.before {
             Some(_) => usize::MAX,
             None => self.paging.limit.saturating_add(2),
@@ -183,7 +182,7 @@ fn id(object: &Value) -> &str {
     object["id"].as_str().unwrap_or_default()
 }
 
-/// A number like a random one, fixed for each text: FNV-1a.
+/// A pseudo-random number for each text: FNV-1a.
 fn hash(text: &str) -> u32 {
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(16_777_619);
     text.bytes().fold(2_166_136_261, step)

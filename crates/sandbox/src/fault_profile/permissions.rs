@@ -30,7 +30,7 @@ const SCOPES: [(&str, &str); 20] = [
     ("balance_transactions", "balance_transaction"),
 ];
 
-/// The permission that a request needs, for example `rak_dispute_read`; `None`: an endpoint without a known one.
+/// The permission that a request needs, for example `rak_dispute_read`, if known.
 #[must_use]
 pub fn permission(method: &str, path: &str) -> Option<String> {
     let path = path.strip_prefix("/v1/")?;
@@ -54,7 +54,7 @@ pub(super) fn endpoint(method: &str, path: &str) -> String {
     format!("{method} {}", path.join("/"))
 }
 
-/// Refuses what the key may not do.
+///  Refuses a request without permission.
 pub(super) fn refuse(denied: &BTreeSet<String>, request: &Request<'_>) -> Option<Refusal> {
     if denied.is_empty() {
         return None;

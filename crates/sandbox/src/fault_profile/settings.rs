@@ -18,7 +18,7 @@ pub struct FaultProfile {
     /// Objects have the fields that Stripe's have, so that an event has 8 KB, and a subscription's 11 KB:
     /// measured from the fixtures of stripe/openapi.
     pub real_sizes: bool,
-    /// Lines that an invoice embeds at most; the rest is at `/v1/invoices/{id}/lines`. 0: ten, as ever:
+    /// The most lines that an invoice embeds; the rest is at `/v1/invoices/{id}/lines`. 0 for ten:
     /// laravel/cashier-stripe#476, PostHog#34742, stripe-php#1400.
     pub lines_embedded: u32,
     /// The customer's pending invoice items that come before the subscription's lines on each renewal, with an
@@ -29,14 +29,13 @@ pub struct FaultProfile {
     /// than the dashboard's: stripe-node#2246, st-paywall#45, PostHog#57185. Write includes read, so lacking
     /// `_read` is lacking `_write`, too.
     pub denied: BTreeSet<String>,
-    /// Requests a second that one endpoint takes. 0: any number. 25: docs.stripe.com/rate-limits.
+    /// Requests a second that one endpoint takes; 0 for any number. 25: docs.stripe.com/rate-limits.
     pub requests_per_endpoint: u32,
-    /// Requests a second that the whole account takes. 0: any number. 100, and 25 in test mode:
+    /// Requests a second that the account takes; 0 for any number. 100, and 25 in test mode:
     /// docs.stripe.com/rate-limits.
     pub requests_per_account: u32,
-    /// Seconds until an event is listed: for those of `late_types`, or, where none is named, up to this and
-    /// different for each, so that older ones turn up behind newer ones. Minutes under load:
-    /// singer-io/tap-stripe#45, estuary/connectors#2731.
+    /// Seconds until an event of `late_types` is listed; without types a different delay up to this for each, so that
+    /// older events appear after newer ones. Minutes under load: singer-io/tap-stripe#45, estuary/connectors#2731.
     pub events_late_seconds: u32,
     /// Types of events that are late by exactly `events_late_seconds`.
     pub late_types: BTreeSet<String>,
@@ -45,26 +44,26 @@ pub struct FaultProfile {
     /// Reads of an object that find nothing (404 `resource_missing`) right after an event named it. How often
     /// that happens is not documented; that it may is: docs.stripe.com/webhooks on eventual consistency.
     pub missing_reads: u32,
-    /// Sales of another product on the same account, each with its objects and one event: sessions,
-    /// renewals, invoices and refunds in turn, and a dispute among a thousand.
+    /// Sales of another product on the same account, each with its objects and one event: sessions, renewals, invoices
+    /// and refunds in turn, and one dispute in a thousand.
     pub foreign_sales: u32,
-    /// Days, ending when this was switched on, over which they are spread. 0: one.
+    /// Days before now over which they are spread; 0 for one.
     pub foreign_days: u32,
     /// Number of POSTs that fail with a 500, which is kept under their idempotency keys: "we save the resulting
     /// status code and body of the first request made for any given idempotency key, regardless of whether it
     /// succeeds or fails" (reference, idempotent requests).
     pub failed_posts: u32,
-    /// Seconds after which payments, as bank debits, fail. 0: they are by card. At Stripe it is days, with
+    /// Seconds after which payments, as bank debits, fail; 0 for cards. At Stripe it is days, with
     /// `checkout.session.async_payment_failed`: docs.stripe.com/payments/bank-debits.
     pub debits_fail_after_seconds: u32,
-    /// The status of every answer, 500 to 599, while the provider is away. 0: it is there.
+    /// The status of every response, 500 to 599, during an outage; 0 for none.
     pub away: u16,
-    /// Status, 500 to 599, of every request about an object, by the object's id; 0: no answer at all.
+    /// Status, 500 to 599, of every request about an object, by id; 0 for no answer.
     pub broken: BTreeMap<String, u16>,
 }
 
 impl FaultProfile {
-    /// What Stripe does to everybody, every day.
+    /// Stripe's usual behaviour.
     #[must_use]
     pub fn as_stripe() -> Self {
         Self {
@@ -77,8 +76,8 @@ impl FaultProfile {
         }
     }
 
-    /// These settings with what a form says changed: `indented=true`, `denied[0]=rak_dispute_read`,
-    /// `broken[in_1]=500`. A list or a map that is named is replaced; one that is sent empty becomes empty.
+    /// These settings with the changes of a form: `indented=true`, `denied[0]=rak_dispute_read`, `broken[in_1]=500`. A
+    /// named list or map is replaced; an empty one becomes empty.
     ///
     /// # Errors
     ///

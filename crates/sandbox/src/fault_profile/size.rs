@@ -1,12 +1,11 @@
-//! Real sizes: adds the fields that Stripe's objects have and the sandbox's lack. Existing fields are not
-//! changed, and those added carry no information.
+//! Real sizes: adds the fields that the sandbox's objects lack. Existing fields are not changed, and the added ones
+//! carry no information.
 
 use serde_json::{Value, json};
 
 use crate::core::shape::completed;
 
-/// Least bytes of an event as it is printed in a list, indented; a subscription's has more, since it has its
-/// items twice.
+/// The least bytes of an indented event in a list; a subscription's has more, since it has its items twice.
 const EVENT_BYTES: usize = 8_000;
 const SUBSCRIPTION_EVENT_BYTES: usize = 11_000;
 

@@ -31,7 +31,7 @@ use crate::{
     store::Failure,
 };
 
-/// Origin of the clock that rate limits count by: a project's own clock moves in leaps.
+/// The origin of the rate limits' clock: a project's own clock jumps.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -167,7 +167,7 @@ async fn answer_api(
             .injector
             .lock()
             .answer(&request, |_, read_path, read_form| {
-                // Other pages and objects that are read in its place are not the caller's operation.
+                // Pages and objects read in its place are not the caller's operation.
                 if !std::ptr::eq(read_form, &form) || read_path != path {
                     return fault_profile::read(books, read_path, read_form);
                 }
@@ -184,7 +184,7 @@ async fn answer_api(
             })?;
         Ok((outcome, is_replayed))
     };
-    // What was due before this request happens first: lists are in the order of time.
+    // What was due before this request happens first, because lists are ordered by time.
     let outcome = sandbox.work(project, work).await;
     if outcome.is_ok() {
         sandbox.deliver_behind(project);
@@ -232,7 +232,7 @@ fn params(incoming: &IncomingRequest, query: &str, body: &[u8]) -> Result<Params
     Params::new(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())))
 }
 
-/// A random id for a request; a duplicate would do no harm.
+/// A random id for a request; duplicates are harmless.
 fn request_id() -> String {
     let mut seed = [0; 32];
     let _: Result<(), _> = getrandom::fill(&mut seed);
@@ -240,7 +240,7 @@ fn request_id() -> String {
 }
 
 impl IncomingRequest {
-    /// The request as objects and events name it as their cause.
+    /// The request as the cause of objects and events.
     fn cause(&self) -> core::objects::Request {
         core::objects::Request {
             id: Some(self.id.clone()),

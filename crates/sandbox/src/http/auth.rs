@@ -1,5 +1,5 @@
-//! Authentication of API calls: the key as a bearer token, or as the user name of Basic, as Stripe's libraries
-//! do. Compared in constant time; never says which part was wrong.
+//! Authentication of API calls: the key as a bearer token, or as the user name of Basic, as in Stripe's libraries.
+//! Compared in constant time; never tells which part was wrong.
 
 use axum::http::{HeaderMap, header};
 use data_encoding::BASE64;
@@ -20,7 +20,6 @@ pub(super) fn check(headers: &HeaderMap, secret_key: &str) -> Result<()> {
     let expected = if scheme.eq_ignore_ascii_case("bearer") {
         secret_key.to_owned()
     } else if scheme.eq_ignore_ascii_case("basic") {
-        // The password is empty.
         BASE64.encode(format!("{secret_key}:").as_bytes())
     } else {
         return Err(Refusal::unauthorized("Invalid API Key provided."));

@@ -1,5 +1,5 @@
-//! The checkout page, and what its buttons and scripts do. There is no other secret than the session's
-//! unguessable URL, so a form needs no token against forgery: anybody who knows the URL may pay there.
+//! The checkout page and its actions. The session's unguessable URL is the only secret, so forms need no token against
+//! forgery: anybody with the URL may pay.
 
 use axum::{
     Json,

@@ -9,7 +9,7 @@ use axum::{
 use super::drawn;
 use crate::{Sandbox, core::prelude::*, pages::documents};
 
-/// Draws a paper from the books, its id and the shop's name.
+/// Renders a document from the state, its id and the shop's name.
 type Draw = fn(&Books, &str, &str) -> Result<Response>;
 
 pub(super) async fn show(

@@ -16,11 +16,11 @@ use crate::{
     store::Failure,
 };
 
-/// How long a silent request waits before it is answered 503 after all.
+/// How long a silent request waits before a 503.
 const SILENCE: Duration = Duration::from_secs(600);
 
 /// Changes, shows or clears the fault profile: `POST`, `GET`, `DELETE /script/fault-profile`. A form changes the
-/// switches that it names; `as_stripe=true` begins with what Stripe does every day.
+/// switches that it names; `like_stripe=true` starts with Stripe's usual behaviour.
 pub(super) fn script(
     injector: &mut FaultInjector,
     method: &str,
@@ -60,13 +60,13 @@ pub(super) fn read(books: &mut Books, path: &str, form: &Parameters) -> Result<A
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
     match api::call(books, "GET", path, &params) {
-        // A 404 is an answer: the caller may go on without the object.
+        // A 404 is an answer: the caller may continue without the object.
         Err(refusal) if refusal.status != 404 => Err(refusal),
         outcome => Ok(outcome.into()),
     }
 }
 
-/// The HTTP response for a body that is printed already.
+/// The HTTP response for a printed body.
 pub(super) fn respond(
     status: u16,
     printed: String,
@@ -84,7 +84,7 @@ pub(super) fn respond(
     answer
 }
 
-/// Gives no answer for longer than any caller waits.
+/// Never answers within a caller's timeout.
 pub(super) async fn silence() -> Response {
     tokio::time::sleep(SILENCE).await;
     failed(&Failure::Broken(Error::Broken("it says nothing".into())))

@@ -1,4 +1,4 @@
-//! What a page's form or a script sends along with an action: a form or a JSON object of a few fields, by name.
+//! The fields of an action: a form or a JSON object of a few fields, by name.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,9 @@ use axum::http::{HeaderMap, header};
 
 use crate::core::prelude::*;
 
-/// Most characters of a value.
 const MAX_CHARS: usize = 512;
 
-/// Reads a body; only `allowed` fields may be in it, and empty ones are left out.
+/// Reads a body of `allowed` fields; empty ones are left out.
 pub(super) fn fields(headers: &HeaderMap, body: &[u8], allowed: &[&str]) -> Result<Params> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok());

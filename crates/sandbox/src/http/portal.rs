@@ -1,5 +1,4 @@
-//! The portal's page, and what its buttons and scripts do. There is no other secret than the visit's
-//! unguessable URL, so a form needs no token against forgery.
+//! The portal's page and its actions. The unguessable URL is the only secret, so forms need no token against forgery.
 
 use axum::{
     Json,
@@ -17,7 +16,7 @@ use crate::{
     store::Failure,
 };
 
-/// What a shop writes on a tier to name its own price.
+/// The metadata key of the shop's own price id.
 const SHOPS_PRICE: &str = "scrip_price_id";
 const VISIT: &str = "billing_portal.session";
 const FIELDS: [&str; 10] = [
@@ -40,7 +39,7 @@ pub(super) async fn show(
     page(&sandbox, &project, id, StatusCode::OK, None).await
 }
 
-/// The portal session of a visit, unless it has expired.
+/// The portal session, unless it has expired.
 fn visit(books: &Books, id: &str) -> Result<PortalSession> {
     let visit: PortalSession = books.find(id)?;
     Refusal::no_such(VISIT, id).when(visit.closes_at() <= books.now)?;
@@ -87,7 +86,7 @@ pub(super) async fn act(
     }
 }
 
-/// Turns a 400 that blames no parameter into a 409: the request is right, the state does not allow it.
+/// Turns a 400 without a parameter into a 409: the request is right, the state does not allow it.
 fn as_state(refusal: Refusal) -> Refusal {
     if refusal.status == 400 && refusal.param.is_none() {
         let status = 409;
@@ -174,7 +173,7 @@ fn of_subscription(
     }
 }
 
-/// The tier that is offered, or in force, under this name: its own, or the shop's for it.
+/// The offered or current tier with this id, its own or the shop's.
 fn offered(
     books: &Books,
     offer: &Configuration,
@@ -191,7 +190,7 @@ fn offered(
     tiers.find(is_named).map(ToOwned::to_owned)
 }
 
-/// The subscription that is named, or the only running one.
+/// The named subscription, or the only running one.
 fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result<Subscription> {
     let id = params.text("subscription")?;
     let subscriptions = books.newest::<Subscription>(|subscription| {
@@ -208,14 +207,14 @@ fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result
     }
 }
 
-/// The charge that is named, or the newest.
+/// The named charge, or the newest.
 fn charge(books: &Books, visit: &PortalSession, params: &Params) -> Result<Charge> {
     let id = params.text("charge")?;
     let charges = books.copies::<Charge>(|charge| is_theirs(books, visit, &charge.head.id));
     first(charges, id, |_| true)
 }
 
-/// The refund that is named, or the newest pending one.
+/// The named refund, or the newest pending one.
 fn refund(books: &Books, visit: &PortalSession, params: &Params) -> Result<Refund> {
     let id = params.text("refund")?;
     let refunds = books.copies::<Refund>(|refund| is_theirs(books, visit, &refund.charge));
@@ -236,7 +235,7 @@ fn first<T: StoredObject>(
     first.ok_or_else(|| Refusal::no_such(T::NAME, id.as_deref().unwrap_or_default()))
 }
 
-/// The dispute that is named, or the newest of the charge that is.
+/// The named dispute, or the newest of the named charge.
 fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Dispute> {
     let (id, charge) = (params.text("dispute")?, params.text("charge")?);
     let disputes = books.copies::<Dispute>(|dispute| {
@@ -247,7 +246,7 @@ fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Disp
                 (None, None) => true,
             }
     });
-    // Where none is open, a decided one: repeating a decision is no error.
+    // Without an open one, a decided one, so that a decision can be repeated.
     let open = disputes.iter().position(|dispute| dispute.status.is_open());
     let first = disputes.into_iter().nth(open.unwrap_or(0));
     first.ok_or_else(|| Refusal::invalid("This payment is not disputed."))
@@ -258,7 +257,7 @@ fn is_theirs(books: &Books, visit: &PortalSession, charge: &str) -> bool {
     charge.is_some_and(|charge| charge.customer.as_ref() == Some(&visit.customer))
 }
 
-/// `amount` as a person types it, or a script's `amountCents`; `None`: all that is left.
+/// A typed `amount`, or a script's `amountCents`; `None` for all that is left.
 fn amount(params: &Params, charge: &Charge) -> Result<Option<i64>> {
     let typed = match (params.text("amount")?, params.text("amountCents")?) {
         (None, None) => return Ok(None),

@@ -1,4 +1,4 @@
-//! What is bought and what it costs: the left side of the checkout page.
+//! The purchase and its price: the left side of the checkout page.
 
 use maud::{Markup, html};
 

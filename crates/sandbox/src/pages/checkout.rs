@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{Notice, Page, alert, back, basket::basket};
 use crate::core::prelude::*;
 
-/// The page of a session as it is now.
+/// The page of a session.
 pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &Notice) -> Page {
     let cancel_url = session.cancel_url.as_deref();
     let body = html! {
@@ -91,7 +91,7 @@ fn other_outcomes(url: &str) -> Markup {
     }
 }
 
-/// The checkbox that is required for paying, where the shop asks for consent to its terms.
+/// The checkbox required for paying, if the shop asks for consent to its terms.
 fn terms() -> Markup {
     html! {
         p class="terms" {
@@ -129,7 +129,7 @@ fn two_buttons(
     }
 }
 
-/// What a bank would show for 3-D Secure.
+/// A bank's page for 3-D Secure.
 fn challenged(session: &Session, books: &Books) -> Markup {
     let url = checkout_url(books, &session.head.id);
     let total = written(session.total(), &session.currency);

@@ -61,7 +61,7 @@ pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
     document(&format!("Invoice {}", invoice.number()), shop, &body)
 }
 
-/// An invoice as a PDF of one page, in a font that every reader has.
+/// An invoice as a PDF of one page, in a standard font.
 pub(crate) fn pdf(invoice: &Invoice, books: &Books, shop: &str) -> Vec<u8> {
     let mut text = format!("BT /F1 12 Tf 60 780 Td 18 TL ({}) Tj T*\n", ascii(shop));
     text.push_str(&format!("(Invoice {}) Tj T*\n", ascii(&invoice.number())));
@@ -98,7 +98,7 @@ pub(crate) fn pdf(invoice: &Invoice, books: &Books, shop: &str) -> Vec<u8> {
     file.into_bytes()
 }
 
-/// A text for a PDF: characters that are not ASCII or would end it are left out.
+/// A text for a PDF, without characters that are not ASCII or would end it.
 fn ascii(text: &str) -> String {
     let euros = text
         .replace('€', "EUR ")

@@ -1,11 +1,10 @@
-//! A customer's payments, and the ways in which the money can go back: a refund by the shop, a dispute by the bank.
+//! A customer's payments, with refunds by the shop and disputes by the bank.
 
 use maud::{Markup, html};
 
 use super::button;
 use crate::core::prelude::*;
 
-/// Most payments to show.
 const PAGE_SIZE: usize = 50;
 
 /// The section with all payments, the newest first.

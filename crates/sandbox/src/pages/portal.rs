@@ -1,4 +1,4 @@
-//! The portal's page: what a customer subscribed to and paid, and what can be done about it.
+//! The portal's page: a customer's subscriptions, payments and actions.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::core::{
     prelude::*,
 };
 
-/// The page of a visit.
+/// The page of a portal session.
 pub(crate) fn portal(
     visit: &PortalSession,
     offer: &Configuration,
@@ -171,7 +171,7 @@ fn switches(
     }
 }
 
-/// What the button of a tier says, if it would change anything.
+/// The label of a tier's button, if it changes anything.
 fn label(
     one: &Subscription,
     offer: &Configuration,

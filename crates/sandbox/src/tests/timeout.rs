@@ -1,4 +1,4 @@
-//! Faults that scripts order, and events at a bank that scripts bring about, over HTTP.
+//! Faults and bank events requested by scripts, over HTTP.
 
 use reqwest::Method;
 use serde_json::json;
@@ -98,7 +98,7 @@ async fn a_broken_answer_stays_with_its_key_for_a_day_and_a_busy_one_does_not() 
         assert_eq!(later.status(), 200, "a new day");
         assert!(!later.headers().contains_key("idempotent-replayed"));
     }
-    // A refusal for a missing object is an outcome that the key keeps; that of a malformed request is not.
+    // The key keeps a refusal for a missing object, but not one of a malformed request.
     let gone = "line_items[0][price]=price_gone&line_items[0][quantity]=1&mode=payment\
                 &success_url=https://shop.example/";
     for (form, replayed) in [(gone, true), ("mode=payment", false)] {

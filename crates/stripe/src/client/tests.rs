@@ -199,7 +199,7 @@ async fn it_does_not_keep_a_caller_waiting_for_a_minute() {
 }
 
 #[tokio::test]
-async fn it_obeys_when_told_whether_to_ask_again() {
+async fn it_obeys_the_header_about_retries() {
     let server = Server::default().will(500, &[("stripe-should-retry", "false")], "");
     assert_eq!(unavailable(&post(&server).await), None);
     assert_eq!(server.asked.lock().len(), 1);
@@ -211,7 +211,7 @@ async fn it_obeys_when_told_whether_to_ask_again() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_without_the_secret_and_not_repeated() {
+async fn a_refusal_is_reported_without_the_secret_and_not_retried() {
     let body = r#"{"error":{"type":"invalid_request_error","code":"resource_missing",
         "param":"customer","message":"No such key: sk_test_verysecret","doc_url":"x"}}"#;
     let server = Server::default().will(400, &[("request-id", "req_1")], body);
@@ -264,7 +264,7 @@ async fn what_is_not_stripes_is_garbage() {
 }
 
 #[tokio::test]
-async fn garbage_is_told_without_the_secret() {
+async fn garbage_is_reported_without_the_secret() {
     let server = Server::default().will(200, &[], r#""sk_test_verysecret""#);
     let (client, _) = noting(&format!("http://{}", server.start().await));
     let result: Result<u8, _> = client.get(&["x"], &Form::new(), false).await;
@@ -284,7 +284,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_unavailable() {
+async fn a_refused_connection_is_unavailable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -296,7 +296,7 @@ async fn nobody_there_is_unavailable() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hung_connection_is_given_up() {
+async fn a_hung_connection_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let outcome = post_to(listener.local_addr().unwrap()).await;
     unavailable(&outcome);
@@ -304,7 +304,7 @@ async fn a_hung_connection_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_stops_halfway_is_given_up() {
+async fn a_response_that_stops_halfway_times_out() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {

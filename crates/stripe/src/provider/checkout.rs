@@ -1,4 +1,4 @@
-//! Opening a session for a buyer.
+//! Opens a session for a buyer.
 
 use domain::{catalog::Interval, text::Email};
 use payments_port::{CheckoutPage, CheckoutRequest, Discount};

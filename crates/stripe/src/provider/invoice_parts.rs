@@ -49,7 +49,7 @@ impl<'a> Reading<'a> {
         Self { invoice, of }
     }
 
-    /// Whether it bills a new cycle, whatever its lines are.
+    /// Whether it bills a new cycle.
     fn is_cycle(&self) -> bool {
         self.invoice.billing_reason == Some(BillingReason::SubscriptionCycle)
     }

@@ -112,7 +112,7 @@ fn one_problem(added: Document, names: &[&dyn Display]) {
 }
 
 #[test]
-fn a_sound_catalog_has_no_problem_in_whatever_order() {
+fn a_sound_catalog_has_no_problem_in_any_order() {
     assert_eq!(verify(&sound()), Vec::<String>::new());
     let mut backwards = sound();
     backwards.reverse();
@@ -121,7 +121,7 @@ fn a_sound_catalog_has_no_problem_in_whatever_order() {
 }
 
 #[test]
-fn whatever_is_of_no_project_is_named() {
+fn documents_of_a_missing_project_are_named() {
     let nobody = ProjectId(9);
     one_problem(Document::Key(key(9, 1, 9)), &[&KeyId(1), &nobody]);
     one_problem(Document::Product(product(9, 1)), &[&ProductId(1), &nobody]);

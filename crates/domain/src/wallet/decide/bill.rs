@@ -1,5 +1,5 @@
 //! A paid invoice of a subscription after its first one. It pays for a whole cycle or for switches within one; the same
-//! rule grants the credits, in whatever order invoices are reported.
+//! rule grants the credits, in any order of reports.
 
 use super::{
     cycle::CyclePosition,

@@ -80,8 +80,8 @@ impl DecisionBuilder {
         self.events
     }
 
-    /// Applies and keeps an event; `false` if it does not fit. That is a defect: the event is kept, so that whoever
-    /// applies the decision gets the same error and handles it.
+    /// Applies and keeps an event; `false` if it does not fit. That is a defect: the event is kept, so that the caller that
+    /// applies the decision gets and handles the same error.
     fn log(&mut self, event: Event) -> bool {
         let fits = self.wallet.apply(event.clone()).is_ok();
         self.events.push(event);

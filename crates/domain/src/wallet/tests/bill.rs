@@ -1,5 +1,5 @@
 //! Unusual invoices: for several seats, for a tier outside the catalog, for a switch that is settled in the next
-//! cycle, paid when the provider had given up already.
+//! cycle, paid after the provider had ended it.
 
 use super::{
     GOLD,

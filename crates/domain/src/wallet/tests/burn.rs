@@ -127,9 +127,9 @@ fn settling_for_less_spends_the_soonest_and_returns_the_rest_where_it_was() {
 fn settling_for_more_spends_the_held_ones_then_the_soonest_of_the_others() {
     let (mut driver, soon, later) = three_lots();
     driver.place(hold(1, 12, later)).unwrap();
-    driver.credit(credit("fresh", 5, Some(soon))).unwrap();
+    driver.credit(credit("new", 5, Some(soon))).unwrap();
     assert_eq!(driver.settle(hold_id(1), 20), Ok(Done::Applied));
-    // 10 + 2 were held; 5 fresh ones and 3 of the next went with them.
+    // 10 + 2 were held; 5 new ones and 3 of the next went with them.
     assert_eq!(lots(&driver), [(later, 5, 0), (Timestamp::NEVER, 10, 0)]);
     assert_eq!(driver.ledger(GOLD).last(), Some(&(Reason::Deduction, -20)));
 }

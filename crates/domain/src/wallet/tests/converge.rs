@@ -116,7 +116,7 @@ fn a_payment_wins_over_every_other_end() {
 }
 
 #[test]
-fn a_full_refund_is_one_whenever_it_is_heard_of() {
+fn a_full_refund_counts_whenever_it_is_reported() {
     let (half, whole) = (Asked(1, 500, 0), Asked(2, 1000, 0));
     always(
         &[Placed, Paid, ADayPassed, half, whole],
@@ -126,7 +126,7 @@ fn a_full_refund_is_one_whenever_it_is_heard_of() {
 }
 
 #[test]
-fn a_refund_that_failed_has_failed_whenever_it_is_heard_of() {
+fn a_failed_refund_has_failed_whenever_it_is_reported() {
     let (whole, failed) = (Asked(1, 1000, 0), Asked(2, 0, 0));
     always(
         &[Placed, Paid, ADayPassed, whole, failed],
@@ -144,7 +144,7 @@ fn a_dispute_won_leaves_the_partial_refund() {
 }
 
 #[test]
-fn a_dispute_lost_is_lost_whenever_it_is_heard_of() {
+fn a_lost_dispute_is_lost_whenever_it_is_reported() {
     let (open, lost) = (Asked(1, 0, 1000), Asked(2, 500, 1000));
     always(
         &[Paid, open, lost, Failed, ADayPassed],
@@ -154,7 +154,7 @@ fn a_dispute_lost_is_lost_whenever_it_is_heard_of() {
 }
 
 #[test]
-fn refunds_and_disputes_add_up_whenever_they_are_heard_of() {
+fn refunds_and_disputes_add_up_whenever_they_are_reported() {
     let (one, two, three) = (Asked(1, 100, 0), Asked(2, 100, 200), Asked(3, 300, 300));
     always(&[Placed, Paid, one, two, three], OrderStatus::Paid, 40);
     let whole = Asked(4, 500, 500);

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn granted_credits_are_there_at_once_and_told_in_the_ledger() {
+fn granted_credits_are_spendable_at_once_and_in_the_ledger() {
     let mut driver = Driver::new();
     let meta = Meta::new(r#"{"why":"sorry"}"#).unwrap();
     let end = driver.after_seconds(3600);

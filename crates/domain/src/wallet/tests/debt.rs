@@ -109,7 +109,7 @@ fn past_the_limit_nothing_is_owed() {
 }
 
 #[test]
-fn a_repeat_is_met_as_it_was_whatever_came_since() {
+fn a_repeat_is_covered_as_it_was() {
     let mut driver = trusted();
     charge(&mut driver, "owed", 160, Owe);
     charge(&mut driver, "nothing", 5, Drain);
@@ -151,7 +151,7 @@ fn a_code_wallet_never_owes() {
 }
 
 #[test]
-fn whatever_is_credited_pays_the_debt_first() {
+fn all_credits_pay_the_debt_first() {
     let mut driver = trusted();
     charge(&mut driver, "d", 150, Owe);
     driver.credit(credit("ten", 10, None)).unwrap();

@@ -15,7 +15,7 @@ fn rich() -> Driver {
 }
 
 #[test]
-fn a_deduction_lowers_the_balance_and_is_told_in_the_ledger() {
+fn a_deduction_lowers_the_balance_and_is_in_the_ledger() {
     let mut driver = rich();
     let meta = Meta::new(r#"{"job":7}"#).unwrap();
     let command = Deduct {
@@ -189,7 +189,7 @@ fn the_balance_of_a_product_no_longer_offered_stays_spendable() {
 }
 
 #[test]
-fn what_was_taken_from_very_many_lots_is_told_briefly_and_all_of_it_can_be_given_back() {
+fn a_deduction_from_very_many_lots_is_recorded_briefly_and_can_be_reversed_in_full() {
     let mut driver = Driver::new();
     let ends: Vec<_> = (1..=400)
         .map(|day| driver.after_seconds(day * 86_400))

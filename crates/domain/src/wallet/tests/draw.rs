@@ -161,7 +161,7 @@ fn released_or_expired_a_hold_keeps_what_was_drawn_and_gives_back_the_rest() {
         }
         assert_eq!(balances(&driver), (70, 0, 70));
         assert_eq!((facts(&driver).drawn, facts(&driver).settled), (30, 0));
-        assert_eq!(driver.entries().len(), 2, "closing writes no entry");
+        assert_eq!(driver.entries().len(), 2, "a closed hold writes no entry");
     }
 }
 
@@ -282,7 +282,7 @@ fn a_lot_that_is_gone_comes_back_with_its_end_or_for_a_day() {
 }
 
 #[test]
-fn a_wallet_that_is_full_meanwhile_takes_nothing_back_late() {
+fn a_full_wallet_takes_nothing_back_late() {
     let mut driver = holding();
     driver.draw(draw("one", 30)).unwrap();
     driver.pass_seconds(DAY);
@@ -446,7 +446,7 @@ fn what_a_hold_is_charged_bears_its_note_and_the_one_that_is_laid_over_it() {
     assert_eq!(driver.last_entry().meta, both);
     driver.settle(hold_id(1), 20).unwrap();
     assert_eq!(driver.last_entry().meta, meta(feature), "one draw's note");
-    // As of a deduction, a repeat is one whatever its note says.
+    // As of a deduction, a repeat may have another note.
     assert!(matches!(driver.draw(draw("{}")), Ok(Done::Replayed(_))));
     for late in [false, true] {
         let mut driver = noted(meta(feature));

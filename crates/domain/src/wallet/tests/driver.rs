@@ -104,7 +104,7 @@ impl Driver {
         self.touch();
     }
 
-    /// Stores the wallet and reads it back: all that is derived is made anew.
+    /// Stores the wallet and reads it back: all derived fields are recomputed.
     pub(super) fn sleep(&mut self) {
         let mut wallet = self.wallet.clone();
         for account in &mut wallet.accounts {
@@ -157,7 +157,7 @@ impl Driver {
         let key = command.key.clone();
         let prior = self.find(RecordKey::Hold(key.as_str()));
         let closed = match prior.map(|prior| &prior.fact) {
-            Some(RecordContent::HoldPlaced(hold, _)) => self.closing(hold.id),
+            Some(RecordContent::HoldPlaced(hold, _)) => self.closing_record(hold.id),
             _ => None,
         };
         let placed = (prior, closed);
@@ -196,7 +196,7 @@ impl Driver {
     pub(super) fn settle_by(&mut self, settle: Settle) -> Result<CostDecision, Rejection> {
         self.touch();
         let hold = settle.hold;
-        let closed = self.closing(hold);
+        let closed = self.closing_record(hold);
         let deduction = settle.late_key(closed);
         let late = Late {
             deduction: deduction.and_then(|key| self.find(RecordKey::Deduct(key.as_str()))),
@@ -218,7 +218,7 @@ impl Driver {
         self.touch();
         let key = command.key.clone();
         let prior = self.find(RecordKey::Draw(key.as_str()));
-        let closed = self.closing(command.hold);
+        let closed = self.closing_record(command.hold);
         let decision = self.wallet.draw(command, prior, closed)?;
         Ok(self.carry_out(decision))
     }
@@ -297,7 +297,7 @@ impl Driver {
 
     pub(super) fn release(&mut self, id: HoldId) -> Result<Done<HoldSnapshot>, Rejection> {
         self.touch();
-        let decision = self.wallet.release(&id, self.closing(id))?;
+        let decision = self.wallet.release(&id, self.closing_record(id))?;
         Ok(self.carry_out(decision))
     }
 
@@ -307,12 +307,12 @@ impl Driver {
         end: Timestamp,
     ) -> Result<Done<HoldSnapshot>, Rejection> {
         self.touch();
-        let decision = self.wallet.extend(&id, end, self.closing(id))?;
+        let decision = self.wallet.extend(&id, end, self.closing_record(id))?;
         Ok(self.carry_out(decision))
     }
 
     pub(super) fn find_hold(&self, id: HoldId) -> Result<HoldSnapshot, Rejection> {
-        self.wallet.find_hold(&id, self.closing(id))
+        self.wallet.find_hold(&id, self.closing_record(id))
     }
 
     pub(super) fn set_feature(&mut self, slug: &str, action: FeatureAction) -> bool {
@@ -459,7 +459,7 @@ impl Driver {
             .collect()
     }
 
-    fn closing(&self, id: HoldId) -> Option<&Record> {
+    fn closing_record(&self, id: HoldId) -> Option<&Record> {
         self.find(RecordKey::HoldClosed(id.serial))
     }
 

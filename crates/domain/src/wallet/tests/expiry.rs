@@ -79,7 +79,7 @@ fn the_end_of_credits_spent_before_it_is_forgotten_at_the_next_event_after_it() 
     let (mut driver, _) = perishable();
     driver.deduct(deduct("all", 100)).unwrap();
     driver.now = driver.after_seconds(2 * HOUR);
-    driver.credit(credit("fresh", 1, None)).unwrap();
+    driver.credit(credit("new", 1, None)).unwrap();
     assert_eq!(driver.wallet.due_at(), Timestamp::NEVER);
 }
 

@@ -53,7 +53,7 @@ fn nothing_is_taken_from_a_frozen_wallet_until_it_is_thawed() {
     };
     assert_eq!(driver.draw(draw.clone()), frozen());
     assert_eq!(driver.wallet, before);
-    // What was done before is told again.
+    // What was done before is replayed.
     assert!(matches!(
         driver.deduct(deduct("before", 10)),
         Ok(Done::Replayed(_))

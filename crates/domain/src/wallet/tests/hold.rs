@@ -307,7 +307,7 @@ fn spending_around_a_hold_leaves_it_whole() {
 }
 
 #[test]
-fn holds_of_a_publishable_key_are_told_from_others_until_they_are_closed() {
+fn holds_of_a_publishable_key_are_listed_until_they_are_closed() {
     let mut driver = holding();
     let end = driver.after_seconds(60);
     for serial in [2, 3] {

@@ -253,7 +253,7 @@ fn a_subscription_is_canceled_and_resumed_by_its_product() {
     assert_eq!(driver.resume(resume(CLUB, "c")), REQUESTED);
 }
 
-/// Subscriptions to one product are told apart by what callers call them; their own ids are the provider's.
+/// Subscriptions to one product are named by their public ids; the others are the provider's.
 #[test]
 fn of_several_to_one_product_each_is_named_by_its_id() {
     let mut driver = Driver::new();

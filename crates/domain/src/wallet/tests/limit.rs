@@ -76,7 +76,7 @@ fn the_whole_limit_can_be_spent_at_once() {
         })
     );
     assert_eq!(
-        driver.credit(credit("anew", MAX_CREDITS, None)),
+        driver.credit(credit("again", MAX_CREDITS, None)),
         Ok(Done::Applied)
     );
 }

@@ -15,7 +15,7 @@ fn loss_now(driver: &Driver) -> Loss {
 }
 
 #[test]
-fn what_is_said_to_go_goes() {
+fn the_announced_loss_is_the_real_one() {
     let mut driver = subscribed();
     driver.credit(credit("k", 50, None)).unwrap();
     let before = (driver.gold(), unlocked(&driver).len());

@@ -118,7 +118,7 @@ fn pending_orders_fail_and_expire_when_the_provider_says_so() {
 }
 
 #[test]
-fn money_on_its_way_is_told_until_it_came_or_will_not_come_also_of_an_order_that_expired() {
+fn a_processing_payment_shows_until_it_succeeds_or_fails_also_of_an_expired_order() {
     let mut driver = Driver::new();
     for serial in 1..=4 {
         driver.order(serial, pack()).unwrap();
@@ -259,7 +259,7 @@ fn a_second_tier_of_the_same_product_is_refused_while_the_first_one_lasts() {
 }
 
 #[test]
-fn orders_that_nobody_pays_do_not_pile_up() {
+fn unpaid_orders_do_not_pile_up() {
     let mut driver = Driver::new();
     for serial in 1..=100 {
         assert_eq!(driver.order(serial, pack()), Ok(true));

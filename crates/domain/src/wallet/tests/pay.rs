@@ -236,7 +236,7 @@ fn a_payment_into_a_full_balance_brings_what_fits() {
 }
 
 #[test]
-fn addresses_of_paid_orders_are_remembered_whoever_told_them() {
+fn addresses_of_paid_orders_are_kept_from_payment_or_checkout() {
     let mut driver = Driver::new();
     let email = Email::new("typed@example.org").unwrap();
     for serial in [1, 2, 3] {

@@ -1,4 +1,4 @@
-//! Which of a wallet's events a project's servers are told about.
+//! The project events of a wallet's events.
 
 use proptest::prelude::*;
 
@@ -57,7 +57,7 @@ fn all_news(driver: &Driver) -> Vec<EventData> {
     steps.flat_map(|step| step.data).collect()
 }
 
-/// The events of a wallet that become visible together: the place after the last of them, and what is told of them.
+/// The events of a wallet that become visible together: the position after the last of them, and their project events.
 pub(super) struct EventStep {
     pub(super) end: usize,
     pub(super) data: Vec<EventData>,
@@ -230,7 +230,7 @@ fn credits_that_expire_can_leave_nothing() {
 }
 
 #[test]
-fn credits_that_come_back_past_their_end_are_told_of_once() {
+fn credits_that_return_after_their_end_are_reported_once() {
     let mut driver = Driver::new();
     let (soon, later) = (driver.after_seconds(10), driver.after_seconds(DAY));
     driver.credit(credit("soon", 30, Some(soon))).unwrap();
@@ -249,7 +249,7 @@ fn credits_that_come_back_past_their_end_are_told_of_once() {
 }
 
 #[test]
-fn an_order_is_told_as_it_stood() {
+fn an_order_is_reported_as_it_was() {
     let mut driver = Driver::new();
     driver.buy(1, pack());
     driver.deduct(deduct("some", 90)).unwrap();
@@ -315,9 +315,9 @@ enum Happens {
 }
 
 proptest! {
-    /// In whatever order things happen, and however often they are reported.
+    /// In any order of events, and with any number of reports.
     #[test]
-    fn a_wallet_that_a_payment_makes_is_told_of_once_and_first(
+    fn a_wallet_made_by_a_payment_is_reported_once_and_first(
         all in prop::collection::vec(
             prop_oneof![
                 Just(Happens::Processed),
@@ -392,7 +392,7 @@ fn a_purchase_tells_of_order_credits_and_features() {
 }
 
 #[test]
-fn a_refund_that_was_heard_of_first_is_told_after_the_payment() {
+fn a_refund_reported_first_is_announced_after_the_payment() {
     let mut driver = Driver::new();
     assert!(driver.refund(1, 1000));
     assert_eq!(since(&driver, 1), []);
@@ -483,7 +483,7 @@ fn a_feature_by_hand_tells_once() {
 }
 
 #[test]
-fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
+fn a_dispute_is_reported_when_opened_and_closed_and_is_no_refund() {
     let mut driver = Driver::new();
     driver.buy(1, pack());
     let orders = |from: usize, driver: &Driver| {
@@ -522,7 +522,7 @@ fn a_dispute_is_told_when_it_is_opened_and_closed_and_is_no_refund() {
 }
 
 #[test]
-fn a_debt_is_told_when_it_begins_and_when_it_is_paid_or_forgiven() {
+fn a_debt_is_reported_when_it_begins_and_when_it_is_paid_or_forgiven() {
     let mut driver = Driver::new();
     driver.limit_debt(GOLD, Some(50));
     let owe = |name, amount| Deduct {
@@ -561,7 +561,7 @@ fn a_debt_is_told_when_it_begins_and_when_it_is_paid_or_forgiven() {
 }
 
 #[test]
-fn a_freeze_is_told_with_its_reason_and_so_is_its_end() {
+fn a_freeze_is_reported_with_its_reason_and_so_is_its_end() {
     let mut driver = Driver::new();
     driver.set_frozen(true);
     driver.set_frozen(true);

@@ -1,4 +1,4 @@
-//! Invoices with the lines of several switches: all of them count, in whatever order they are, and switching back
+//! Invoices with the lines of several switches: all of them count, in any order, and switching back
 //! and forth brings nothing.
 
 use proptest::prelude::*;

@@ -95,7 +95,7 @@ fn a_refund_is_measured_by_what_was_charged_not_by_the_price() {
 }
 
 #[test]
-fn what_stands_now_counts_whatever_stood_before() {
+fn only_the_present_state_of_a_payment_counts() {
     let mut driver = bought();
     assert!(driver.refund(1, 500));
     let before = driver.wallet.clone();
@@ -406,7 +406,7 @@ fn refunding_the_current_cycle_takes_its_credits_and_its_features() {
 }
 
 #[test]
-fn a_cycle_that_was_refunded_before_its_payment_was_heard_of_unlocks_nothing() {
+fn a_cycle_refunded_before_its_payment_was_reported_unlocks_nothing() {
     let mut driver = Driver::new();
     driver.refund(1, 1000);
     driver.refund(2, 1000);

@@ -195,7 +195,7 @@ fn a_tiers_credits_may_expire_before_their_cycle_does() {
 }
 
 #[test]
-fn a_payment_heard_of_late_does_not_undo_what_was_said_after_it() {
+fn a_late_payment_report_does_not_undo_later_reports() {
     let mut driver = subscribed();
     driver.pass_seconds(MONTH);
     let renewal = driver.renewal(2, 1, basic());
@@ -244,7 +244,7 @@ fn what_a_former_cycle_rolls_over_stays() {
 }
 
 #[test]
-fn a_renewal_heard_of_before_the_first_payment_starts_the_subscription() {
+fn a_renewal_reported_before_the_first_payment_starts_the_subscription() {
     let mut driver = Driver::new();
     driver.order(1, basic()).unwrap();
     assert!(driver.renew(2, 1, basic()));

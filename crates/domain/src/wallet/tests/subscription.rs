@@ -62,10 +62,7 @@ fn a_missing_payment_keeps_the_features_for_the_days_of_grace() {
         "counted once"
     );
     let changes = driver.wallet.changes_by_itself_at(&[], driver.now);
-    assert_eq!(
-        changes, end,
-        "whoever watches the wallet reads it again then"
-    );
+    assert_eq!(changes, end, "watchers read the wallet again then");
     assert_eq!(driver.wallet.features(Timestamp(end.0 - 1)), ["basic"]);
     assert_eq!(driver.wallet.features(end), Vec::<&str>::new());
     assert_eq!(
@@ -337,7 +334,7 @@ fn what_costs_nothing_brings_nothing_while_it_is_paused() {
 }
 
 #[test]
-fn a_pause_and_its_end_may_be_heard_of_in_any_order() {
+fn a_pause_and_its_end_may_be_reported_in_any_order() {
     for resumed_first in [false, true] {
         let mut driver = subscribed();
         driver.pass_seconds(60);

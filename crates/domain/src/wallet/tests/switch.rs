@@ -163,7 +163,7 @@ fn to_and_fro_earns_nothing() {
     driver.renew(31, 1, basic());
     assert_eq!(driver.gold(), 100);
     driver.switch(32, 1, plus());
-    assert_eq!(driver.gold(), 250, "a new cycle counts anew");
+    assert_eq!(driver.gold(), 250, "a new cycle counts again");
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn features_of_a_refunded_switch_go_with_it() {
     assert_eq!(
         (driver.gold(), unlocked(&driver)),
         (175, vec!["plus"]),
-        "paid anew, brought anew"
+        "paid again, granted again"
     );
 }
 
@@ -269,7 +269,7 @@ fn a_tier_that_is_not_paid_for_brings_its_credits_when_it_is() {
 }
 
 #[test]
-fn a_switch_heard_of_before_the_renewal_that_it_followed_comes_to_the_same() {
+fn a_switch_reported_before_its_renewal_has_the_same_result() {
     let mut in_order = subscribed();
     in_order.pass_seconds(MONTH);
     let renewal = in_order.renewal(2, 1, basic());
@@ -306,7 +306,7 @@ fn a_switch_heard_of_before_the_renewal_that_it_followed_comes_to_the_same() {
 }
 
 #[test]
-fn a_switch_heard_of_before_the_first_payment_comes_to_the_same() {
+fn a_switch_reported_before_the_first_payment_has_the_same_result() {
     let mut driver = Driver::new();
     let first = driver.billing(1);
     driver.pass_seconds(15 * DAY);

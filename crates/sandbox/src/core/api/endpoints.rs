@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::core::{checkout::address, prelude::*};
 
-/// Stripe's own bound of endpoints.
+/// Stripe's limit.
 const MAX_ENDPOINTS: usize = 16;
 const MAX_KINDS: usize = 200;
 
@@ -63,7 +63,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(books.stored(endpoint).view(books))
 }
 
-/// The account of the key. Its id stays as long as the sandbox's URL does.
+/// The account of the key. Its id is derived from the sandbox's URL.
 pub(super) fn account(books: &Books, params: &Params) -> Result<Value> {
     params.finish()?;
     let digest = HEXLOWER.encode(&Sha256::digest(books.base.as_bytes()));

@@ -13,7 +13,7 @@ pub(crate) fn covers(wanted: &str, kind: &str) -> bool {
     }
 }
 
-/// The types that are asked for; empty: all.
+/// The requested types; empty for all.
 fn kinds(params: &Params) -> Result<Vec<String>> {
     let mut kinds = params.list("types")?;
     let message = format!("You may pass up to {MAX_TYPES} types.");
@@ -71,12 +71,12 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     Ok(read::list(data, has_more, "/v1/events"))
 }
 
-/// When the oldest event that is still shown happened, in seconds.
+/// The instant of the oldest event that is still shown, in seconds.
 const fn oldest(books: &Books) -> i64 {
     books.now.saturating_sub(EVENT_SECONDS)
 }
 
-/// A single event, as long as Stripe would keep it.
+/// A single event, while Stripe would keep it.
 pub(super) fn one(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let event: Event = books.find(id)?;

@@ -1,4 +1,4 @@
-//! `expand[]`: replaces ids in an answer by the objects that they name, as deep as is asked for.
+//! `expand[]` replaces ids in a response by their objects, to the requested depth.
 
 use super::read;
 use crate::core::prelude::*;
@@ -22,12 +22,11 @@ pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Resu
     Ok(())
 }
 
-/// Expands one path; `false`: it names nothing that can be expanded.
+/// Expands one path; `false` if nothing can be expanded.
 fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
     if let Value::Array(values) = value {
         return values.iter_mut().all(|value| unfold(books, value, names));
     }
-    // A field that is null now may be set later.
     if value.is_null() {
         return true;
     }

@@ -47,7 +47,7 @@ const FEATURES: [&str; 5] = [
     "subscription_update",
 ];
 const BEHAVIORS: [&str; 3] = ["always_invoice", "create_prorations", "none"];
-/// Features with a field of words, and the words that it may have.
+/// Features with an enum field, and its values.
 const WORDS: [(&str, &str, &[&str]); 3] = [
     (
         "subscription_cancel",

@@ -14,7 +14,7 @@ words! {
     }
 }
 
-/// The billing interval, where the request has one.
+/// The billing interval, if the request has one.
 pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> {
     if params.below(path).is_empty() {
         return Ok(None);
@@ -51,7 +51,7 @@ fn product_at(books: &mut Books, params: &Params, path: &str) -> Result<Product>
     })
 }
 
-/// A price that is described inline, where it is used, and its product, which may be new.
+/// An inline price and its product, which may be new.
 pub(crate) fn inline_price(
     books: &mut Books,
     params: &Params,
@@ -116,7 +116,7 @@ pub(super) fn delete_product(books: &mut Books, params: &Params, id: &str) -> Re
     Ok(read::deleted::<Product>(books, id))
 }
 
-/// Updates whether a price is sold and how it is called; its amount stays.
+/// Updates whether a price is sold and its name; the amount stays.
 pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     let mut price: Price = books.find(id)?;
     price.active = params.flag("active")?.unwrap_or(price.active);
@@ -135,7 +135,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(price.view(books))
 }
 
-/// Makes sure that a lookup key names only this price.
+/// Ensures that a lookup key names only this price.
 fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
     let mut others = books.newest::<Price>(|other| {
         other.lookup_key.is_some()

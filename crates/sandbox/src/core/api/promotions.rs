@@ -3,7 +3,7 @@
 use super::read;
 use crate::core::prelude::*;
 
-/// A text like `12.5` in hundredths of a percent, where it is valid.
+/// A text like `12.5` in hundredths of a percent, if it is valid.
 fn percent(text: &str) -> Option<i64> {
     let hundredths = money::decimal(text, 2)?;
     (1..=10_000).contains(&hundredths).then_some(hundredths)

@@ -12,7 +12,7 @@ pub(super) fn one<T: StoredObject>(books: &Books, params: &Params, id: &str) -> 
     Ok(object.view(books))
 }
 
-/// Changes an object, given that no more parameters are taken, and returns it.
+/// Changes an object, refusing further parameters, and returns it.
 pub(crate) fn changed<T: StoredObject>(
     books: &mut Books,
     params: &Params,
@@ -36,13 +36,13 @@ pub(super) fn delete<T: StoredObject>(
     Ok(deleted::<T>(books, id))
 }
 
-/// Forgets an object and returns the answer that says so.
+/// Forgets an object and returns the response of a deletion.
 pub(super) fn deleted<T: StoredObject>(books: &mut Books, id: &str) -> Value {
     books.forget::<T>(id);
     json!({ "id": id, "object": T::NAME, "deleted": true })
 }
 
-/// The page of a list that a request asks for.
+/// The requested page of a list.
 pub(crate) struct Paging {
     pub(crate) limit: usize,
     pub(crate) after: Option<String>,
@@ -61,7 +61,7 @@ impl Paging {
         })
     }
 
-    /// The page of objects that are given as callers see them.
+    /// The page of these views.
     pub(crate) fn views(&self, objects: &[Value], url: &str) -> Result<Value> {
         let id = |view: &Value| Some(view.get("id")?.as_str()?.to_owned());
         self.page(objects.iter().collect(), id, Value::clone, url)
@@ -117,7 +117,7 @@ pub(crate) fn created(params: &Params) -> Result<(i64, i64)> {
     Ok((least.unwrap_or(i64::MIN), most.unwrap_or(i64::MAX)))
 }
 
-/// A page of the objects that pass and match the filters that the list's parameters set.
+/// A page of the matching objects, filtered by the list's parameters.
 pub(super) fn some<T: StoredObject>(
     books: &Books,
     params: &Params,
@@ -134,7 +134,7 @@ pub(super) fn some<T: StoredObject>(
     params.finish()?;
     let in_time = |object: &T| (least..=most).contains(&object.head().created);
     let matches = |object: &T| {
-        // Only texts and numbers, so this cannot fail.
+        // Texts and numbers always become JSON.
         let stored = serde_json::to_value(object).unwrap_or_default();
         filters
             .iter()
@@ -154,8 +154,8 @@ pub(super) fn some<T: StoredObject>(
     paging.page(listed, id, |object: &T| object.view(books), &url)
 }
 
-/// The filter of a rule, as the field's path and its allowed values, if the parameter was sent. A rule `name` takes a
-/// text to compare with that field, `name=a|b` one of these words, `name?` a flag, and `names[]=name` several texts.
+/// The filter of a rule, as the field's path and its allowed values, if the parameter was sent. A rule `name` compares
+/// a text with that field, `name=a|b` one of these words, `name?` a flag, and `names[]=name` several texts.
 fn filter(params: &Params, rule: &'static str) -> Result<Option<(String, Vec<Value>)>> {
     let at = |field: &str| format!("/{}", field.replace('[', "/").replace(']', ""));
     let (name, rest) = rule.split_once('=').unwrap_or((rule, ""));

@@ -23,7 +23,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     Ok(refund.view(books))
 }
 
-/// The charge that a request names, by its own id or its payment intent's.
+/// The charge that a request names, by its id or its payment intent's.
 pub(in crate::core) fn charge_of(
     books: &Books,
     charge: Option<String>,
@@ -57,7 +57,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     Ok(refund.view(books))
 }
 
-/// Always refuses: refunds to cards are on their way at once, so none can be canceled.
+/// Always refuses: refunds to cards are sent at once, so none can be canceled.
 pub(super) fn cancel(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let refund: Refund = books.find(id)?;

@@ -8,7 +8,7 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     Ok(session.view(books))
 }
 
-/// A session as it is now. One whose time is over is closed first, so that it is never shown as open.
+/// A session. An expired one is closed first, so that it is never shown as open.
 pub(super) fn retrieve(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
     read::changed(books, params, id, |session: Session, books| {
         let is_over = session.status == SessionStatus::Open && session.expires_at <= books.now;

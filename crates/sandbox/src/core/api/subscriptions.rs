@@ -7,7 +7,7 @@ use crate::core::{
 };
 
 const MAX_QUANTITY: i64 = 999_999;
-/// Stripe's own bound of items.
+/// Stripe's limit.
 const MAX_ITEMS: usize = 20;
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
@@ -33,7 +33,7 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     )
 }
 
-/// The changes that a form asks for.
+/// The changes of a form.
 struct Update {
     change: Option<Change>,
     /// A pause of collection; `Some(None)`: collect again.
@@ -169,7 +169,7 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         return Err(Refusal::invalid(message));
     }
     if let Some(change) = update.change {
-        // First, since this alone can still be refused.
+        // First, since only this can still be refused.
         subscription = subscription.change(books, change)?;
     }
     if let Some(at) = update.trial_end {

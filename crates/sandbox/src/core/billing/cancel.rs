@@ -1,4 +1,4 @@
-//! How a subscription ends: now, or with its paid period. The latter can be withdrawn.
+//! Ends a subscription: now, or with its paid period, which can be withdrawn.
 
 use crate::core::prelude::*;
 
@@ -32,14 +32,12 @@ impl Subscription {
         let retry = self.retry.take();
         let unpaid = retry.and_then(|retry| books.get::<Invoice>(&retry.invoice).cloned());
         if let Some(invoice) = unpaid {
-            // It is not retried any more.
             invoice.give_up(books, false);
         }
         let drafts = books.copies::<Invoice>(|invoice| {
             invoice.subscription == self.head.id && invoice.status == InvoiceStatus::Draft
         });
         for mut draft in drafts {
-            // It stays a draft until the shop decides.
             draft.finalizes_at = None;
             books.put(draft);
         }

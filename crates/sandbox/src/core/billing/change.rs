@@ -1,11 +1,11 @@
-//! Changes of a subscription's items that apply now: within its cycle with prorations, or with a whole new
-//! cycle where Stripe begins one: another interval, from free to paid, or when the shop asks for it.
+//! Changes of a subscription's items that apply now: with prorations within its cycle, or with a new cycle where Stripe
+//! begins one: another interval, from free to paid, or on request.
 
 use super::invoicing::sum;
 use crate::core::prelude::*;
 
 words! {
-    /// What happens to time that is paid for already.
+    /// What happens to the time that is paid for.
     ProrationBehavior {
         /// Credited and billed at once.
         AtOnce "always_invoice",
@@ -18,12 +18,12 @@ words! {
 
 /// A change of items.
 pub(crate) struct Change {
-    /// All items afterwards; the one that the portal switches comes first.
+    /// All items afterwards, first the one that the portal switches.
     pub(crate) items: Vec<Item>,
     pub(crate) prorate: ProrationBehavior,
     /// Whether a new cycle begins now in any case.
     pub(crate) anchored_now: bool,
-    /// Whether the change is refused where it cannot be paid.
+    /// Whether the change is refused if it cannot be paid.
     pub(crate) must_pay: bool,
 }
 
@@ -40,7 +40,7 @@ impl Subscription {
             self.status,
             SubscriptionStatus::Trialing | SubscriptionStatus::Paused | SubscriptionStatus::Unpaid
         ) {
-            // Nothing was paid for yet, and nothing is billed before the trial or the pause ends.
+            // Nothing is billed before the trial or the pause ends.
             self.set_items(wanted.items);
             self.interval = interval;
             self.updated(books);
@@ -84,7 +84,7 @@ impl Subscription {
             self.updated(books);
             return Ok(self);
         }
-        // A declined card means a refusal or, unless `must_pay`, a subscription that is past due.
+        // A declined card refuses the change or, unless `must_pay`, makes the subscription past due.
         let refused = sum(&lines) > off && books.declines(&self.customer);
         Refusal::declined().when(refused && wanted.must_pay)?;
         let invoice = self.draw_up(books, BillingReason::Update, lines, off);
@@ -122,7 +122,7 @@ impl Subscription {
         common.ok_or_else(|| Refusal::param("items", message))
     }
 
-    /// The line of what the rest of the period is worth of an item.
+    /// The proration line of an item for the rest of the period.
     pub(super) fn prorated(
         &self,
         books: &mut Books,

@@ -1,4 +1,4 @@
-//! Retries of an unpaid renewal over some days, after which the subscription ends.
+//! Retries of an unpaid renewal over some days; then the subscription ends.
 
 use crate::core::prelude::*;
 
@@ -12,7 +12,7 @@ fn retry_at(failed_at: i64, made: u32) -> Option<i64> {
 }
 
 impl Subscription {
-    /// After a declined card: it is past due, and its invoice will be retried.
+    /// After a declined card: makes it past due, with retries of its invoice.
     pub(super) fn fall_due(mut self, books: &mut Books, invoice: Invoice) -> Result<Self> {
         let next_at = retry_at(books.now, 0).unwrap_or(books.now);
         self.status = SubscriptionStatus::PastDue;
@@ -27,7 +27,7 @@ impl Subscription {
         Ok(self)
     }
 
-    /// Retries the payment. The books' instant is the one that the retry was due at.
+    /// Retries the payment. The state's instant is when the retry was due.
     pub(super) fn retry(self, books: &mut Books) {
         let before = self.clone();
         if self.again(books).is_err() {

@@ -19,7 +19,7 @@ impl Invoice {
         self
     }
 
-    /// Finalizes a draft after its hour, or when the shop asks: it is opened and paid, or retried later.
+    /// Finalizes a draft after its hour, or on request: it is opened and paid, or retried later.
     pub(crate) fn finalize(self, books: &mut Books) -> Result<()> {
         let message =
             "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
@@ -41,7 +41,7 @@ impl Invoice {
         }
     }
 
-    /// Pays it. An unpaid subscription goes on once none of its invoices is open.
+    /// Pays it. An unpaid subscription continues once none of its invoices is open.
     fn collect_unpaid(self, books: &mut Books) -> Result<()> {
         let waits = |other: &&Invoice| {
             other.subscription == self.subscription
@@ -84,7 +84,7 @@ impl Invoice {
         }
     }
 
-    /// Pays a part of it, by a payment of its own.
+    /// Pays a part of an invoice by a separate payment.
     pub(crate) fn pay_part(mut self, books: &mut Books, amount: i64) -> Result<()> {
         Refusal::invalid("Only an open invoice can be paid in parts.")
             .when(self.status != InvoiceStatus::Open)?;
@@ -108,7 +108,7 @@ impl Invoice {
         Ok(())
     }
 
-    /// Gives it up, as void or uncollectible.
+    /// Marks it as void or uncollectible.
     pub(super) fn give_up(mut self, books: &mut Books, void: bool) {
         let (status, kind) = match void {
             true => (InvoiceStatus::Void, "invoice.voided"),

@@ -7,7 +7,7 @@ use crate::core::prelude::*;
 /// Seconds for which a renewal's invoice is a draft.
 const DRAFT_SECONDS: i64 = 3600;
 
-/// Most pending items of a customer: an invoice and its events have to stay small.
+/// The most pending items of a customer: an invoice and its events have to stay small.
 const MAX_PENDING: usize = 40;
 
 impl Books {
@@ -51,7 +51,7 @@ pub(super) fn sum(lines: &[InvoiceLine]) -> i64 {
 }
 
 impl Subscription {
-    /// What its recurring discount takes off an amount now.
+    /// The present recurring discount of an amount.
     pub(super) fn discount_of(&self, books: &Books, amount: i64) -> i64 {
         let lasts = |term: &&RecurringDiscount| match term.until {
             DiscountEnd::Forever => true,
@@ -62,7 +62,7 @@ impl Subscription {
         coupon.map_or(0, |coupon| coupon.off.of(amount))
     }
 
-    /// The lines of the whole current cycle, newest item first, and what a discount takes off.
+    /// The lines of the whole current cycle, newest item first, and the discount.
     pub(super) fn cycle_lines(&self, books: &mut Books) -> Result<(Vec<InvoiceLine>, i64)> {
         let line = |item: &Item| -> Result<InvoiceLine> {
             let price: Price = books.find(&item.price)?;
@@ -123,7 +123,7 @@ impl Subscription {
     ) -> Invoice {
         let waits = |item: &&InvoiceItem| {
             let of = item.subscription.as_ref();
-            // The first invoice comes to what checkout showed.
+            // The first invoice has the total that checkout showed.
             reason != BillingReason::Create
                 && item.currency == self.currency
                 && of.is_none_or(|of| *of == self.head.id)

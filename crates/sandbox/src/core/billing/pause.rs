@@ -1,5 +1,5 @@
-//! Two kinds of pause: the shop collects nothing for a while though cycles go on, or a subscription without a
-//! card waits after its trial until somebody resumes it.
+//! Two kinds of pause: the shop collects nothing for a while although cycles continue, or a subscription without a card
+//! waits after its trial to be resumed.
 
 use crate::core::prelude::*;
 
@@ -48,7 +48,7 @@ impl Subscription {
         );
         Refusal::invalid(message).when(self.status != SubscriptionStatus::Paused)?;
         if !anchored_now && books.now < self.period_end {
-            // The cycle that was paid for already goes on.
+            // The paid cycle continues.
             self.status = SubscriptionStatus::Active;
             self.no_card = false;
             books.put_and_emit(EVENT_TYPE, &self);

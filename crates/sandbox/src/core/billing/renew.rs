@@ -1,10 +1,10 @@
-//! A period ends: the next one begins and is billed, or the subscription ends with it. The invoice is
-//! a draft for its first hour, while the period has moved on already.
+//! A period ends: the next one is billed, or the subscription ends. The invoice is a draft for its first hour, while
+//! the period has moved on.
 
 use crate::core::prelude::*;
 
 impl Subscription {
-    /// Does what is due. The books' instant is the one that it was due at.
+    /// Does what is due. The state's instant is when it was due.
     pub(crate) fn step(self, books: &mut Books) {
         let is_due = |at: Option<i64>| at.is_some_and(|at| at <= books.now);
         let resumes = self.pause.as_ref().and_then(|pause| pause.resumes_at);
@@ -31,7 +31,7 @@ impl Subscription {
             _ => self.bill(books),
         };
         if outcome.is_err() {
-            // For example a price is gone: a subscription that cannot be billed must not be retried for ever.
+            // For example a price is missing: a subscription that cannot be billed must not be retried for ever.
             before.end(books, "payment_failed");
         }
     }

@@ -1,5 +1,5 @@
-//! Schedules: the current price and the one that follows at its end. The portal makes one for a switch down; a
-//! shop may make them by the API.
+//! Schedules: the current price and the one that follows. The portal makes one for a downgrade; a shop may make them by
+//! the API.
 
 use crate::core::prelude::*;
 
@@ -71,7 +71,7 @@ impl Subscription {
         Ok(plan)
     }
 
-    /// Moves the schedule on when a period ends. After its last phase it is released.
+    /// Advances the schedule when a period ends. After its last phase it is released.
     pub(super) fn advance_schedule(&mut self, books: &mut Books) -> Result<()> {
         let Some(id) = &self.schedule else {
             return Ok(());
@@ -85,7 +85,7 @@ impl Subscription {
         Ok(())
     }
 
-    /// Releases the schedule: the current price stays, and nothing follows it by itself.
+    /// Releases the schedule: the current price stays.
     pub(crate) fn release(&mut self, books: &mut Books) -> Result<()> {
         if let Some(id) = &self.schedule {
             let plan = books.find(id)?;

@@ -1,4 +1,4 @@
-//! A subscription begins with its checkout: at once, or when a pending payment arrives.
+//! Starts a subscription at its checkout, or when a pending payment arrives.
 
 use crate::core::prelude::*;
 
@@ -104,15 +104,14 @@ impl Session {
         let (mut subscription, invoice) = self.started(books)?;
         subscription.status = SubscriptionStatus::Active;
         if subscription.period_end <= books.now {
-            // It came after its cycle had ended: the cycle begins with the payment.
+            // It came after its cycle had ended, so the cycle begins with the payment.
             subscription.begin(books.now);
         }
         subscription.updated(books);
         invoice.collect(books)
     }
 
-    /// The pending payment of the first invoice failed. A bank debit that is returned late leaves an invoice
-    /// that can still be paid.
+    /// The pending payment of the first invoice failed. A late returned bank debit leaves a payable invoice.
     pub(crate) fn fail_first(&self, books: &mut Books, late: bool) -> Result<()> {
         let (mut subscription, invoice) = self.started(books)?;
         let id = invoice.head.id.clone();

@@ -1,4 +1,4 @@
-//! Switching tiers in the portal: at once, or when the paid period ends, as the portal's configuration asks for.
+//! Switches tiers in the portal: at once or at the period's end, by the portal's configuration.
 
 use super::change::{Change, ProrationBehavior};
 use crate::core::prelude::*;

@@ -3,7 +3,7 @@
 use super::change::ProrationBehavior;
 use crate::core::prelude::*;
 
-/// Stripe's own bound of a trial, in days.
+/// Stripe's limit.
 pub(crate) const MAX_TRIAL_DAYS: i64 = 730;
 
 impl Subscription {
@@ -15,7 +15,7 @@ impl Subscription {
         books.put_and_emit("customer.subscription.trial_will_end", &self);
     }
 
-    /// Ends the trial. The books' instant is its end.
+    /// Ends the trial. The state's instant is its end.
     pub(super) fn trial_over(mut self, books: &mut Books) -> Result<()> {
         let cardless = self.trial.as_ref().map(|trial| trial.cardless);
         match cardless.filter(|_| self.no_card) {
@@ -31,8 +31,8 @@ impl Subscription {
         self.draw_up_cycle(books)
     }
 
-    /// Sets the end of a trial, or begins one; `None`: it ends now. The time until then is an invoice over nothing, which
-    /// gives back what was paid for the rest of a cycle.
+    /// Sets the end of a trial, or begins one; `None` ends it now. The time until then is an invoice over 0, which
+    /// credits the rest of a paid cycle.
     pub(crate) fn set_trial_end(
         mut self,
         books: &mut Books,

@@ -1,11 +1,10 @@
-//! What can be done with a session, and when. Repeating an action is fine; one that is no longer possible is
-//! refused with the reason.
+//! The actions on a session. A repeat is fine; an action that is no longer possible is refused with the reason.
 
 use super::create::one_currency;
 use crate::core::prelude::*;
 
 words! {
-    /// What a buyer, or a bank, does.
+    /// An action of a buyer or a bank.
     Action {
         Pay "pay",
         PayLater "pay_later",
@@ -30,7 +29,7 @@ words! {
 pub(crate) struct Buyer {
     pub(crate) email: Option<String>,
     pub(crate) code: Option<String>,
-    /// Whether they left the box for the terms unticked. A script has no box.
+    /// Whether the box for the terms is unticked; a script has none.
     pub(crate) disagrees: bool,
 }
 
@@ -137,7 +136,7 @@ fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
     applied.map_err(|refusal| refusal.of_param(PARAM))
 }
 
-/// Expires a session: nobody paid in time, or the shop canceled it.
+/// Expires a session, in time or by the shop.
 pub(crate) fn close(books: &mut Books, mut session: Session) -> Session {
     session.status = SessionStatus::Expired;
     books.put_and_emit("checkout.session.expired", &session);

@@ -63,7 +63,7 @@ impl Session {
         books.stored(self)
     }
 
-    /// Pays by a method whose money comes later. A total of zero completes at once, as with a card.
+    /// Pays by a delayed method. A total of zero completes at once.
     pub(super) fn pay_later(mut self, books: &mut Books, email: Option<&str>) -> Result<Self> {
         if self.total() == 0 {
             return self.pay(books, email);
@@ -107,7 +107,6 @@ impl Session {
     fn complete(&mut self, books: &mut Books, email: Option<&str>) -> Result<()> {
         self.status = SessionStatus::Complete;
         match &self.customer {
-            // A customer cannot change their email here, as on Stripe's page.
             Some(id) => self.email = books.find::<Customer>(id)?.email,
             None => {
                 let email = email.map(Into::into);

@@ -1,4 +1,4 @@
-//! Creating a session, as strictly as Stripe does: what would be refused there is refused here.
+//! Creates sessions as strictly as Stripe does.
 
 use url::Url;
 
@@ -42,7 +42,6 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     };
     without_effect(params, mode)?;
     let discount = discount(params, codes_allowed.is_some())?;
-    // Last, since the prices that it names are looked up.
     let basket = basket(books, params, mode)?;
     session.head = books.secret_head("cs_test_");
     session.currency = basket.currency;
@@ -75,7 +74,7 @@ fn always_customer(params: &Params, mode: Mode, has_customer: bool) -> Result<bo
     Err(Refusal::param(PATH, message))
 }
 
-/// Takes parameters that have no effect here.
+/// Accepts parameters without effect here.
 fn without_effect(params: &Params, mode: Mode) -> Result<()> {
     let words = ["auto", "book", "donate", "pay", "subscribe"];
     params.word("submit_type", &words)?;
@@ -167,7 +166,7 @@ fn closing(params: &Params, now: i64) -> Result<i64> {
     Ok(at)
 }
 
-/// The parameter with the metadata for what the session creates; that of the other mode is refused.
+/// The metadata parameter for what the session creates; that of the other mode is refused.
 fn inner(params: &Params, mode: Mode) -> Result<&'static str> {
     let (ours, theirs, name) = match mode {
         Mode::Payment => ("payment_intent_data", "subscription_data", "subscription"),

@@ -2,7 +2,7 @@
 
 use crate::core::{billing::MAX_TRIAL_DAYS, prelude::*};
 
-/// Least seconds from now to a trial's end.
+/// The least seconds to a trial's end.
 const SOONEST_TRIAL_END: i64 = 48 * 3600;
 
 /// The locales that Checkout supports.

@@ -14,7 +14,7 @@ words! {
         Trialing "trialing",
         Active "active",
         PastDue "past_due",
-        /// A renewal was not paid, and is not retried any more; further invoices stay drafts.
+        /// A renewal was not paid and is no longer retried; further invoices stay drafts.
         Unpaid "unpaid",
         /// Its trial ended without a way to pay: nothing is billed until it is resumed.
         Paused "paused",
@@ -136,7 +136,7 @@ pub(crate) struct Subscription {
     pub(crate) latest_invoice: Option<String>,
     pub(crate) metadata: Metadata,
     pub(crate) discount: Option<RecurringDiscount>,
-    /// The price of the next cycle, where it is another one.
+    /// The price of the next cycle, if it differs.
     pub(crate) scheduled: Option<String>,
     pub(crate) retry: Option<Retry>,
     /// The schedule that changes its price by itself.
@@ -146,7 +146,7 @@ pub(crate) struct Subscription {
     pub(crate) trial: Option<Trial>,
     /// Whether there is no card to charge.
     pub(crate) no_card: bool,
-    /// Whether it stays, unpaid, when all retries have failed.
+    /// Whether it stays unpaid after all retries failed.
     #[serde(default)]
     pub(crate) stays_unpaid: bool,
 }
@@ -186,7 +186,7 @@ impl Subscription {
         Refusal::invalid(format!("This subscription is {}.", self.status.word()))
     }
 
-    /// When to announce that the trial ends soon, in seconds, unless that was done.
+    /// When to announce the trial's end, in seconds, unless done.
     pub(crate) fn announces_at(&self) -> Option<i64> {
         let trial = self.trial.as_ref().filter(|trial| !trial.announced)?;
         let at = trial.end.saturating_sub(ANNOUNCED_SECONDS);

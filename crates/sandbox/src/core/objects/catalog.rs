@@ -30,7 +30,7 @@ pub(crate) struct Price {
     pub(crate) active: bool,
     pub(crate) currency: String,
     pub(crate) unit_amount: i64,
-    /// The billing interval; `None`: paid once.
+    /// The billing interval; `None` for one-time.
     #[serde(rename = "recurring", default, with = "recurring")]
     pub(crate) interval: Option<Interval>,
     pub(crate) lookup_key: Option<String>,
@@ -69,7 +69,7 @@ impl Object for Price {
     }
 }
 
-/// The fields that stored prices and those described inline have in common.
+/// The common fields of stored and inline prices.
 pub(super) fn unit(unit_amount: i64, interval: Option<Interval>) -> Value {
     json!({
         "recurring": interval.map(|interval| json!({ "interval": interval.word() })),
@@ -98,7 +98,7 @@ impl Default for DiscountAmount {
 }
 
 impl DiscountAmount {
-    /// What it takes off an amount: at most all of it.
+    /// The discount of an amount, at most all of it.
     pub(crate) fn of(&self, amount: i64) -> i64 {
         let off = match self {
             Self::Percent(hundredths) => share(amount, *hundredths, 10_000),
@@ -221,9 +221,9 @@ pub(crate) struct Customer {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
     pub(crate) metadata: Metadata,
-    /// Whether their card is to be declined: a switch on the portal's page.
+    /// Whether their card is declined: a switch on the portal's page.
     pub(crate) declines: bool,
-    /// Customer balance; below zero it is credit that the next invoices use up first.
+    /// Customer balance; negative for credit that the next invoices use first.
     pub(crate) balance: i64,
 }
 

@@ -5,20 +5,20 @@ use stripe::API_VERSION;
 
 use crate::core::prelude::*;
 
-/// An event, and which targets have yet to accept it.
+/// An event, and its pending targets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Event {
     #[serde(flatten)]
     pub(crate) head: Head,
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// The object as it was then.
+    /// The object at that time.
     #[serde(rename = "told")]
     pub(crate) snapshot: ObjectSnapshot,
     /// Copies that the project's own URL accepted.
     pub(crate) delivered: u32,
     pub(crate) request: Request,
-    /// The targets that have not accepted it yet.
+    /// The pending targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) targets: Vec<Target>,
 }
@@ -41,7 +41,7 @@ impl Object for Event {
     }
 }
 
-/// The request that caused an event; both fields are empty where it happened by itself.
+/// The request that caused an event; both fields are empty without one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) id: Option<String>,
@@ -49,8 +49,7 @@ pub(crate) struct Request {
     pub(crate) key: Option<String>,
 }
 
-/// An object as it was at an event: in its stored form, a third the size of what callers see. Kept as one text,
-/// since there may be many.
+/// An object at an event, in its stored form: a third of the visible size, kept as one text, since there may be many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ObjectSnapshot(String);
 
@@ -84,7 +83,7 @@ pub(crate) const EVENT_SECONDS: i64 = 30 * 24 * 3600;
 /// Seconds for which Stripe keeps idempotency keys.
 const OPERATION_SECONDS: i64 = 24 * 3600;
 
-/// The answer that an idempotency key keeps; not an object of Stripe's.
+/// The response stored for an idempotency key; not an object of Stripe's.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Operation {
     #[serde(flatten)]
@@ -92,7 +91,7 @@ pub(crate) struct Operation {
     /// Hash of method, path and parameters.
     pub(crate) digest: String,
     pub(crate) status: u16,
-    /// The body of the answer, as a text, since its nulls have to be kept.
+    /// The body as a text, to keep its nulls.
     pub(crate) body: String,
 }
 
@@ -124,10 +123,10 @@ impl Object for Endpoint {
     }
 }
 
-/// One receiver that has yet to accept an event.
+/// A pending target of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Target {
-    /// An endpoint that the shop registered; `None`: the project's own URL.
+    /// An endpoint that the shop registered; `None` for the project's own URL.
     pub(crate) endpoint: Option<String>,
     /// Deliveries that failed.
     pub(crate) failures: u32,

@@ -27,8 +27,8 @@ words! {
     }
 }
 
-/// A line of an invoice. Fields that do not apply are empty. For a pending item it has little more than the
-/// item's id, to keep the many events about an invoice small.
+/// A line of an invoice. Fields that do not apply are empty. For a pending item it has little more than the item's id,
+/// to keep events about invoices small.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct InvoiceLine {
@@ -138,7 +138,7 @@ pub(crate) struct InvoiceItem {
     #[serde(flatten)]
     pub(crate) head: Head,
     pub(crate) customer: String,
-    /// The subscription on whose invoice it goes; `None`: on the customer's next one.
+    /// The subscription to bill it with; `None` for the customer's next invoice.
     pub(crate) subscription: Option<String>,
     pub(crate) currency: String,
     pub(crate) line: InvoiceLine,
@@ -176,7 +176,7 @@ impl Object for InvoiceItem {
 /// How invoices show their lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listing {
-    /// Lines embedded in an invoice; the others are in its list of lines.
+    /// Lines embedded in an invoice; the rest is in its list of lines.
     pub(crate) embedded: usize,
     /// Lines of another product in front of a renewal's own, with amount zero.
     pub(crate) in_front: u32,
@@ -198,7 +198,7 @@ pub(crate) struct Invoice {
     pub(crate) customer: String,
     #[serde(rename = "customer_email")]
     pub(crate) email: Option<String>,
-    /// The subscription that it bills; empty: none.
+    /// The subscription that it bills; empty for none.
     pub(crate) subscription: String,
     pub(crate) status: InvoiceStatus,
     #[serde(rename = "billing_reason")]
@@ -222,7 +222,7 @@ pub(crate) struct Invoice {
     pub(crate) finalizes_at: Option<i64>,
     /// When a draft was finalized, in seconds.
     pub(crate) finalized_at: Option<i64>,
-    /// The customer's balance before it: below zero it is their credit.
+    /// The customer's balance before it; negative for credit.
     #[serde(rename = "starting_balance")]
     pub(crate) balance: i64,
     /// When it became void or uncollectible, in seconds.
@@ -235,7 +235,7 @@ impl Invoice {
         amounts.fold(0, i64::saturating_add)
     }
 
-    /// The total: below zero where credits exceed charges.
+    /// The total; negative if credits exceed charges.
     pub(crate) fn total(&self) -> i64 {
         self.subtotal().saturating_sub(self.discount)
     }
@@ -366,7 +366,7 @@ pub(crate) struct InvoicePayment {
     #[serde(rename = "amount_requested")]
     pub(crate) amount: i64,
     pub(crate) currency: String,
-    /// Whether it pays the remaining amount, rather than a part.
+    /// Whether it pays the remaining amount.
     pub(crate) is_default: bool,
     pub(crate) paid_at: Option<i64>,
 }

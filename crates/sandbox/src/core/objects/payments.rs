@@ -1,4 +1,4 @@
-//! Money that was taken, went back, or is disputed.
+//! Charges, refunds and disputes.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ words! {
     }
 }
 
-/// A payment intent: a payment to be made, and then made.
+/// A payment intent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PaymentIntent {
     #[serde(flatten)]
@@ -59,7 +59,7 @@ impl Object for PaymentIntent {
     }
 }
 
-/// Money that was taken.
+/// A charge.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Charge {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! What the customer portal offers, and visits to it.
+//! Portal configurations and portal sessions.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub(crate) struct Configuration {
     pub(crate) name: Option<String>,
     pub(crate) default_return_url: Option<String>,
     pub(crate) metadata: Metadata,
-    /// Stripe's fields; those that are absent have their defaults.
+    /// Stripe's fields; absent ones have their defaults.
     pub(crate) features: Value,
 }
 
@@ -72,10 +72,10 @@ impl Object for Configuration {
     }
 }
 
-/// How long a visit to the portal lasts.
+/// How long a portal session lasts.
 const VISIT_SECONDS: i64 = 3600;
 
-/// A visit to the portal.
+/// A portal session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PortalSession {
     #[serde(flatten)]

@@ -123,7 +123,7 @@ pub(crate) struct Challenge {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TrialOffer {
     pub(crate) days: Option<i64>,
-    /// Its end in seconds, where it is not given in days.
+    /// Its end in seconds, if it is not given in days.
     pub(crate) until: Option<i64>,
     pub(crate) cardless: WithoutCard,
     /// Whether the buyer gives no card.
@@ -219,7 +219,7 @@ fn line_item(line: &CheckoutLine, session: &Session, books: &Books) -> Value {
         shape::set(&mut inline, fields);
         inline
     });
-    // A discount is on the whole session; with a single line it is on that.
+    // A discount is on the whole session, or on its single line.
     let discount = match session.lines.len() {
         1 => session.discount,
         _ => 0,

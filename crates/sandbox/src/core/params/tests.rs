@@ -5,7 +5,7 @@ fn params(query: &str) -> Result<Params, Refusal> {
 }
 
 #[test]
-fn what_nobody_took_is_refused_by_its_name() {
+fn an_unused_parameter_is_refused_by_name() {
     let params = params("a=1&b[0][c]=2&expand[]=x").unwrap();
     assert_eq!(params.integer::<i64>("a").unwrap(), Some(1));
     let refusal = params.finish().unwrap_err();

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn what_is_not_said_is_filled_in_and_what_is_not_stripes_is_hidden() {
+fn missing_fields_are_filled_in_and_internal_ones_hidden() {
     assert!(BLANK.len() > 15);
     let kept = json!({
         "_n": 1, "id": "price_1", "active": false, "secret": 1, "metadata": {"object": "price", "mine": "1"},

@@ -398,8 +398,11 @@ impl Buyer {
             billing: part.billing,
         };
         let now = instant(BEGUN + 400 * DAY);
-        let told = Purchase::Bill(Box::new(bill));
-        let events = self.wallet.purchase(told, Archive::default(), now).unwrap();
+        let command = Purchase::Bill(Box::new(bill));
+        let events = self
+            .wallet
+            .purchase(command, Archive::default(), now)
+            .unwrap();
         for event in events {
             if let Change::OrderPaid(paid) = &event.change {
                 *self.granted.entry(fills.0).or_default() += paid.credits;

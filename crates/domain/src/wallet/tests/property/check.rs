@@ -239,7 +239,7 @@ struct Armed {
 }
 
 /// Checks that alerts come once each time what is left falls to the threshold or to zero, and again only after credits
-/// came. Counts anew from the history: what is charged is gone, whether or not a hold still pins it.
+/// came. Recounts from the history: what is charged is gone, whether or not a hold still pins it.
 pub(in crate::wallet::tests) fn alerts(driver: &Driver, low: i64) {
     let products: Vec<_> = (1..=3).map(ProductId).collect();
     let thresholds: Vec<_> = products

@@ -73,7 +73,7 @@ pub(super) enum Operation {
 pub(super) struct Model {
     pub(super) now: i64,
     pub(super) touched: i64,
-    /// What one coin stands for.
+    /// The credits of one coin.
     pub(super) worth: i64,
     pub(super) products: Vec<ProductId>,
     pub(super) free_grants: BTreeMap<ProductId, (i64, Period)>,
@@ -284,7 +284,7 @@ impl Model {
         changed
     }
 
-    /// What a frozen wallet says to whoever wants credits.
+    /// The refusal of a frozen wallet.
     pub(super) fn not_frozen(&self) -> Result<(), Rejection> {
         match self.frozen {
             true => Err(Rejection::Frozen {

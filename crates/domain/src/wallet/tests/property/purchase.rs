@@ -215,7 +215,7 @@ impl Run {
                 disputed,
                 age,
             } => {
-                // In full or not at all, where a coin stands for many credits.
+                // In full or not at all, where a coin is many credits.
                 let [refunded, disputed] =
                     [refunded, disputed].map(|cents| self.exact(cents, cents.signum() * i64::MAX));
                 let as_of = now.0 - age * QUARTER;
@@ -387,7 +387,7 @@ impl Run {
         }
     }
 
-    /// Where a coin stands for many credits, whole coins have to go back: an order costs its price
+    /// Where a coin is many credits, whole coins have to go back: an order costs its price
     /// and is refunded in full.
     fn exact(&self, cents: i64, instead: i64) -> i64 {
         if self.model.worth > 1 { instead } else { cents }
