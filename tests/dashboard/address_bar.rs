@@ -54,7 +54,7 @@ async fn support_of_one_project_meets_another_nowhere_and_what_is_an_operators_o
             .replace("{wallet}", &wallet)
             .replace("{order}", &format!("ord_{}", "0".repeat(52)))
             .replace("{user}", &support.id.to_string());
-        // Whatever else is named does not exist.
+        // Nothing else exists for them.
         let parts = path
             .split('/')
             .map(|part| if part.starts_with('{') { "none" } else { part });

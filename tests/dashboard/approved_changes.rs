@@ -239,7 +239,7 @@ async fn a_key_works_for_longer_once_another_person_approves() {
         .await
         .shows("Approved and carried out.");
     assert_eq!(key().expires_at, None);
-    // Of one that was revoked meanwhile nothing comes back.
+    // A key that was revoked since does not come back.
     olga.submit(&path, &form("2098-01-01")[1..]).await;
     olga.submit(&path, &form("2099-01-01")[1..]).await;
     service
@@ -333,7 +333,7 @@ async fn what_changed_since_somebody_asked_for_a_change_is_refused() {
     otto.submit(&format!("{request}/decline"), &[])
         .await
         .shows("No pending requests.");
-    // Asked for anew; after a week nobody says yes any more.
+    // Requested again; after a week it has expired.
     olga.submit(&path, &free("5000"))
         .await
         .shows("<bdi>7</bdi> → <bdi>5000</bdi>");

@@ -269,9 +269,9 @@ async fn what_did_nothing_is_not_in_the_log() {
     let ann = admin.get(&format!("{project}/wallets?query=ann")).await;
     let ann = ann.expect(200)["wallets"][0]["ref"].clone();
     let ann = ann.as_str().unwrap();
-    let thaw = format!("{project}/wallets/{ann}/freeze");
+    let unfreeze = format!("{project}/wallets/{ann}/freeze");
     admin
-        .post(&thaw, &json!({"frozen": false}))
+        .post(&unfreeze, &json!({"frozen": false}))
         .await
         .expect(200);
     let gone = admin.request(reqwest::Method::DELETE, &format!("{project}/keys/{key}"));

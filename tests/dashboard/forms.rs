@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Forms that do what they say at once, by their address and button: they add something, or what they change can be
-/// changed back by the same form. Whatever is not among them has to ask before it does anything.
+/// changed back by the same form. All others have to ask before they do anything.
 const HARMLESS: [&str; 23] = [
     "/dashboard",
     "/dashboard/people",

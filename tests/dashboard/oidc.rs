@@ -212,7 +212,7 @@ async fn who_was_invited_comes_in_by_a_verified_address_and_by_their_subject_fro
         .shows("ann-9");
     let (_, page) = signed_in(&service, &provider, other()).await;
     assert_eq!(page.status, 403);
-    // Kept out, by whatever way.
+    // Without access, by either way.
     let kept_out = UserChange {
         disabled: Some(true),
         ..UserChange::default()
@@ -353,7 +353,7 @@ async fn an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes() {
     let query = format!("code=c&state={}", asked["state"]);
     let attempt = browser.cookie.clone();
     let exchanges = provider.script.lock().exchanges;
-    // Whoever is led to somebody else's answer.
+    // A browser that is led to another one's answer.
     let mut other = Browser::new(&service.base);
     assert_eq!(back(&mut other, &query).await.status, 401);
     lead(&mut other, &provider, BEGIN).await;

@@ -39,7 +39,7 @@ fn facts(archived: bool) -> Markup {
     html! { dl {
         @if archived {
             div { dt { "What stops" } dd { "Checkouts, deductions, holds, grants and new wallets by its keys and sessions: they answer 403 project_archived. Lists of projects leave it out." } }
-            div { dt { "What goes on" } dd { "Reads, refunds, open holds, webhooks to your servers, running subscriptions with their renewals, and whatever else the provider reports. Cancel subscriptions that are to end." } }
+            div { dt { "What goes on" } dd { "Reads, refunds, open holds, webhooks to your servers, running subscriptions with their renewals, and all else that the provider reports. Cancel subscriptions that are to end." } }
         } @else {
             div { dt { "What begins again" } dd { "Its keys sell and spend as before." } }
         }

@@ -14,6 +14,7 @@ use crate::OutgoingValue;
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Credits or money for a customer.
+    // The name in stored requests of earlier versions.
     #[serde(alias = "gift")]
     Outgoing(OutgoingValue),
     /// A change of the project.

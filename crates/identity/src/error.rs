@@ -24,7 +24,7 @@ pub enum Error {
     #[error("there are too many users")]
     TooManyUsers,
     /// The user was changed since it was read.
-    #[error("changed meanwhile")]
+    #[error("changed since it was read")]
     ChangedMeanwhile,
     /// The invitation was used, has expired or never existed.
     #[error("the invitation is not valid")]

@@ -187,13 +187,13 @@ impl AuditLog {
         retry_key: Option<String>,
     ) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
-        let said = |entry: AuditEntry| AuditEntry {
+        let announced = |entry: AuditEntry| AuditEntry {
             what: short(what),
             proof,
             retry_key: retry_key.or(entry.retry_key),
             ..entry
         };
-        self.change(&mut pages, intent, true, |entry| Some(said(entry)))
+        self.change(&mut pages, intent, true, |entry| Some(announced(entry)))
             .await
             .map(drop)
     }

@@ -53,7 +53,7 @@ impl Failures {
             now.0.div_euclid(MINUTE_MILLIS),
             now.0.div_euclid(DAY_MILLIS),
         );
-        let mut told = Vec::new();
+        let mut written = Vec::new();
         if now_in.day != day {
             (now_in.day, now_in.entries) = (day, 0);
         }
@@ -62,7 +62,7 @@ impl Failures {
             now_in.minute = minute;
             for (from, more) in std::mem::take(&mut now_in.counts) {
                 if more > 0 {
-                    told.push((from, format!("Sign-ins failed: {more} more")));
+                    written.push((from, format!("Sign-ins failed: {more} more")));
                 }
             }
         }
@@ -71,14 +71,14 @@ impl Failures {
         let from = if many { OTHERS.to_owned() } else { from };
         if is_new && !many && now_in.entries < PER_DAY {
             now_in.counts.insert(from.clone(), 0);
-            told.push((from, "A sign-in failed".to_owned()));
+            written.push((from, "A sign-in failed".to_owned()));
         } else {
             let count = now_in.counts.entry(from).or_default();
             *count = count.saturating_add(1);
         }
-        let entries = u32::try_from(told.len()).unwrap_or(u32::MAX);
+        let entries = u32::try_from(written.len()).unwrap_or(u32::MAX);
         now_in.entries = now_in.entries.saturating_add(entries);
-        told
+        written
     }
 }
 
@@ -89,15 +89,15 @@ mod tests {
     #[test]
     fn a_flood_is_a_few_entries_a_minute_and_a_hundred_a_day() {
         let failures = Failures::default();
-        let mut told = Vec::new();
+        let mut written = Vec::new();
         for second in 0..2 * 86_400_i64 {
             for number in 0..3_i64 {
                 let from = format!("192.0.2.{}", (second * 3 + number) % 200);
-                told.extend(failures.count(from, Timestamp(second * 1000)));
+                written.extend(failures.count(from, Timestamp(second * 1000)));
             }
         }
-        assert!((100..250).contains(&told.len()), "{}", told.len());
-        let more: u64 = told
+        assert!((100..250).contains(&written.len()), "{}", written.len());
+        let more: u64 = written
             .iter()
             .filter_map(|(_, what)| what.split(' ').nth(2)?.parse::<u64>().ok())
             .sum();

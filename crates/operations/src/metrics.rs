@@ -137,7 +137,7 @@ impl Metrics {
         let attempts = Family::<OutcomeLabels, Counter>::default();
         registry.register(
             "webhook_attempts",
-            "Attempts to deliver events to projects' endpoints: accepted, refused, unanswered, or unreadable (not sent, and given up)",
+            "Attempts to deliver events to projects' endpoints: accepted, refused, unanswered, or unreadable (not sent, and failed)",
             attempts.clone(),
         );
         let outcome = |outcome| attempts.get_or_create_owned(&OutcomeLabels { outcome });

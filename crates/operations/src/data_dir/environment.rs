@@ -79,8 +79,8 @@ mod tests {
             assert_eq!(read, Ok(Some(" a b ".into())));
         }
         std::fs::write(&file, "\n").unwrap();
-        let said = read(&[("TOKEN_FILE", named)]).unwrap_err();
-        assert_eq!(said, format!("TOKEN_FILE: {named} is empty"));
+        let refusal = read(&[("TOKEN_FILE", named)]).unwrap_err();
+        assert_eq!(refusal, format!("TOKEN_FILE: {named} is empty"));
     }
 
     #[test]
@@ -90,7 +90,10 @@ mod tests {
         assert_eq!(read(&[("TOKEN", ""), ("TOKEN_FILE", "")]), Ok(None));
         let both = read(&[("TOKEN", "a"), ("TOKEN_FILE", "/b")]).unwrap_err();
         assert!(both.starts_with("TOKEN and TOKEN_FILE"), "{both}");
-        let said = read(&[("TOKEN_FILE", "/nowhere/b")]).unwrap_err();
-        assert!(said.starts_with("TOKEN_FILE: /nowhere/b cannot"), "{said}");
+        let refusal = read(&[("TOKEN_FILE", "/nowhere/b")]).unwrap_err();
+        assert!(
+            refusal.starts_with("TOKEN_FILE: /nowhere/b cannot"),
+            "{refusal}"
+        );
     }
 }

@@ -310,10 +310,10 @@ mod tests {
         );
         assert_eq!(open(dir.path()).server_keys, key);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
-        let said = Secrets::open(dir.path(), ProvidedSecrets::default())
+        let refusal = Secrets::open(dir.path(), ProvidedSecrets::default())
             .unwrap_err()
             .to_string();
-        assert!(said.contains("chmod 600"), "{said}");
+        assert!(refusal.contains("chmod 600"), "{refusal}");
     }
 
     #[test]
@@ -384,8 +384,8 @@ mod tests {
             admin_token: None,
             server_key: Some(text.to_owned()),
         };
-        let said = Secrets::open(dir.path(), provided(former.trim())).unwrap_err();
-        assert!(said.to_string().contains("was replaced"), "{said}");
+        let refusal = Secrets::open(dir.path(), provided(former.trim())).unwrap_err();
+        assert!(refusal.to_string().contains("was replaced"), "{refusal}");
         let newest = HEXLOWER.encode(keys.newest());
         assert!(Secrets::open(dir.path(), provided(&newest)).is_err());
         // As a variable has them.
