@@ -55,14 +55,11 @@ pub struct CommandResult {
 
 /// A product's balance in a wallet.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Balance {
-    /// The product that the credits are for.
     pub product: ProductId,
-    /// Credits that can be spent now.
     pub balance: i64,
-    /// Credits that open holds set aside.
     pub held: i64,
-    /// Credits that are owed.
     pub owed: i64,
     /// The credits that expire next, and when.
     pub next_expiry: Option<NextExpiry>,
@@ -70,12 +67,11 @@ pub struct Balance {
 
 /// A wallet as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct WalletView {
     /// The key that it is stored under, which only administrators see.
     pub key: WalletKey,
-    /// The wallet's public id, `wal_…`.
     pub id: WalletId,
-    /// When it was created.
     pub created_at: Timestamp,
     /// The caller's own user; `None` for a code wallet.
     pub external_user: Option<ExternalUserId>,
@@ -83,7 +79,6 @@ pub struct WalletView {
     pub balances: Vec<Balance>,
     /// Since when and why it is frozen, if it is.
     pub frozen: Option<Freeze>,
-    /// Unlocked features, sorted.
     pub features: Vec<String>,
     /// Active and past-due subscriptions, in the order in which they started.
     pub subscriptions: Vec<SubscriptionSnapshot>,
@@ -213,10 +208,9 @@ pub struct LedgerSums {
 
 /// The sum of some entries of a ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct LedgerSum {
-    /// The sum of their changes.
     pub credits: i64,
-    /// How many there are.
     pub entries: u64,
 }
 
@@ -297,15 +291,13 @@ pub struct ReversalAnswer {
 
 /// A deduction, and how much of it can be given back.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct ReversibleDeduction {
-    /// When it was made.
     pub at: Timestamp,
-    /// The product whose credits it took.
     pub product: ProductId,
     /// Credits that it took and made owed.
     pub credits: i64,
     /// Credits that can still be given back.
     pub left: i64,
-    /// The caller's note of it.
     pub meta: Option<Meta>,
 }

@@ -25,7 +25,6 @@ pub const MAX_WATCHERS_PER_WALLET: usize = 8;
 /// have, leaves some.
 const CLIENT_PART: usize = 100;
 
-/// The watchers of one wallet.
 #[derive(Debug)]
 pub(crate) struct WalletWatch(watch::Sender<()>);
 
@@ -77,7 +76,6 @@ impl Watches {
         })
     }
 
-    /// The watchers of a wallet that wakes.
     pub(crate) fn of(&self, wallet: &WalletKey) -> Option<Arc<WalletWatch>> {
         self.by_wallet.get(wallet).map(|watch| Arc::clone(&watch))
     }

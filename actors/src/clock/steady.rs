@@ -99,7 +99,6 @@ impl Pace {
 #[derive(Debug)]
 pub struct SystemClock<R: ClockSource = MachineClocks> {
     readings: R,
-    /// The start, by the monotonic clock.
     started: i64,
     pace: ArcSwap<Pace>,
     /// When to read the wall clock again, by the monotonic one.

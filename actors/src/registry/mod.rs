@@ -38,7 +38,6 @@ pub(crate) struct Awake {
     /// The number of the sweep during which a command last used it.
     used: AtomicU32,
     gate: Arc<InFlightLimiter>,
-    /// One of the permits to be awake.
     _room: OwnedSemaphorePermit,
 }
 

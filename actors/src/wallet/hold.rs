@@ -126,7 +126,6 @@ impl Command for Extend {
     }
 }
 
-/// The record that closed a hold, if any.
 pub(super) fn closing_record(turn: &Turn<'_>, hold: HoldId) -> Result<Option<Record>, Error> {
     turn.prior(RecordKey::HoldClosed(hold.serial))
 }

@@ -73,7 +73,6 @@ impl Command for FindByKey {
 }
 
 impl LedgerLine {
-    /// The ledger line of a record, if it has one.
     pub(crate) fn of((id, wallet): (WalletId, WalletKey), record: Record) -> Option<Self> {
         let entry = record.entry()?.clone();
         let reverses = match &record.fact {

@@ -37,7 +37,6 @@ pub(crate) struct WalletState {
     /// Changes of the current step without a project event yet, and their instant.
     watch: EventCollector,
     watched_at: Timestamp,
-    /// The ticket of the wallet's last append.
     last: Ticket,
     /// How far the log was folded when the history was last asked.
     folded: Ticket,

@@ -81,7 +81,6 @@ impl<'a> Turn<'a> {
         self.state.watched_by(Some(watch));
     }
 
-    /// The free grants that this wallet gets.
     pub(super) fn free_grants(&self) -> &'a [FreeGrantRule] {
         let owner = self.state.wallet.as_ref().map(|wallet| &wallet.owner);
         let grants = match owner {

@@ -166,7 +166,6 @@ impl Accounts {
         Ok(api.client(secret(&self.key_of(account)?)?))
     }
 
-    /// A client of the account that this key belongs to.
     pub(super) fn client_of(&self, key: &str) -> Result<stripe::Client, Error> {
         let api = self.stripe_api()?;
         Ok(api.client(secret(key)?))

@@ -66,7 +66,6 @@ fn price(project: &ProjectCatalog, product: ProductId) -> Price {
     new.decide(of, NOW).unwrap()
 }
 
-/// A catalog of one project with these products.
 fn catalog(products: Vec<NewProduct>) -> (Catalog, Arc<ProjectCatalog>) {
     let project = project();
     let id = project.id;

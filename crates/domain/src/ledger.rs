@@ -32,21 +32,16 @@ pub enum Reason {
 
 /// One change of one product's balance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Entry {
-    /// The product whose balance changed.
     pub product: ProductId,
     /// Credits added (positive) or removed (negative).
     pub delta: i64,
     /// The sum of this product's deltas up to and with this one: spendable and held credits, less those owed.
     pub balance_after: i64,
-    /// Why the balance changed.
     pub reason: Reason,
-    /// The order that caused it, if one did.
     pub order: Option<OrderSerial>,
-    /// The idempotency key of the call that caused it, if one did.
     pub key: Option<IdempotencyKey>,
-    /// The caller's own note, JSON text.
     pub meta: Option<Meta>,
-    /// When the granted credits expire.
     pub expires_at: Option<Timestamp>,
 }

@@ -98,20 +98,14 @@ pub struct OrderSnapshot {
 /// A subscription as its wallet's owner sees it, at the time of the project event: when that is sent, the wallet may no
 /// longer have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct SubscriptionSnapshot {
-    /// Its identifier for callers.
     pub id: PublicSubscriptionId,
-    /// The product that is subscribed to.
     pub product: ProductId,
-    /// The tier in force.
     pub price: PriceId,
-    /// The tier's label.
     pub label: Option<Box<str>>,
-    /// The subscription's status.
     pub status: SubscriptionStatus,
-    /// When its current period ends.
     pub current_period_end: Timestamp,
-    /// Whether it ends with that period.
     pub cancel_at_period_end: bool,
     /// The invoice that the buyer has yet to pay, while it is past due.
     pub open_invoice: Option<Box<OpenInvoice>>,

@@ -24,10 +24,9 @@ pub struct Excess {
 
 /// The terms of one sale, copied from a [`Price`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Terms {
-    /// The price that was bought.
     pub price: PriceId,
-    /// The price's product.
     pub product: ProductId,
     /// The product whose balance it fills.
     pub fills: ProductId,
@@ -37,17 +36,13 @@ pub struct Terms {
     pub expire_after_days: Option<u32>,
     /// Whether unused credits stay when their cycle ends.
     pub rollover: bool,
-    /// Features that it unlocks.
     pub features: BTreeSet<Feature>,
-    /// How often it is charged.
     pub interval: Interval,
     /// Days of a free trial at the start of a subscription.
     pub trial_days: Option<u32>,
-    /// Credits that the trial brings.
     pub trial_credits: i64,
     /// Whether a wallet that has its features may buy it again.
     pub repeatable: bool,
-    /// The tier's name.
     pub label: Option<Box<str>>,
     /// The price in the currency's minor unit, before any discount; 0 or more.
     pub amount_cents: i64,

@@ -20,24 +20,20 @@ use super::{Error, Payments, failpoint};
 
 /// A request for a checkout.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct NewCheckout {
     /// The price to buy; it must be offered.
     pub price: PriceId,
     /// The wallet that gets the credits; `None` for a new anonymous one.
     pub wallet: Option<Address>,
-    /// Where the buyer goes after paying.
     pub success_url: String,
-    /// Where the buyer goes after canceling.
     pub cancel_url: String,
-    /// The buyer's email address, if it is known.
     pub email: Option<Email>,
-    /// The discount to apply or to offer.
     pub discount: Discount,
     /// The quantity; more than one only of a one-time price.
     pub quantity: Quantity,
     /// The shop's own metadata of the order.
     pub metadata: Metadata,
-    /// The language of the provider's page.
     pub locale: Option<String>,
 }
 

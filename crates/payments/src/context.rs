@@ -35,7 +35,6 @@ pub trait Providers: Send + Sync {
     fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;
 }
 
-/// A project with its account at the provider.
 #[derive(Clone, Copy)]
 pub(crate) struct ProjectAccount<'a> {
     pub(crate) project: &'a ProjectCatalog,

@@ -76,7 +76,6 @@ pub(crate) struct UnseenEvents {
 pub(crate) struct TimeSlices {
     /// The next or current slice; `None` before the first.
     next: Option<Span>,
-    /// The newest event of the current slice.
     newest: Option<Timestamp>,
     /// The newest event of all slices, if there are several.
     last: Option<Timestamp>,

@@ -1,6 +1,5 @@
 //! Points at which a test may abort the process, as a power cut would between two steps. A release build has none.
 
-/// The environment variable that names the point to abort at.
 #[cfg(debug_assertions)]
 const VARIABLE: &str = "SCRIP_DIE_AT";
 

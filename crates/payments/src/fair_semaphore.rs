@@ -5,7 +5,6 @@ use domain::id::ProjectId;
 
 use super::Error;
 
-/// A semaphore whose permits the projects share.
 #[derive(Debug, Clone)]
 pub(super) struct FairSemaphore(Shares<ProjectId>);
 

@@ -132,7 +132,6 @@ impl StoredEvent {
         Self { key, content }
     }
 
-    /// The note that stores it.
     pub(crate) fn put(&self) -> persistence::Note {
         notes::put::<EventNote>(&self.key, &self.content)
     }

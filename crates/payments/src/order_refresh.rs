@@ -75,7 +75,6 @@ fn subjects(order: &Order) -> Vec<ObjectRef> {
     payment.into_iter().chain(subscription).collect()
 }
 
-/// The visible facts of an order.
 fn facts(order: &Order) -> (OrderStatus, i64, i64, i64, i64) {
     let back = order.reversal;
     (

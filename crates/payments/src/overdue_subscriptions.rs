@@ -28,7 +28,6 @@ use super::{
 /// How often the walk over all of them begins again.
 const RESTART_INTERVAL_SECONDS: i64 = 24 * 3600;
 const PAGE_SIZE: usize = 64;
-/// Wallets read concurrently.
 const WALLET_CONCURRENCY: usize = 16;
 
 /// A position in the look-up of periods by their ends.

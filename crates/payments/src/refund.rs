@@ -271,7 +271,6 @@ async fn refundable_of(
 
 /// The provider's refusal of a part of a refund.
 struct Refusal {
-    ///  The refusing payment.
     payment: PaymentId,
     error: payments_port::Error,
     /// What others refunded before, in the currency's minor unit.

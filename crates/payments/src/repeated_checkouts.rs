@@ -56,7 +56,6 @@ struct CheckoutsByKey {
 }
 
 impl RepeatedCheckouts {
-    /// Restores the checkouts that an earlier process noted.
     pub(crate) fn restored(notes: notes::Notes<CheckoutNote>) -> Self {
         let mut notes = notes;
         notes.sort_by_key(|(_, opened)| opened.at);

@@ -12,7 +12,6 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::{Error, Payments};
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The pause after a provider's periodic work, or leaving a provider, failed.
 const FAILURE_PAUSE: Duration = Duration::from_secs(30);
 
 /// The running periodic work, which stops on drop.

@@ -187,7 +187,6 @@ impl<S: Source> Sweep<S> {
         Ok(refreshed)
     }
 
-    /// The unanswered candidates of a page at which the sweep stopped.
     fn skipped(&self, account: ProjectAccount<'_>, page: &[S::Candidate]) -> Vec<S::Candidate> {
         let (id, now) = (account.project.project.id, self.context.handle.now());
         let Some(mut stopped) = self.unanswered.get_mut(&id) else {

@@ -21,14 +21,13 @@ pub enum ProviderList {
 
 /// A charge's present state.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct ProviderCharge {
     /// The provider's payment; a charge without one was not made by Scrip.
     pub payment: Option<PaymentId>,
     /// The project's order that its metadata names.
     pub order: Option<OrderId>,
-    /// The provider's customer who paid.
     pub customer: Option<CustomerId>,
-    /// The buyer's email address.
     pub email: Option<String>,
     /// The amount taken, in the currency's minor unit.
     pub amount_cents: i64,
@@ -36,7 +35,6 @@ pub struct ProviderCharge {
     pub refunded_cents: i64,
     /// The ISO 4217 code, in capitals.
     pub currency: Box<str>,
-    /// When it was taken.
     pub at: Timestamp,
 }
 

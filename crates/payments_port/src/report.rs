@@ -312,27 +312,20 @@ impl fmt::Display for BillingTerms {
 
 /// A running subscription at the provider, with what identifies it for an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct RunningSubscription {
-    /// The provider's id of the subscription.
     pub id: SubscriptionId,
-    /// The provider's id of the customer who pays.
     pub customer: CustomerId,
-    /// The customer's email address.
     pub email: Option<Email>,
-    /// The provider's id of its price.
     pub price: String,
     /// What one unit costs; `None` if it is not billed by one price a month or a year.
     pub terms: Option<BillingTerms>,
     /// Whether it is paid up or in its trial.
     pub is_running: bool,
-    /// When it began.
     pub created: Timestamp,
     /// Its newest invoice, known only if the subscription was fetched alone.
     pub newest_invoice: Option<InvoiceName>,
-    /// When its current period ends.
     pub current_period_end: Option<Timestamp>,
-    /// The metadata of the customer.
     pub customer_metadata: BTreeMap<String, String>,
-    /// The metadata of the subscription.
     pub metadata: BTreeMap<String, String>,
 }

@@ -56,24 +56,18 @@ pub enum Discount {
 
 /// A request for a checkout page.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct CheckoutRequest<'a> {
-    /// The order that it is for.
     pub reference: OrderReference,
-    /// The product that is sold.
     pub product: &'a Product,
-    /// The price that it is sold at.
     pub price: &'a Price,
     /// The provider's customer, if the buyer is one.
     pub customer: Option<CustomerId>,
     /// The buyer's email address, to prefill.
     pub email: Option<&'a Email>,
-    /// The discount to apply or to offer.
     pub discount: &'a Discount,
-    /// Where the buyer goes after paying.
     pub success_url: &'a str,
-    /// Where the buyer goes after canceling.
     pub cancel_url: &'a str,
-    /// The language of the page.
     pub locale: Option<&'a str>,
     /// What the page asks for beside the payment: tax ids, addresses, terms of service.
     pub asks: CheckoutSettings,

@@ -119,7 +119,6 @@ async fn acted<T: Send + 'static>(
     Ok(done)
 }
 
-/// The response to an action that failed.
 fn ended(browser: bool, failure: &Failure) -> Response {
     match failure {
         Failure::Broken(_) if browser => pages::unavailable(),

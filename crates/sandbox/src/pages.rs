@@ -112,7 +112,6 @@ fn origin(url: &str) -> Option<String> {
     (plain && matches!(url.scheme(), "http" | "https")).then(|| url.origin().ascii_serialization())
 }
 
-/// The response for a missing page.
 pub(super) fn nothing() -> Response {
     let text = "The link may be old or incomplete. Go back to the shop and start again.";
     let page = message_page("Not found", "This page does not exist", text);

@@ -17,10 +17,8 @@ use super::{
 use stripe::signature::{self, SigningSecret};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of the events whose delivery is recorded in one save.
 const MAX_NOTED_BYTES: usize = 24_000;
 
-/// HTTP clients for webhooks, one for each kind of address.
 #[derive(Default)]
 pub(super) struct WebhookClients(DashMap<AddressKind, reqwest::Client>);
 

@@ -140,7 +140,6 @@ impl Call<'_> {
     }
 }
 
-/// A failed call.
 pub(super) struct CallFailure {
     pub(super) error: Error,
     /// Whether Stripe replayed its answer to an earlier call under the same idempotency key, which it keeps for a day.

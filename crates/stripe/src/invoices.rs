@@ -193,7 +193,6 @@ impl Invoice {
             .map(|details| &details.subscription)
     }
 
-    /// Whether a cycle begins with it.
     pub(super) fn begins_a_cycle(&self) -> bool {
         use BillingReason::{SubscriptionCreate, SubscriptionCycle, SubscriptionUpdate};
         match self.billing_reason {

@@ -60,7 +60,6 @@ impl<I: Identifier> Expandable<I> {
         }
     }
 
-    /// The object, if it was expanded.
     pub(super) fn object(&self) -> Option<&I::Object> {
         match self {
             Self::Id(_) => None,

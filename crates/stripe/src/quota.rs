@@ -117,7 +117,6 @@ impl Quotas {
         }
     }
 
-    /// The quota of the account with this key.
     pub(super) fn of(&self, key: &str) -> Arc<Quota> {
         let account = Sha256::digest(key).into();
         let mut accounts = self.accounts.lock();

@@ -22,7 +22,6 @@ pub struct Refund {
     pub amount: i64,
     /// ISO 4217 code, in lower case.
     pub currency: Option<String>,
-    /// Its status, as Stripe names it.
     status: Option<String>,
     pub charge: Option<Expandable<ChargeId>>,
     #[serde(default)]

@@ -13,7 +13,6 @@ const MAX_PAUSE: Duration = Duration::from_secs(15);
 /// The longest pause of our own.
 const MAX_OWN_PAUSE_MS: u64 = 4000;
 
-/// The facts of a failed attempt that a retry depends on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FailedAttempt {
     /// HTTP status; `None` without an answer.

@@ -9,7 +9,6 @@ use crate::{Error, WalletWatcher, registry::Sweep, wallet::WatchedView};
 const WHO: (domain::id::ProjectId, Option<std::net::IpAddr>) = (domain::id::ProjectId(1), None);
 
 impl Service {
-    /// Watches a user's wallet.
     async fn watch(&self, user: &str) -> WalletWatcher {
         let view = self
             .handle

@@ -18,10 +18,9 @@ const MAX_EVENT: usize = 40;
 
 /// A URL of a project's own servers to send events to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Endpoint {
-    /// The endpoint's identifier.
     pub id: EndpointId,
-    /// The project that it belongs to.
     pub project: ProjectId,
     /// Its URL: `https`, or `http` where the operator allows it.
     pub url: String,
@@ -31,9 +30,7 @@ pub struct Endpoint {
     pub secrets: Vec<WebhookSecret>,
     /// Only events with a larger log number are sent to it.
     pub events_after: u64,
-    /// Whether events are sent to it.
     pub status: EndpointStatus,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 

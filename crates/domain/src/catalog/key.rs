@@ -37,28 +37,22 @@ const VISIBLE_CHARS: usize = 4;
 
 /// An API key, stored by its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct ApiKey {
-    /// The key's identifier, safe to show.
     pub id: KeyId,
-    /// The project that it belongs to.
     pub project: ProjectId,
-    /// What it may do.
     pub kind: KeyKind,
-    /// What its owners call it.
     pub name: Option<String>,
     /// How it starts: its prefix and four characters.
     pub first: String,
-    /// Its last four characters.
     pub last: String,
     /// SHA-256 of the whole key.
     pub hash: [u8; 32],
     /// The key itself if it is publishable, so that it can be shown again.
     pub public: Option<String>,
-    /// When it was made.
     pub created_at: Timestamp,
     /// When it expires; `None` if it works until it is revoked.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 

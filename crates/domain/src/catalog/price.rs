@@ -36,18 +36,14 @@ pub enum Interval {
 
 /// What a product costs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Price {
-    /// The price's identifier.
     pub id: PriceId,
-    /// The project that it belongs to.
     pub project: ProjectId,
-    /// The product that it is for.
     pub product: ProductId,
-    /// The tier's name.
     pub label: Option<String>,
     /// The amount in the currency's minor unit, 0 to 2^53 - 1.
     pub amount_cents: i64,
-    /// The currency's ISO 4217 code, upper case.
     pub currency: String,
     /// Credits that each payment brings, 0 to 2^53 - 1.
     pub credits_granted: i64,
@@ -57,9 +53,7 @@ pub struct Price {
     pub credits_expire_after_days: Option<u32>,
     /// Whether unused credits stay when their cycle ends; only for subscriptions.
     pub rollover: bool,
-    /// Features that it unlocks.
     pub features: BTreeSet<Feature>,
-    /// How often it is charged.
     pub interval: Interval,
     /// Days of a free trial at the start of a subscription, 1 to 730; `None`: no trial.
     pub trial_days: Option<u32>,
@@ -67,9 +61,7 @@ pub struct Price {
     pub trial_credits: i64,
     /// Whether a wallet that has its features may buy it again; only for one-time prices.
     pub repeatable: bool,
-    /// Whether it is offered for sale.
     pub active: bool,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 

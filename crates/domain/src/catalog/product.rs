@@ -40,16 +40,14 @@ pub struct FreeGrant {
 
 /// Something to sell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Product {
-    /// The product's identifier.
     pub id: ProductId,
-    /// The project that it belongs to.
     pub project: ProjectId,
     /// Its name, 1 to 200 characters.
     pub name: String,
     /// A sentence about it, at most 2,000 characters.
     pub description: Option<String>,
-    /// What kind of product it is.
     pub kind: ProductType,
     /// What its credits are called, at most 100 characters; `None`: it has no credits.
     pub credit_unit: Option<String>,
@@ -62,7 +60,6 @@ pub struct Product {
     pub debt_limit: i64,
     /// Whether it is offered for sale. Balances of an inactive product stay spendable.
     pub active: bool,
-    /// When it was made.
     pub created_at: Timestamp,
 }
 

@@ -55,12 +55,11 @@ impl ApprovalRules {
 
 /// A tenant: wallets and a catalog of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Project {
-    /// The project's identifier.
     pub id: ProjectId,
     /// Its name, 1 to 200 characters.
     pub name: String,
-    /// How its wallets are addressed.
     pub mode: Mode,
     /// Where a publishable key may redirect to, each as [`Origin`] writes it; empty for anywhere.
     pub allowed_origins: Vec<String>,
@@ -68,7 +67,6 @@ pub struct Project {
     pub wallet_creation_limit: Option<CreationLimit>,
     /// Limit of new anonymous wallets per client address; `None`: no limit.
     pub wallet_creation_limit_per_ip: Option<CreationLimit>,
-    /// Whether anonymous wallets get free grants.
     pub free_grants_for_code_wallets: bool,
     /// Days for which a past-due subscription keeps its features, 0 to 365.
     pub subscription_grace_days: u32,
@@ -76,7 +74,6 @@ pub struct Project {
     pub checkout: CheckoutSettings,
     /// What needs approval by a second person.
     pub approval: ApprovalRules,
-    /// When it was made.
     pub created_at: Timestamp,
     /// Whether it is archived: nothing is sold or spent, and lists omit it.
     pub archived: bool,

@@ -86,7 +86,6 @@ impl Problems {
 struct CatalogIndex {
     projects: BTreeSet<ProjectId>,
     products: BTreeMap<ProjectId, Products>,
-    /// The project of each product.
     owners: BTreeMap<ProductId, ProjectId>,
 }
 

@@ -26,14 +26,12 @@ pub enum HoldStatus {
 
 /// The state of a hold at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct HoldSnapshot {
-    /// The hold's identifier.
     pub id: HoldId,
-    /// The product whose credits are held.
     pub product: ProductId,
     /// Credits set aside when it was placed.
     pub amount: Amount,
-    /// The status at that moment.
     pub status: HoldStatus,
     /// Credits deducted when it was settled, including owed ones; else 0.
     pub settled: i64,
@@ -43,7 +41,6 @@ pub struct HoldSnapshot {
     pub drawn: i64,
     /// By how much the cost may exceed the held credits.
     pub max_overrun: i64,
-    /// Whether a publishable key placed it.
     pub publishable: bool,
     /// How often the wallet's code had been replaced when it was placed.
     pub rotations: u32,

@@ -18,7 +18,6 @@ pub(super) enum Attribution {
     Nothing,
 }
 
-/// An order's amounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OrderAmounts {
     pub(super) order: OrderId,

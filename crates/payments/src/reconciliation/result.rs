@@ -12,6 +12,7 @@ const MAX_STORED: usize = 100;
 /// The result of a reconciliation.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Reconciliation {
     /// The start of the span whose items were read, in milliseconds since 1970, by the project's clock.
     pub from: i64,
@@ -21,15 +22,11 @@ pub struct Reconciliation {
     pub began_at: i64,
     /// When it ended; 0 while it runs.
     pub ended_at: i64,
-    /// Charges that were compared.
     pub charges: u64,
-    /// Refunds that were compared.
     pub refunds: u64,
-    /// Disputes that were compared.
     pub disputes: u64,
     /// Items that matched after their objects were fetched again.
     pub mended: u64,
-    /// Items that still differ.
     pub differences: u64,
     /// The amounts charged, by currency.
     pub sums: Vec<CurrencySum>,

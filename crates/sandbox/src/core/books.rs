@@ -123,7 +123,6 @@ impl Books {
         object.ok_or_else(|| Refusal::no_such(T::NAME, id))
     }
 
-    /// The same for an object that a parameter names.
     pub(crate) fn named<T: StoredObject>(&self, id: &str, param: &str) -> Result<T> {
         self.find(id).map_err(|refusal| refusal.of_param(param))
     }
@@ -150,14 +149,12 @@ impl Books {
         objects.map(|object| object.view(self)).collect()
     }
 
-    /// Stores an object.
     pub(crate) fn put<T: StoredObject>(&mut self, object: T) {
         let text = object.clone().note().text();
         self.changes.insert(object.head().id.clone(), Some(text));
         self.insert(object);
     }
 
-    /// Stores an object and returns it.
     pub(crate) fn stored<T: StoredObject>(&mut self, object: T) -> T {
         self.put(object.clone());
         object
@@ -248,7 +245,6 @@ impl Books {
         !self.changes.is_empty()
     }
 
-    /// Takes the changes that are to be saved.
     pub(crate) fn take_changes(&mut self) -> Vec<(String, Option<String>)> {
         std::mem::take(&mut self.changes).into_iter().collect()
     }

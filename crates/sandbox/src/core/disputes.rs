@@ -97,7 +97,6 @@ pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Disput
     Ok(dispute)
 }
 
-/// The refusal to change a closed dispute.
 pub(crate) fn closed() -> Refusal {
     Refusal::invalid("This dispute is already closed.").with_code("dispute_closed")
 }

@@ -49,7 +49,6 @@ impl Event {
         self.targets.iter().map(move |target| (target, at(target)))
     }
 
-    /// The targets to send it to by now.
     pub(crate) fn targets_due(&self, now: i64, delay: u32) -> impl Iterator<Item = &Target> {
         let due = self.targets_at(delay).filter(move |(_, at)| *at <= now);
         due.map(|(target, _)| target)

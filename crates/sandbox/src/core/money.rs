@@ -6,7 +6,6 @@ use crate::core::prelude::*;
 /// Stripe's limit: eight digits.
 pub(crate) const MAX_AMOUNT: i64 = 99_999_999;
 
-/// The currencies with two decimals.
 const TWO_DECIMAL: &str = "aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl \
     bsd bwp byn bzd cad cdf chf cny cop crc cve czk dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd \
     gtq gyd hkd hnl htg huf idr ils inr isk jmd kes kgs khr kyd kzt lak lbp lkr lrd lsl mad mdl mkd \

@@ -45,7 +45,6 @@ pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option
     usable.into_iter().next()
 }
 
-/// Applies a code to a session.
 pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionCode) -> Result<()> {
     Refusal::invalid("This promotion code is not active.").when(!code.is_active(books.now))?;
     Refusal::invalid("This promotion code cannot be used by this customer.")
@@ -67,7 +66,6 @@ pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionC
     Ok(())
 }
 
-/// Applies a coupon to a session.
 pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -> Result<()> {
     let coupon: Coupon = books.find(coupon)?;
     Refusal::invalid("This coupon can no longer be used.").when(!coupon.is_valid(books.now))?;

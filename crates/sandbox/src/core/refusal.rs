@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::shape;
 
-/// The result of a request, or its refusal.
 pub(crate) type Result<T, E = Refusal> = std::result::Result<T, E>;
 
 /// An answer of the API.
@@ -31,7 +30,6 @@ impl From<Refusal> for Answer {
     }
 }
 
-/// The value of a required parameter.
 pub(crate) fn need<T>(value: Option<T>, param: &str) -> Result<T> {
     value.ok_or_else(|| Refusal::missing(param))
 }
@@ -92,12 +90,10 @@ impl Refusal {
         Self::param(param, message)
     }
 
-    /// A number is not positive.
     pub(crate) fn not_positive(param: impl Into<String>) -> Self {
         Self::param(param, "This value must be greater than or equal to 1.")
     }
 
-    /// A required parameter is missing.
     pub(crate) fn missing(param: impl Into<String>) -> Self {
         let param = param.into();
         let message = format!("Missing required param: {param}.");

@@ -22,7 +22,6 @@ const MARK: &str = "Other";
 const DISPUTED: u32 = 1000;
 /// When the model sales were made, in seconds since the Unix epoch; other numbers in objects are smaller.
 const MADE_AT: i64 = 200_000_000_000;
-/// The type of each model sale's event.
 const EVENT_TYPES: [&str; 5] = [
     "checkout.session.completed",
     "customer.subscription.updated",
@@ -121,7 +120,6 @@ impl ForeignSales {
         MODELS.of(kind, model(number)).is_some()
     }
 
-    /// Whether any sale has objects of this kind.
     pub(super) fn has_any(kind: &str) -> bool {
         MODELS.listed.contains_key(kind)
     }

@@ -54,7 +54,6 @@ pub(super) fn endpoint(method: &str, path: &str) -> String {
     format!("{method} {}", path.join("/"))
 }
 
-///  Refuses a request without permission.
 pub(super) fn refuse(denied: &BTreeSet<String>, request: &Request<'_>) -> Option<Refusal> {
     if denied.is_empty() {
         return None;

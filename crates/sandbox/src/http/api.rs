@@ -240,7 +240,6 @@ fn request_id() -> String {
 }
 
 impl IncomingRequest {
-    /// The request as the cause of objects and events.
     fn cause(&self) -> core::objects::Request {
         core::objects::Request {
             id: Some(self.id.clone()),

@@ -20,7 +20,6 @@ use crate::{
     store::Failure,
 };
 
-/// Placeholder for the session's id in the shop's URL.
 const SESSION_ID_PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
 
 const DECLINED: &str = "Your card was declined. Nothing was charged: try again or pay another way.";

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use super::{Notice, Page, alert, back, basket::basket};
 use crate::core::prelude::*;
 
-/// The page of a session.
 pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &Notice) -> Page {
     let cancel_url = session.cancel_url.as_deref();
     let body = html! {

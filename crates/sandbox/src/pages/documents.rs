@@ -22,7 +22,6 @@ fn document(title: &str, shop: &str, body: &Markup) -> Page {
     Page::new(&format!("{shop}: {title}"), &html, [])
 }
 
-/// The receipt of a charge.
 pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
     let mut lines = vec![
         ("Paid".into(), written(charge.amount, &charge.currency)),
@@ -52,7 +51,6 @@ fn lines(invoice: &Invoice, books: &Books) -> Vec<(String, String)> {
     shown
 }
 
-/// The page of an invoice.
 pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
     let body = html! {
         (rows(&lines(invoice, books)))
@@ -61,7 +59,6 @@ pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
     document(&format!("Invoice {}", invoice.number()), shop, &body)
 }
 
-/// An invoice as a PDF of one page, in a standard font.
 pub(crate) fn pdf(invoice: &Invoice, books: &Books, shop: &str) -> Vec<u8> {
     let mut text = format!("BT /F1 12 Tf 60 780 Td 18 TL ({}) Tj T*\n", ascii(shop));
     text.push_str(&format!("(Invoice {}) Tj T*\n", ascii(&invoice.number())));

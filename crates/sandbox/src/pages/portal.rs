@@ -8,7 +8,6 @@ use crate::core::{
     prelude::*,
 };
 
-/// The page of a portal session.
 pub(crate) fn portal(
     visit: &PortalSession,
     offer: &Configuration,

@@ -416,7 +416,6 @@ impl Stripe {
         }
     }
 
-    /// The receipt page of a payment, if any.
     async fn receipt_page(&self, intent: &Expandable<PaymentId>) -> Result<Option<PageUrl>, Error> {
         let intent = readable(self.client.open(intent).await)?;
         let latest = intent

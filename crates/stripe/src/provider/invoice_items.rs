@@ -19,7 +19,6 @@ pub(super) struct OwnLine<'a> {
 /// Our lines of one of the subscription's items.
 pub(super) struct BilledItem<'a> {
     pub(super) name: ItemName<'a>,
-    /// The line of a whole cycle.
     pub(super) cycle: Option<OwnLine<'a>>,
     /// The lines of switches within a cycle.
     pub(super) switches: Vec<OwnLine<'a>>,
@@ -33,7 +32,6 @@ pub(super) enum ItemName<'a> {
     Price(PriceId),
 }
 
-/// The items that an invoice bills.
 pub(super) struct InvoiceItems<'a> {
     pub(super) subscription: &'a Subscription,
     pub(super) owners: &'a dyn Owners,

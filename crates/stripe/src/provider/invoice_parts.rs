@@ -31,7 +31,6 @@ pub(super) struct Reading<'a> {
     of: InvoiceItems<'a>,
 }
 
-/// A part of an invoice, and its item.
 struct Part {
     item: usize,
     prior_switches: bool,
@@ -313,7 +312,6 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What a part of an invoice is about.
 struct About {
     pays: Option<Pays>,
     price: Option<PriceId>,

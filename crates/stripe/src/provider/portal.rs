@@ -7,7 +7,6 @@ use sha2::{Digest as _, Sha256};
 use super::Stripe;
 use crate::{Error, ErrorResponse, Form, id::ConfigurationId, key, prices::StoredPrice};
 
-/// Stripe's limit of products to switch between.
 const MAX_PRODUCTS: usize = 10;
 
 /// The form of a project's portal configuration. Subscriptions can be switched between these prices, at most
@@ -40,7 +39,6 @@ fn configuration(tiers: &[StoredPrice]) -> Form {
     form
 }
 
-/// A portal configuration.
 #[derive(Debug, Deserialize)]
 struct Configuration {
     id: ConfigurationId,

@@ -99,7 +99,6 @@ fn sound() -> Vec<Document> {
     [with(1, 10, 1), with(2, 20, 2)].concat()
 }
 
-/// The sound catalog with this document added has exactly one problem, which names these.
 fn one_problem(added: Document, names: &[&dyn Display]) {
     let documents = [sound(), vec![added]].concat();
     let problems = verify(&documents);

@@ -105,7 +105,6 @@ impl Wallet {
     }
 }
 
-/// The product, amount and coverage in a deduction's record.
 pub(super) fn met_before(record: &Record) -> Option<(ProductId, i64, Coverage)> {
     match &record.fact {
         RecordContent::Charged(charge, entry, _) => {

@@ -57,7 +57,6 @@ pub(super) struct CycleGrant {
     pub(super) ends: Option<Timestamp>,
 }
 
-/// Credits for a cycle.
 pub(super) fn credits(terms: &Terms, payment: &Payment, billing: &PaidCycle) -> i64 {
     if billing.trial {
         terms.trial_credits

@@ -56,7 +56,6 @@ struct Row {
     owed: i64,
 }
 
-/// What is left of a deduction after its reversals.
 struct Left {
     row: Row,
     /// Credits from the end of the row that were given back.
@@ -195,7 +194,6 @@ impl TracedDeduction {
     }
 }
 
-/// The row of a closed hold.
 fn row_of(closed: &Record) -> Option<Row> {
     match &closed.fact {
         RecordContent::HoldSettled(hold, _, lots) => Some(Row {

@@ -74,7 +74,6 @@ impl Commerce {
 }
 
 impl Wallet {
-    /// An order, pending or archived.
     pub(in crate::wallet) fn any_order<'a>(
         &'a self,
         serial: OrderSerial,

@@ -32,18 +32,16 @@ pub struct Debt {
 
 /// A deduction that the balance did not cover in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Charged {
-    /// The product whose credits these are.
     pub product: ProductId,
     /// The cost; for an expired hold less what was drawn, so negative if more was drawn than used.
     pub amount: i64,
     /// Credits that were used; negative if they were given back.
     pub charged: i64,
-    /// Credits that are owed from now on.
     pub owed: i64,
     /// The caller's key, or the hold's.
     pub key: IdempotencyKey,
-    /// The caller's note.
     pub meta: Option<Meta>,
     /// The lot that credits return to, if more was drawn than used.
     pub lot: Option<LastLot>,

@@ -14,8 +14,8 @@ use crate::{
 
 /// Credits set aside for work whose cost is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Hold {
-    /// The product whose credits are held.
     pub product: ProductId,
     /// Credits set aside when it was placed.
     pub amount: Amount,
@@ -23,9 +23,7 @@ pub struct Hold {
     pub pins: Vec<(u64, i64)>,
     /// When it expires and gives them back.
     pub expires_at: Timestamp,
-    /// The idempotency key of the request that placed it.
     pub key: IdempotencyKey,
-    /// The caller's note, for the ledger entry that settling writes.
     pub meta: Option<Meta>,
     /// Whether a publishable key placed it. Then it is released when the recovery code is replaced.
     pub publishable: bool,
@@ -33,7 +31,6 @@ pub struct Hold {
     pub rotations: u32,
     /// Drawn credits, charged already although their lots stay pinned.
     pub drawn: i64,
-    /// How much the work may owe.
     pub max_overrun: i64,
 }
 
@@ -89,7 +86,6 @@ impl Holds {
         &self.open
     }
 
-    /// The hold that expires first.
     pub(in crate::wallet) fn first_expiring(&self) -> Option<(Timestamp, HoldId)> {
         self.ends.first().copied()
     }

@@ -128,18 +128,13 @@ const fn at_least_zero(cents: i64) -> i64 {
 
 /// One checkout, one renewal or one switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Order {
-    /// What led to the order.
     pub kind: OrderKind,
-    /// What it buys.
     pub terms: Terms,
-    /// The quantity that it buys.
     pub quantity: Quantity,
-    /// The caller's own data about it.
     pub metadata: Metadata,
-    /// The provider's checkout session.
     pub checkout: Option<CheckoutId>,
-    /// When it was placed.
     pub created_at: Timestamp,
     /// When it expires if it is still pending.
     pub expires_at: Timestamp,
@@ -147,15 +142,11 @@ pub struct Order {
     pub paid_at: Option<Timestamp>,
     /// The price, or the charged amount once it is paid, in the currency's minor unit.
     pub amount_cents: i64,
-    /// The buyer's email address.
     pub email: Option<Email>,
-    /// The provider's payment.
     pub payment: Option<PaymentId>,
-    /// The provider's invoice.
     pub invoice: Option<InvoiceId>,
     /// The provider's subscription that it started, renewed or switched.
     pub subscription: Option<SubscriptionId>,
-    /// The provider's customer who paid.
     pub customer: Option<CustomerId>,
     /// Where it was paid, and the provider's pages about it.
     pub receipt: Receipt,
@@ -169,7 +160,6 @@ pub struct Order {
     pub reclaimed_credits: i64,
     /// When its credits expire, or their cycle ended; [`Timestamp::NEVER`] if not yet, or never.
     pub credits_end: Timestamp,
-    /// The stage of its payment.
     pub stage: Stage,
     /// Whether the provider last reported the payment as processing. See [`Order::is_processing`].
     pub on_its_way: bool,
@@ -336,7 +326,6 @@ impl Order {
         Some(PendingRefunds { cents, at })
     }
 
-    /// The requested refunds without one that was refused.
     pub(in crate::wallet) fn without_refund(&self, cents: i64) -> Option<PendingRefunds> {
         let pending = self.pending_refunds?;
         let cents = pending.cents.saturating_sub(cents);

@@ -80,8 +80,8 @@ pub struct OpenInvoice {
 
 /// One subscription of a wallet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Subscription {
-    /// The provider's name for it.
     pub id: SubscriptionId,
     /// The provider's name for who pays it.
     pub customer: Option<CustomerId>,
@@ -91,15 +91,12 @@ pub struct Subscription {
     pub tier_switch: Option<Box<TierSwitch>>,
     /// The tier that the provider last reported since the cycle was billed.
     pub reported_tier: Option<Box<Terms>>,
-    /// The subscription's status.
     pub status: SubscriptionStatus,
     /// The invoice that the buyer can pay while a payment is missing.
     pub open_invoice: Option<Box<OpenInvoice>>,
     /// Whether collecting payments is paused; it keeps its features.
     pub collection_paused: bool,
-    /// When the paid cycle began.
     pub cycle_start: Timestamp,
-    /// When that cycle ends.
     pub cycle_end: Timestamp,
     /// When the current period ends by the provider's report; it may be a cycle ahead of the paid one.
     pub current_period_end: Timestamp,
@@ -117,7 +114,6 @@ pub struct Subscription {
     pub steps: Vec<Step>,
     /// When the provider made the last report; older ones are ignored.
     pub reported_at: Timestamp,
-    /// How many paid cycles have ended.
     pub cycles_ended: u32,
     /// When the last of them ended: credits returned to an order of an ended cycle expire then.
     pub cycle_ended_at: Option<Timestamp>,

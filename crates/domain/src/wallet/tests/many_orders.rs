@@ -35,7 +35,6 @@ fn purchase(driver: &mut Driver, serial: u128) -> (Vec<String>, u64, usize) {
     (kinds, visits_taken(), size(&driver.wallet))
 }
 
-/// Terms that one wallet may buy again and again.
 fn again() -> Terms {
     Terms {
         repeatable: true,

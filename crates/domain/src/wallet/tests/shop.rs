@@ -359,7 +359,6 @@ impl Driver {
     }
 }
 
-/// An order's status, and when it was paid.
 pub(super) fn paid_at(order: &Order) -> (crate::wallet::OrderStatus, Option<Timestamp>) {
     (order.status(), order.paid_at)
 }

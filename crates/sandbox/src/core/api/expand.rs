@@ -5,7 +5,6 @@ use crate::core::prelude::*;
 
 const MAX_DEPTH: usize = 4;
 
-/// Expands an answer as the parameters ask.
 pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Result<()> {
     for path in params.expansions() {
         let names: Vec<&str> = path.split('.').collect();

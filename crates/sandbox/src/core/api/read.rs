@@ -5,7 +5,6 @@ use crate::core::prelude::*;
 const USUAL: usize = 10;
 const MAX_LIMIT: usize = 100;
 
-/// A single object by its id.
 pub(super) fn one<T: StoredObject>(books: &Books, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
     let object: T = books.find(id)?;
@@ -25,7 +24,6 @@ pub(crate) fn changed<T: StoredObject>(
     Ok(object.view(books))
 }
 
-/// Deletes an object by its id.
 pub(super) fn delete<T: StoredObject>(
     books: &mut Books,
     params: &Params,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::core::prelude::*;
 
-/// Seconds for which a renewal's invoice is a draft.
 const DRAFT_SECONDS: i64 = 3600;
 
 /// The most pending items of a customer: an invoice and its events have to stay small.
@@ -44,7 +43,6 @@ impl Books {
     }
 }
 
-/// The sum of lines' amounts.
 pub(super) fn sum(lines: &[InvoiceLine]) -> i64 {
     let amounts = lines.iter().map(|line| line.amount);
     amounts.fold(0, i64::saturating_add)
@@ -148,7 +146,6 @@ impl Subscription {
         books.stored(invoice)
     }
 
-    /// Bills the current cycle at once, with an event of this type about the subscription.
     pub(super) fn bill_cycle(mut self, books: &mut Books, event_type: &str) -> Result<Self> {
         let (lines, off) = self.cycle_lines(books)?;
         Refusal::declined().when(sum(&lines) > off && books.declines(&self.customer))?;

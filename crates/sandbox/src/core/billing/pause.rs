@@ -4,7 +4,6 @@
 use crate::core::prelude::*;
 
 impl Subscription {
-    /// Pauses collection from now on, or changes the pause.
     pub(crate) fn pause_collection(mut self, books: &mut Books, pause: Pause) -> Result<Self> {
         Refusal::param(
             "pause_collection[resumes_at]",

@@ -26,7 +26,6 @@ impl Subscription {
         Ok(plan)
     }
 
-    /// Its schedule, if it has one.
     pub(super) fn running_schedule(&self, books: &Books) -> Option<Schedule> {
         books.get(self.schedule.as_deref()?).cloned()
     }

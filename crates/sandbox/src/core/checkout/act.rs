@@ -33,7 +33,6 @@ pub(crate) struct Buyer {
     pub(crate) disagrees: bool,
 }
 
-/// Does an action on a session.
 pub(crate) fn act(books: &mut Books, id: &str, action: Action, buyer: &Buyer) -> Result<Session> {
     let mut session: Session = books.find(id)?;
     if session.status == SessionStatus::Open && session.expires_at <= books.now {

@@ -16,7 +16,6 @@ const MAX_LIFETIME: i64 = 24 * 60 * MINUTE;
 /// Tolerated difference between the shop's clock and ours.
 const LEEWAY: i64 = 5 * MINUTE;
 
-/// Creates a session from a request's parameters.
 pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
     let mode = need(params.choice("mode")?, "mode")?;
     let (customer, customer_email) = buyer(books, params)?;
@@ -74,7 +73,6 @@ fn always_customer(params: &Params, mode: Mode, has_customer: bool) -> Result<bo
     Err(Refusal::param(PATH, message))
 }
 
-/// Accepts parameters without effect here.
 fn without_effect(params: &Params, mode: Mode) -> Result<()> {
     let words = ["auto", "book", "donate", "pay", "subscribe"];
     params.word("submit_type", &words)?;

@@ -5,7 +5,6 @@ use crate::core::{billing::MAX_TRIAL_DAYS, prelude::*};
 /// The least seconds to a trial's end.
 const SOONEST_TRIAL_END: i64 = 48 * 3600;
 
-/// The locales that Checkout supports.
 const LOCALES: &str = "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt \
     lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW";
 

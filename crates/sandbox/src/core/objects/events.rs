@@ -123,7 +123,6 @@ impl Object for Endpoint {
     }
 }
 
-/// A pending target of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Target {
     /// An endpoint that the shop registered; `None` for the project's own URL.

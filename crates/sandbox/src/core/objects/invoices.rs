@@ -66,7 +66,6 @@ fn named(id: &str) -> Option<&str> {
 }
 
 impl InvoiceLine {
-    /// The line of an invoice for a pending item.
     pub(crate) fn of_item(item: &InvoiceItem) -> Self {
         Self {
             amount: item.line.amount,
@@ -146,7 +145,6 @@ pub(crate) struct InvoiceItem {
 }
 
 impl InvoiceItem {
-    /// The invoice that it is on.
     pub(crate) fn invoice<'b>(&self, books: &'b Books) -> Option<&'b Invoice> {
         let has = |invoice: &&Invoice| {
             let mut lines = invoice.lines.iter();
@@ -263,7 +261,6 @@ impl Invoice {
         self.due_amount().saturating_sub(self.paid())
     }
 
-    /// The invoice number for people.
     pub(crate) fn number(&self) -> String {
         format!("SANDBOX-{:06}", self.head.n)
     }

@@ -17,7 +17,6 @@ words! {
     }
 }
 
-/// A payment intent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct PaymentIntent {
     #[serde(flatten)]
@@ -59,7 +58,6 @@ impl Object for PaymentIntent {
     }
 }
 
-/// A charge.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Charge {
     #[serde(flatten)]
@@ -77,7 +75,6 @@ pub(crate) struct Charge {
     pub(crate) metadata: Metadata,
     /// The newest dispute's id.
     pub(crate) dispute: Option<String>,
-    /// The first status of its refunds.
     pub(crate) refunds: RefundStatus,
 }
 

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::prelude::*;
 
-/// A portal configuration: what the portal offers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Configuration {
     #[serde(flatten)]
@@ -29,7 +28,6 @@ impl Configuration {
         list.into_iter().flatten()
     }
 
-    /// Whether it offers a feature.
     pub(crate) fn offers(&self, feature: &str) -> bool {
         let enabled = self.features.pointer(&format!("/{feature}/enabled"));
         enabled == Some(&Value::Bool(true))
@@ -75,7 +73,6 @@ impl Object for Configuration {
 /// How long a portal session lasts.
 const VISIT_SECONDS: i64 = 3600;
 
-/// A portal session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PortalSession {
     #[serde(flatten)]

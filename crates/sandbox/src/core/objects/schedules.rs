@@ -13,7 +13,6 @@ words! {
     }
 }
 
-/// A phase of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Phase {
     pub(crate) price: String,

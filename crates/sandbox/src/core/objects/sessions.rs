@@ -40,7 +40,6 @@ words! {
     }
 }
 
-/// A line item of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CheckoutLine {
     pub(crate) id: String,

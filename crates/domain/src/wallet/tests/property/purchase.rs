@@ -387,8 +387,7 @@ impl Run {
         }
     }
 
-    /// Where a coin is many credits, whole coins have to go back: an order costs its price
-    /// and is refunded in full.
+    /// Where a coin is many credits, whole coins have to go back: an order costs its price and is refunded in full.
     fn exact(&self, cents: i64, instead: i64) -> i64 {
         if self.model.worth > 1 { instead } else { cents }
     }
