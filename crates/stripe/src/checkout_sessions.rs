@@ -33,8 +33,8 @@ pub fn form(
             .with(format!("{ITEM}[price]"), tier),
         None => {
             let name = match &price.label {
-                Some(label) => format!("{}: {label}", product.name),
-                None => product.name.clone(),
+                Some(label) if *label != product.name => format!("{}: {label}", product.name),
+                _ => product.name.clone(),
             };
             let currency = price.currency.to_ascii_lowercase();
             // In the minor unit as Stripe counts it, which is ours.

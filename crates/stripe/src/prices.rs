@@ -23,8 +23,8 @@ use super::{
 #[must_use]
 pub fn form(product: &Product, price: &Price) -> Form {
     let name = match &price.label {
-        Some(label) => format!("{} {label}", product.name),
-        None => product.name.clone(),
+        Some(label) if *label != product.name => format!("{} {label}", product.name),
+        _ => product.name.clone(),
     };
     let ours = price.id;
     Form::new()
@@ -175,6 +175,14 @@ mod tests {
         );
         let yearly = lines(&form(&product, &pro(Interval::Year)));
         assert!(yearly.contains(&"recurring[interval]=year".into()));
+        for (label, name) in [("Team", "Pro Team"), ("Pro", "Pro")] {
+            let price = Price {
+                label: Some(label.into()),
+                ..pro(Interval::Month)
+            };
+            let name = format!("product_data[name]={name}");
+            assert!(lines(&form(&product, &price)).contains(&name), "{label}");
+        }
     }
 
     #[test]
