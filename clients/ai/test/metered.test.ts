@@ -103,7 +103,7 @@ describe('an answer in one piece', () => {
     const input = JSON.stringify({ text: 'x'.repeat(3_980) });
     const call = { type: 'tool-call' as const, toolCallId: 'c1', toolName: 'write', input };
     const finish = { finishReason: { unified: 'tool-calls' as const, raw: 'tool_calls' }, usage: usage(undefined, undefined) };
-    const told = [
+    const messages = [
       { role: 'assistant' as const, content: [{ type: 'tool-call' as const, toolCallId: 'c0', toolName: 'read', input: { path: 'y'.repeat(400) } }] },
       { role: 'tool' as const, content: [{ type: 'tool-result' as const, toolCallId: 'c0', toolName: 'read', output: { type: 'text' as const, value: 'z'.repeat(4_000) } }] },
     ];
@@ -111,9 +111,9 @@ describe('an answer in one piece', () => {
       const service = books(10_000);
       const paid = model(inner, rules(service, { tokens: undefined, cost: ({ inputTokens, outputTokens }) => inputTokens + outputTokens }));
       if (stream) {
-        const reader = (await paid.doStream({ prompt: told })).stream.getReader();
+        const reader = (await paid.doStream({ prompt: messages })).stream.getReader();
         while (!(await reader.read()).done);
-      } else await paid.doGenerate({ prompt: told });
+      } else await paid.doGenerate({ prompt: messages });
       return service.state().charged;
     };
     const whole = new MockLanguageModelV3({ doGenerate: async () => ({ content: [call], ...finish, warnings: [] }) });
@@ -146,7 +146,7 @@ describe('an answer in one piece', () => {
     expect(service.state()).toEqual({ balance: 100, held: 0, charged: 0 });
   });
 
-  it('that cannot be settled is an error that has it, or is delivered where somebody is told', async () => {
+  it('that cannot be settled is an error that has it, or is delivered where a callback takes it', async () => {
     const service = books(100);
     service.fail('settle');
     const error = await generateText({ model: model(generating(), rules(service)), prompt, maxRetries: 0 }).catch((thrown: unknown) => thrown);
@@ -318,7 +318,7 @@ describe('an answer that is cut off', () => {
     }
   });
 
-  it.each(parts().map((_, count) => [count]))('after %i parts, of which nobody is ever told, has been paid for by its draws', async (count) => {
+  it.each(parts().map((_, count) => [count]))('after %i parts, whose end is never reported, has been charged by its draws', async (count) => {
     const service = books(100);
     // The process dies here: nothing is settled, nothing is released.
     service.fail('settle');

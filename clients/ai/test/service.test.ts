@@ -61,7 +61,7 @@ it('an answer costs what the provider counted, draws included', async () => {
   expect(items.map(({ meta }) => meta)).toEqual([{ feature: 'chat' }, ...items.slice(1).map(() => ({ feature: 'chat', estimated: true }))]);
 });
 
-it('an answer that nobody measured says so in the ledger', async () => {
+it('an answer that was not measured says so in the ledger', async () => {
   const joe = await user('joe');
   expect(await ask(joe, undefined, parts.slice(0, -1)).text).toBe(words.join(''));
   const { items } = await scrip.ledger({ externalUserId: joe }, { reason: 'deduction' });
@@ -76,7 +76,7 @@ it('an answer that is stopped costs what was said, and holds nothing', async () 
   for await (const part of ask(bea, stop.signal).fullStream) if (part.type === 'text-delta' && ++said === 7) stop.abort();
   await vi.waitFor(async () => expect((await state(bea))[1]).toBe(0), { timeout: 15_000 });
   const charged = 100 - ((await state(bea))[0] ?? 0);
-  // The prompt, what was heard, and at most what was on its way.
+  // The prompt, what was read, and at most what was on its way.
   expect(charged).toBeGreaterThanOrEqual(4 + 7);
   expect(charged).toBeLessThanOrEqual(4 + 20);
 });

@@ -9,7 +9,7 @@ declare global {
   var scrip: Client;
   var Scrip: typeof Client;
   var seen: number[];
-  var told: number;
+  var changes: number;
 }
 
 let service: Service;
@@ -68,31 +68,31 @@ describe('a wallet', () => {
     expect(new Set(codes).size).toBe(1);
   });
 
-  it('that changes in one tab is heard of in another', async () => {
+  it('that changes in one tab is noticed in another', async () => {
     const [one, other] = await Promise.all([open(), open()]);
     await other.evaluate(() => {
-      globalThis.told = 0;
-      scrip.subscribe(() => (globalThis.told += 1));
+      globalThis.changes = 0;
+      scrip.subscribe(() => (globalThis.changes += 1));
     });
     const { code } = await one.evaluate(() => scrip.createWallet());
-    await other.waitForFunction(() => globalThis.told > 0);
+    await other.waitForFunction(() => globalThis.changes > 0);
     expect(await other.evaluate(() => scrip.code())).toBe(code);
   });
 
-  it('that is spent from in one tab is heard of in another', async () => {
+  it('that is spent from in one tab is noticed in another', async () => {
     const [one, other] = await Promise.all([open(), open()]);
     const { code } = await one.evaluate(() => scrip.ensureWallet());
     const give = { code, productId: service.product, amount: 5, idempotencyKey: 'gift' };
     await fetch(`${service.baseUrl}/api/v1/credit`, { method: 'POST', headers: { authorization: `Bearer ${service.secretKey}`, 'content-type': 'application/json' }, body: JSON.stringify(give) });
     for (const tab of [one, other])
       await tab.evaluate(() => {
-        globalThis.told = 0;
-        scrip.subscribe(() => (globalThis.told += 1));
+        globalThis.changes = 0;
+        scrip.subscribe(() => (globalThis.changes += 1));
       });
     await one.evaluate((productId) => scrip.deduct({ productId, amount: 1 }), service.product);
-    await other.waitForFunction(() => globalThis.told > 0);
-    // Told once here, and nobody answers back.
-    expect(await one.evaluate(() => globalThis.told)).toBe(1);
+    await other.waitForFunction(() => globalThis.changes > 0);
+    // Once here, and no tab answers.
+    expect(await one.evaluate(() => globalThis.changes)).toBe(1);
   });
 
   it('lives as long as the page where storage is forbidden', async () => {
@@ -183,7 +183,7 @@ describe('what only buyers need', () => {
     expect(loaded).toEqual([]);
   });
 
-  it('and does not come is told before anything can be paid', async () => {
+  it('and does not come is an error before anything can be paid', async () => {
     const page = await open();
     const loaded = await parts(page);
     const checkouts: string[] = [];

@@ -89,7 +89,7 @@ describe('a wallet', () => {
     expect(await scrip.code()).toBe(code);
   });
 
-  it('whose code opens nothing any more is asked about once, and stands in nobody’s way', async () => {
+  it('whose code no longer works is checked once and then ignored', async () => {
     const asked: string[] = [];
     const kept = storage({ code: 'OLIVE-AAAA-BBBB-CCCC' });
     const scrip = client({ storage: kept, fetch: (...given) => (asked.push(new URL(String(given[0])).pathname), fetch(...given)) });
@@ -383,7 +383,7 @@ describe('a checkout', () => {
     }
   });
 
-  it('of nobody makes a wallet', async () => {
+  it('without one makes a wallet', async () => {
     const scrip = await funded(1);
     const { url, orderId } = await scrip.checkout({ priceId: service.price, code: null });
     await service.press(url, 'pay');
@@ -455,16 +455,16 @@ describe('recovery', () => {
 });
 
 describe('a listener', () => {
-  const told = vi.fn();
-  beforeEach(() => void told.mockClear());
+  const listener = vi.fn();
+  beforeEach(() => void listener.mockClear());
 
-  it('is told when the wallet may have changed, and not when it was only read', async () => {
+  it('is called when the wallet may have changed, and not when it was only read', async () => {
     const scrip = await funded(10);
-    const stop = scrip.subscribe(told);
+    const stop = scrip.subscribe(listener);
     const times = async (work: () => Promise<unknown>) => {
-      told.mockClear();
+      listener.mockClear();
       await work().catch(() => undefined);
-      return told.mock.calls.length;
+      return listener.mock.calls.length;
     };
     expect(await times(() => scrip.wallet())).toBe(0);
     expect(await times(() => scrip.products())).toBe(0);
@@ -480,24 +480,24 @@ describe('a listener', () => {
     expect(await times(() => scrip.createWallet())).toBe(0);
   });
 
-  it('twice is told twice, and stops once', async () => {
+  it('added twice is called twice, and stops once', async () => {
     const scrip = client();
-    const [first] = [scrip.subscribe(told), scrip.subscribe(told)];
+    const [first] = [scrip.subscribe(listener), scrip.subscribe(listener)];
     first();
     first();
     await scrip.forget();
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
   });
 
-  it('and fails does not fail what it was told of, nor keep others from hearing', async () => {
+  it('and fails fails neither the change nor other listeners', async () => {
     const scrip = await funded(10);
     scrip.subscribe(() => {
       throw new Error('a broken listener');
     });
-    scrip.subscribe(told);
+    scrip.subscribe(listener);
     const loud = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     expect(await scrip.deduct({ productId: service.product, amount: 1 })).toMatchObject({ deducted: true });
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(listener).toHaveBeenCalledTimes(1);
     expect(loud).toHaveBeenCalledTimes(1);
     loud.mockRestore();
   });

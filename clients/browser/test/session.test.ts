@@ -1,4 +1,4 @@
-// Sessions in place of a key, and what is told of a wallet as it happens: who asks when, and when nobody does.
+// Sessions in place of a key, and a wallet's live stream: when requests are made, and when not.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Scrip, isScripError, type Holdings, type Session, type SessionSource } from '../src/index.js';
 
@@ -96,7 +96,7 @@ describe('a session', () => {
     expect(source).toHaveBeenCalledTimes(4);
   });
 
-  it('of nobody is no failure that is tried again', async () => {
+  it('without a user is no failure that is tried again', async () => {
     const source = vi.fn(() => null);
     const { asked, scrip } = client(source);
     expect(await outcome(scrip.wallet())).toMatchObject({ code: 'no_wallet' });
@@ -171,7 +171,7 @@ describe('a session', () => {
 });
 
 describe('a wallet that is followed', () => {
-  /** A service that says what it is told to, on as many connections as come. */
+  /** A service that sends what a test gives it, on as many connections as come. */
   function streaming() {
     const open: ReadableStreamDefaultController<Uint8Array>[] = [];
     const lastIds: (string | undefined)[] = [];
@@ -195,7 +195,7 @@ describe('a wallet that is followed', () => {
   }
   const settle = (ms = 0) => vi.advanceTimersByTimeAsync(ms);
 
-  it('is told of as it changes, however the text is cut', async () => {
+  it('follows each change, however the text is cut', async () => {
     const { asked, scrip, say, balance, seen, listener } = streaming();
     const stop = scrip.live(listener);
     await settle();
@@ -234,7 +234,7 @@ describe('a wallet that is followed', () => {
     stop();
   });
 
-  it('is left where nothing is heard for long: a connection may be dead without saying so', async () => {
+  it('is left after a long silence: a connection may be dead without an error', async () => {
     const { asked, scrip, say, balance, listener } = streaming();
     const stop = scrip.live(listener);
     await settle();
@@ -260,7 +260,7 @@ describe('a wallet that is followed', () => {
     }
   });
 
-  it('waits as long as it is told to where too many follow', async () => {
+  it('waits as long as Retry-After says where too many follow', async () => {
     const { asked, scrip, answers, listener } = streaming();
     answers.push(refusal(429, 'rate_limited', { 'retry-after': '60' }));
     const stop = scrip.live(listener);
@@ -271,7 +271,7 @@ describe('a wallet that is followed', () => {
     stop();
   });
 
-  it('is left while nobody looks, or the browser is offline', async () => {
+  it('is left while the page is hidden, or the browser is offline', async () => {
     const page = Object.assign(new EventTarget(), { visibilityState: 'visible' });
     const view = Object.assign(new EventTarget(), {});
     const network = { onLine: true };
@@ -305,7 +305,7 @@ describe('a wallet that is followed', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('of nobody is not', async () => {
+  it('without a user is not', async () => {
     const source = vi.fn(() => null);
     const { asked, scrip } = client(source);
     const stop = scrip.live(() => undefined);

@@ -136,15 +136,15 @@ describe('a failure of the service itself', () => {
 
 describe('an answer that says it is a repeat', () => {
   it('is known from one whose first attempt was refused undone', async () => {
-    const told = async (...answers: Answer[]) => {
+    const replays = async (...answers: Answer[]) => {
       const seen: boolean[] = [];
       await outcome(http(fake(...answers).fetch).call('POST', '/x', { ...deduct, onHeaders: (_, repeated) => seen.push(repeated) }));
       return seen;
     };
-    expect(await told(json(200, {}))).toEqual([false]);
-    expect(await told(refusal(429, 'rate_limited'), json(200, {}))).toEqual([false]);
-    expect(await told(refusal(503, 'overloaded'), json(200, {}))).toEqual([false]);
-    expect(await told(offline, refusal(429, 'rate_limited'), json(200, {}))).toEqual([true]);
+    expect(await replays(json(200, {}))).toEqual([false]);
+    expect(await replays(refusal(429, 'rate_limited'), json(200, {}))).toEqual([false]);
+    expect(await replays(refusal(503, 'overloaded'), json(200, {}))).toEqual([false]);
+    expect(await replays(offline, refusal(429, 'rate_limited'), json(200, {}))).toEqual([true]);
   });
 });
 
@@ -200,7 +200,7 @@ describe('Retry-After', () => {
     expect(waited).toBeLessThan(7_300);
   });
 
-  it('of an hour is told to the caller, who is not kept', async () => {
+  it('of an hour is an error for the caller, who does not wait', async () => {
     const { asked, fetch } = fake(refusal(429, 'too_many_invalid_codes', { 'retry-after': '3600' }));
     const error = await failure(http(fetch).call('GET', '/x'));
     expect(error).toMatchObject({ code: 'too_many_invalid_codes', retryAfterMs: 3_600_000 });

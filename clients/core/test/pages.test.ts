@@ -7,7 +7,7 @@ const collect = async <T>(from: AsyncIterable<T>) => {
   return all;
 };
 
-it('reads page after page, and none that nobody asked for', async () => {
+it('reads page after page, and none that was not asked for', async () => {
   const asked: unknown[] = [];
   const page = async (cursor: string | null | undefined) => {
     asked.push(cursor);

@@ -110,8 +110,8 @@ def test_the_union_of_events_is_the_one_that_is_described() -> None:
     schemas = API["components"]["schemas"]
     assert {*KINDS} == {*schemas["EventType"]["enum"]} == {*API["webhooks"]}
     for alternative in schemas["Event"]["oneOf"]:
-        told = schemas[alternative["$ref"].rsplit("/", 1)[1]]["properties"]
-        _, data = KINDS[told["type"]["const"]]
-        required = [field for part in told["data"].get("allOf", []) for field in part.get("required", [])]
+        properties = schemas[alternative["$ref"].rsplit("/", 1)[1]]["properties"]
+        _, data = KINDS[properties["type"]["const"]]
+        required = [field for part in properties["data"].get("allOf", []) for field in part.get("required", [])]
         known = {field.name for field in dataclasses.fields(data)}
-        assert {re.sub(r"([A-Z])", r"_\1", field).lower() for field in required} <= known, told["type"]
+        assert {re.sub(r"([A-Z])", r"_\1", field).lower() for field in required} <= known, properties["type"]

@@ -44,7 +44,7 @@ def test_a_grant_is_made_once_and_says_so(faulty: Faulty, service: Service, user
 
 
 def test_a_key_of_the_callers_says_what_the_service_says(faulty: Faulty, user: MakeUser) -> None:
-    # Another run may have done it: that cannot be told from an own attempt.
+    # Another run may have done it: that looks like an own attempt.
     name = user(100)
     faulty.proxy.troubles.append("lost")
     done = faulty.scrip.deduct(external_user_id=name, amount=3, idempotency_key="image-1")

@@ -669,10 +669,10 @@ class TestHooks:
         name = user(20_000)
 
         async def work(gateway: Gateway) -> None:
-            told: list[Usage] = []
+            usages: list[Usage] = []
 
             def total(usage: Usage) -> int:
-                told.append(usage)
+                usages.append(usage)
                 return usage.total_tokens
 
             gateway.meter.cost = total
@@ -680,9 +680,9 @@ class TestHooks:
             await gateway.meter.async_post_call_success_hook(data, None, answer)
             assert least <= 20_000 - state(name)["balance"] <= most
             assert state(name)["held"] == 0
-            assert told[-1].estimated == (least != most) and sum(told[-1].units.values()) == told[-1].total_tokens
+            assert usages[-1].estimated == (least != most) and sum(usages[-1].units.values()) == usages[-1].total_tokens
             entry = (await gateway.scrip.ledger(external_user_id=name)).items[0]
-            estimated = {"estimated": True} if told[-1].estimated else {}
+            estimated = {"estimated": True} if usages[-1].estimated else {}
             assert entry.meta == {"feature": "words", **estimated}
 
         within(work)
@@ -698,10 +698,10 @@ class TestHooks:
 
         async def stream() -> AsyncIterator[Any]:
             for piece in pieces:
-                told = piece if measured else without_usage(piece)
+                sent = piece if measured else without_usage(piece)
                 # Anthropic's own form is passed on as it came.
                 sse = kind.startswith("Anthropic")
-                yield f"event: {piece['type']}\ndata: {json.dumps(told)}\n\n".encode() if sse else told
+                yield f"event: {piece['type']}\ndata: {json.dumps(sent)}\n\n".encode() if sse else sent
 
         async def work(gateway: Gateway) -> None:
             gateway.meter.cost = lambda usage: usage.total_tokens
@@ -766,7 +766,7 @@ class TestHooks:
             assert await stream.__anext__() == words(" two")
             data = stream = None
             gc.collect()
-            # The loop closes what nobody reads on.
+            # The loop closes what is no longer read.
             while state(name)["held"]:
                 await asyncio.sleep(0)
             assert state(name) == {"balance": 90 - streamed("one two"), "held": 0}

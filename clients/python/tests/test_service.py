@@ -204,15 +204,15 @@ class TestBuying:
         assert scrip.refund(order.id).status == "refunded"
         over = refused(lambda: scrip.refund(order.id))
         assert over.code == "already_refunded" and over.body["refundableCents"] == 0
-        told = list(scrip.all_events(after=before[-1] if before else None))
-        assert not set(before) & {event.id for event in told}
-        assert [event.type for event in told if event.type.startswith("order.")] == ["order.paid", "order.refunded"]
-        for event in told:
+        events = list(scrip.all_events(after=before[-1] if before else None))
+        assert not set(before) & {event.id for event in events}
+        assert [event.type for event in events if event.type.startswith("order.")] == ["order.paid", "order.refunded"]
+        for event in events:
             if event.type == "order.paid":
                 assert (event.data.order.id, event.data.order.status) == (order.id, "paid")
             elif event.type == "wallet.credited":
                 assert (event.data.delta, event.data.reason, event.data.order_id) == (2000, "purchase", order.id)
-        assert {"wallet.credited", "wallet.depleted"} <= {event.type for event in told}
+        assert {"wallet.credited", "wallet.depleted"} <= {event.type for event in events}
 
     def test_of_a_tier_is_ended_and_resumed(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
         name = user(0)

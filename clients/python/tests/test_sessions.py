@@ -106,8 +106,8 @@ class TestDebt:
         assert (again.owed, again.amount, again.forgiven) == (15, 5, False)
         assert scrip.forgive(**whose, note="all of it").owed == 0
         assert scrip.set_debt_limit(**whose, debt_limit=None).debt_limit == 0
-        told = [event for event in scrip.all_events(types=["wallet.owing", "wallet.repaid"])]
-        mine = [event for event in told if event.data.external_user_id == name]  # type: ignore[union-attr]
+        events = [event for event in scrip.all_events(types=["wallet.owing", "wallet.repaid"])]
+        mine = [event for event in events if event.data.external_user_id == name]  # type: ignore[union-attr]
         assert [event.type for event in mine] == ["wallet.owing", "wallet.repaid"]
 
     def test_of_a_hold_has_its_room_kept(self, scrip: Scrip, service: Service, user: MakeUser) -> None:

@@ -89,7 +89,7 @@ class TestDeliveries:
         new = arrive("wallet.on_the_moon", {"phase": "full"})
         assert isinstance(new, UnknownEvent)
         assert (new.type, new.name, new.data) == ("unknown", "wallet.on_the_moon", {"phase": "full"})
-        # One that is told in another way than this client knows.
+        # One in a shape that this client does not know.
         assert isinstance(arrive("wallet.depleted", {"walletId": "wal_1"}), UnknownEvent)
 
     def test_of_others_are_refused(self) -> None:

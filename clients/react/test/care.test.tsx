@@ -1,4 +1,4 @@
-// What nobody should lose, pay for twice or be misled by.
+// Losses, double charges and misleading texts that must not happen.
 import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { useState } from 'react';

@@ -81,7 +81,7 @@ describe('a checkout in a window of its own', () => {
     expect(screen.queryByRole('alert')).toBeNull();
   });
 
-  it('that the browser does not let open is told', async () => {
+  it('that the browser does not let open is an error', async () => {
     vi.spyOn(window, 'open').mockReturnValue(null);
     visit(shop, <CheckoutButton priceId={shop.priceId} popup>Buy</CheckoutButton>, { code: null });
     await userEvent.click(screen.getByText('Buy'));
@@ -99,7 +99,7 @@ describe('a checkout that leaves the page', () => {
     const asked = first.bodies[0] as { successUrl: string; cancelUrl: string };
     expect(asked.cancelUrl).toBe(`${location.origin}/shop?tab=prices#packs`);
     expect(asked.successUrl).toContain('/shop?tab=prices&scrip_checkout={CHECKOUT_SESSION_ID}');
-    // Nobody presses twice while the page goes away.
+    // It cannot be pressed twice while the page goes away.
     expect(screen.getByRole<HTMLButtonElement>('button').disabled).toBe(true);
     first.unmount();
 

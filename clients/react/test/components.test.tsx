@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-/** A service that cannot be reached until it is told that it can. */
+/** A service that cannot be reached until a test calls `back`. */
 function offline(): { fetch: typeof fetch; back: () => void } {
   let reachable = false;
   const through: typeof fetch = (input, init) =>

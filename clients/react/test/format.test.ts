@@ -9,7 +9,7 @@ describe('money', () => {
     [500, 'JPY', 'JP¥500'],
     [12_500, 'KRW', '₩12,500'],
     [1_250, 'KWD', 'KWD 1.250'],
-    // Counted in hundredths though nobody writes them.
+    // Counted in hundredths though they are not written.
     [50_000, 'ISK', 'ISK 500'],
     [150, 'UGX', 'UGX 1.50'],
     [900, 'eur', '€9.00'],

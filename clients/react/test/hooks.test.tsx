@@ -242,7 +242,7 @@ describe('a deduction', () => {
     expect(screen.getByText('not drawn')).toBeTruthy();
   });
 
-  it('without a product is a mistake that is told at once', () => {
+  it('without a product is an error at once', () => {
     const quiet = silence();
     function Wrong() {
       const { deduct } = useDeduct();

@@ -41,7 +41,7 @@ it('shows what they have, and what becomes of it, without a reload', async () =>
   render(<ScripProvider baseUrl={baseUrl} session={session} locale="en-GB"><BalanceBadge /><LedgerTable /></ScripProvider>);
   await screen.findByText('50 images', { selector: '.scrip-balance' });
   await screen.findByText('Granted');
-  // Their server takes credits, another tab buys some: nobody touches this page.
+  // Their server takes credits, another tab buys some: this page is not touched.
   await take(8);
   await screen.findByText('42 images', { selector: '.scrip-balance' });
   await screen.findByText('Used');
@@ -95,10 +95,10 @@ it('shows prices and no error to a visitor who is not signed in', async () => {
   const error = vi.spyOn(console, 'error');
   function Who() {
     const { wallet, error: failure } = useWallet();
-    return <p>{failure ? failure.code : wallet === null ? 'nobody' : 'somebody'}</p>;
+    return <p>{failure ? failure.code : wallet === null ? 'no wallet' : 'a wallet'}</p>;
   }
   render(<ScripProvider baseUrl={baseUrl} session={() => null}><Who /><LedgerTable /><CheckoutNotice /><RedeemCode /></ScripProvider>);
-  await screen.findByText('nobody');
+  await screen.findByText('no wallet');
   await screen.findByText('Nothing yet.');
   expect(screen.queryByRole('alert')).toBeNull();
   expect(screen.queryByLabelText('Recovery code')).toBeNull();

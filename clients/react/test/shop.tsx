@@ -94,11 +94,11 @@ export async function pay(url: string, button = 'pay'): Promise<void> {
   if (!paid.ok) throw new Error(await paid.text());
 }
 
-/** Asks the service at once, and keeps back what it answers at some addresses until it is told to go on: the page's
+/** Asks the service at once, and keeps back what it answers at some addresses until `go` is called: the page's
  * behaviour in between does not depend on how quick the service is. */
 export function heldBack(which: RegExp) {
   let go = () => {};
-  const told = new Promise<void>((resolve) => (go = resolve));
+  const released = new Promise<void>((resolve) => (go = resolve));
   const held = { fetch: fetchHeld, go, answered: 0 };
   async function fetchHeld(...given: Parameters<typeof fetch>): Promise<Response> {
     const answer = await fetch(...given);
@@ -107,7 +107,7 @@ export function heldBack(which: RegExp) {
     const { status, headers } = answer;
     const text = await answer.text();
     held.answered += 1;
-    await told;
+    await released;
     return new Response(text, { status, headers });
   }
   return held;

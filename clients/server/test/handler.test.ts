@@ -24,7 +24,7 @@ describe('a route', () => {
     expect(client.session).toHaveBeenCalledWith(expect.objectContaining({ code: 'OLIVE-7K2M-9QXP-4TBD' }));
   });
 
-  it('opens none for nobody, nor for another wallet than the one that is identified', async () => {
+  it('opens none without a user, nor for another wallet than the one that is identified', async () => {
     const client = scrip();
     const reply = await scripHandler({ scrip: client, identify: () => null })(ask(own));
     expect([reply.status, await reply.json()]).toEqual([401, expect.objectContaining({ code: 'no_wallet' })]);

@@ -316,16 +316,16 @@ describe('what happened', () => {
     expect(sketches).toEqual([{ feature: 'sketch', credits: 7, deductions: 1 }]);
   });
 
-  it('is told from a cursor on, and then as it happens', async () => {
+  it('lists events from a cursor on, and then new ones', async () => {
     const before = (await collect(scrip.allEvents())).at(-1)?.id ?? null;
     const externalUserId = await user(20);
-    const told = await collect(scrip.allEvents({ after: before, limit: 1 }));
-    expect(told.map(({ type }) => type)).toEqual(['wallet.created', 'wallet.credited']);
+    const listed = await collect(scrip.allEvents({ after: before, limit: 1 }));
+    expect(listed.map(({ type }) => type)).toEqual(['wallet.created', 'wallet.credited']);
     const stop = new AbortController();
     const seen: ScripEvent[] = [];
     const polling = (async () => {
       const types = ['wallet.depleted', 'wallet.credited'];
-      for await (const event of scrip.pollEvents({ after: told.at(-1)?.id ?? null, types, intervalMs: 5, signal: stop.signal })) {
+      for await (const event of scrip.pollEvents({ after: listed.at(-1)?.id ?? null, types, intervalMs: 5, signal: stop.signal })) {
         seen.push(event);
         if (seen.length === 2) stop.abort();
       }

@@ -98,7 +98,7 @@ it('takes what either of two secrets signed, as while one is replaced', () => {
   expect(() => verifyWebhook(delivery.body, delivery.headers, [old])).toThrow(expect.objectContaining({ code: 'invalid_signature' }));
 });
 
-it('is told what the service sends by what a test signs', () => {
+it('takes from a test what the service would send', () => {
   const data = { walletId: 'wal_1', externalUserId: 'ann', productId: 'prod_1', balance: 5, delta: 5, reason: 'manual' as const };
   const { body, headers } = signWebhook({ type: 'wallet.credited', data }, secret);
   const event = verifyWebhook(body, headers, secret);

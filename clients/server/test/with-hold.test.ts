@@ -264,7 +264,7 @@ describe('a run that takes long', () => {
     expect(await state(externalUserId)).toEqual([97, 0]);
   });
 
-  it('is told when its hold is closed under it', async () => {
+  it('is aborted when its hold is closed while it runs', async () => {
     const externalUserId = await user(100);
     const call = scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 60 }, async (hold) => {
       await scrip.release(hold.holdId);
@@ -363,7 +363,7 @@ describe('an answer that is lost', () => {
 });
 
 // Last: it moves the clock of the project on.
-it('whose hold ended under it, though it was never told, is charged all the same', async () => {
+it('whose hold ended while it ran, unnoticed, is charged all the same', async () => {
   const externalUserId = await user(100);
   const outcome = await scrip.withHold({ externalUserId, amount: 40, expiresInSeconds: 60 }, async ({ holdId }) => {
     await service.admin('POST', `/projects/${service.project}/sandbox/advance`, { seconds: 3_600 });
