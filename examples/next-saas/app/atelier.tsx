@@ -62,7 +62,7 @@ function Draw() {
   return (
     <section className="studio">
       <button type="button" className="main" disabled={pending} onClick={() => void draw()}>Draw (5 credits)</button>
-      <ErrorMessage error={error} />
+      <ErrorMessage error={error} popup />
       <p className="drawings">{drawings.map((drawing) => <img key={drawing} alt="A drawing" src={`data:image/svg+xml,${encodeURIComponent(drawing)}`} />)}</p>
     </section>
   );

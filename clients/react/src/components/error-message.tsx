@@ -8,6 +8,8 @@ export interface ErrorMessageProps {
   error: ScripError | undefined;
   /** Offers to try again. */
   onRetry?: () => void;
+  /** Opens the checkouts that it offers in a window of their own instead of leaving the page. */
+  popup?: boolean;
   className?: string;
 }
 
@@ -30,14 +32,14 @@ function Refusal(props: AlertProps & { error: { productId: string; requested: nu
   return balance !== before.current && balance >= props.error.requested ? null : <Alert {...props} />;
 }
 
-function Alert({ error, onRetry, className }: AlertProps) {
+function Alert({ error, onRetry, popup, className }: AlertProps) {
   const { messages, say } = useMessages();
   return (
     <div role="alert" className={`scrip scrip-error ${className ?? ''}`}>
       <p>{messages[`error.${error.code}`] ?? error.message}</p>
       {/* The service's log has it under this. */}
       {error.status >= 500 && error.requestId && <p className="scrip-muted">{say('reference', { id: error.requestId })}</p>}
-      {isScripError(error, 'insufficient_credits') && <Offers prices={error.prices ?? []} />}
+      {isScripError(error, 'insufficient_credits') && <Offers prices={error.prices ?? []} popup={popup} />}
       {onRetry && (
         <button type="button" className="scrip-button" onClick={onRetry}>
           {say('tryAgain')}
@@ -47,7 +49,7 @@ function Alert({ error, onRetry, className }: AlertProps) {
   );
 }
 
-function Offers({ prices }: { prices: readonly Price[] }) {
+function Offers({ prices, popup }: { prices: readonly Price[]; popup: boolean | undefined }) {
   const locale = useLocale();
   const { messages, say } = useMessages();
   if (prices.length === 0) return null;
@@ -59,7 +61,7 @@ function Offers({ prices }: { prices: readonly Price[] }) {
         const words = { name, price: formatPrice(price, locale, messages) };
         return (
           <li key={price.id}>
-            <CheckoutButton priceId={price.id} secondary={at > 0}>{say(price.interval === 'one_time' ? 'buyFor' : 'subscribeFor', words)}</CheckoutButton>
+            <CheckoutButton priceId={price.id} popup={popup} secondary={at > 0}>{say(price.interval === 'one_time' ? 'buyFor' : 'subscribeFor', words)}</CheckoutButton>
           </li>
         );
       })}
