@@ -126,7 +126,7 @@ impl Service {
         let (app, new_admin_token) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                // The journal is closed in order whatever failed above it.
+                // The journal is closed in order, also where something above it failed.
                 close_unused(store).await?;
                 return Err(error);
             }

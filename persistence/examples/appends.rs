@@ -1,5 +1,5 @@
 //! How many appends a second the log takes and makes durable, without actors and HTTP.
-//! `cargo run --release -p persistence --example appends -- [seconds] [in flight] [1: without folding]`
+//! `cargo run --release -p persistence --example appends -- [seconds] [in flight] [1: without checkpoints]`
 #![allow(
     clippy::print_stdout,
     clippy::arithmetic_side_effects,
@@ -32,12 +32,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u64>());
     let seconds = numbers.next().transpose()?.unwrap_or(5);
     let in_flight = numbers.next().transpose()?.unwrap_or(65_536);
-    // Without folding: how fast the log itself is.
-    let no_folds = numbers.next().transpose()?.unwrap_or(0) == 1;
+    // Without checkpoints: how fast the log itself is.
+    let no_checkpoints = numbers.next().transpose()?.unwrap_or(0) == 1;
     let dir = std::env::current_dir()?.join("target/appends");
     let _absent = std::fs::remove_dir_all(&dir);
     let mut options = Options::new(&dir);
-    if no_folds {
+    if no_checkpoints {
         let never = Backlog {
             events: u64::MAX,
             bytes: u64::MAX,
@@ -69,14 +69,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{:.0} appends/s of {bytes} bytes, {shed} shed",
         durable as f64 / elapsed
     );
-    let folding = Instant::now();
+    let checkpointing = Instant::now();
     let backlog = journal.backlog();
-    if !no_folds {
-        journal.settle()?;
+    if !no_checkpoints {
+        journal.flush()?;
         println!(
-            "backlog of {} events folded in {:.2} s",
+            "backlog of {} events applied in {:.2} s",
             backlog.events,
-            folding.elapsed().as_secs_f64()
+            checkpointing.elapsed().as_secs_f64()
         );
     }
     journal.close()?;
@@ -84,7 +84,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let opening = Instant::now();
     let journal = SledJournal::open(Options::new(&dir))?;
     println!(
-        "opened and folded the rest in {:.2} s",
+        "opened and applied the rest in {:.2} s",
         opening.elapsed().as_secs_f64()
     );
     journal.close()?;

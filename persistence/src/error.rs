@@ -18,7 +18,7 @@ pub enum Outcome {
 /// Why the log does not take an append in. Nothing of the append is or will be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AppendRefusal {
-    /// Folding is too far behind, or the disk has stalled; try again soon.
+    /// Checkpoints are too far behind, or the disk has stalled; try again soon.
     #[error("the log is too far ahead of the books")]
     Backlog,
     /// The disk is nearly full.

@@ -20,7 +20,7 @@ use domain::{
 use parking_lot::{Mutex, RwLock};
 
 use crate::{
-    backup::{self, Vault},
+    backup::{self, Repository},
     books::{Reader, disk::DiskBooks},
     contract::{
         Awake, BackUp, Backlog, BackupSummary, Books, EventNumber, History, LoadedWallet, Log,
@@ -29,7 +29,7 @@ use crate::{
     },
     error::{AppendRefusal, Error, Ticket},
     format::{
-        append::{Append, FreshChanges},
+        append::{Append, PendingChanges},
         decode_project_event,
     },
     log::{rounds::StopSignal, shared::Shared},
@@ -44,21 +44,20 @@ pub struct SledJournal {
     /// `None` once closed.
     books: RwLock<Option<Arc<DiskBooks>>>,
     stop_rounds: Arc<StopSignal>,
-    /// The log's thread, once there is one.
     log: Mutex<Option<JoinHandle<()>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl SledJournal {
-    /// Passes every wallet and its records to `reader`, once all of it is folded. Nobody may append meanwhile.
+    /// Passes every wallet and its records to `reader`, once all of it is applied. Nobody may append until it returns.
     ///
     /// # Errors
     ///
     /// What is stored cannot be read, or the reader ended it.
     pub fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
-        self.settle()?;
+        self.flush()?;
         let books = self.books()?;
-        caught(|| books.folded.read_all(reader))
+        caught(|| books.applied.read_all(reader))
     }
 
     /// Makes a copy of the books alone, for others that follow the same log, while this goes on.
@@ -68,12 +67,12 @@ impl SledJournal {
     /// Another copy is being made, it cannot be written or was overtaken by later ones, or `on_progress` ended it.
     pub fn snapshot(
         &self,
-        vault: &dyn Vault,
+        repository: &dyn Repository,
         what: &SnapshotOrder,
         on_progress: OnProgress<'_>,
     ) -> Result<BackupSummary, Error> {
         let books = self.books()?;
-        caught(|| backup::snapshot(&self.shared, &books, vault, what, on_progress))
+        caught(|| backup::snapshot(&self.shared, &books, repository, what, on_progress))
     }
 
     /// Runs something on a thread of its own until the journal is closed, which waits for its end.
@@ -124,8 +123,8 @@ impl SledJournal {
 impl Log for SledJournal {
     fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
         let shared = &self.shared;
-        let FreshChanges { listed, sold } = append.take_fresh();
-        shared.fresh.add(&listed);
+        let PendingChanges { listed, sold } = append.take_pending();
+        shared.overlay.add(&listed);
         let slot = shared.sales.add(&sold);
         let ticket = shared.queue.push(&append, done, |ticket| {
             slot.set(ticket);
@@ -133,7 +132,7 @@ impl Log for SledJournal {
                 .progress
                 .count_append(append.events(), append.bytes().len());
         })?;
-        shared.fresh.appended(listed, ticket.0);
+        shared.overlay.appended(listed, ticket.0);
         Ok(ticket)
     }
 
@@ -141,7 +140,7 @@ impl Log for SledJournal {
         Ticket(self.shared.progress.durable())
     }
 
-    fn vouches(&self, ticket: Ticket) -> bool {
+    fn can_serve_reads(&self, ticket: Ticket) -> bool {
         self.durable() >= ticket && self.shared.may_answer()
     }
 
@@ -182,7 +181,7 @@ impl Log for SledJournal {
         }
         if self.shared.leaving.load(Ordering::Acquire) {
             // There will be no other place to read it from.
-            self.settle()?;
+            self.flush()?;
         }
         self.shared.progress.stop();
         self.stop_rounds.stop();
@@ -192,19 +191,19 @@ impl Log for SledJournal {
 }
 
 impl Books for SledJournal {
-    fn folded(&self) -> Ticket {
-        Ticket(self.shared.progress.folded())
+    fn applied(&self) -> Ticket {
+        Ticket(self.shared.progress.applied())
     }
 
-    fn fold_soon(&self) {
+    fn checkpoint_soon(&self) {
         self.shared.progress.ask(self.shared.queue.last());
     }
 
-    fn settle(&self) -> Result<(), Error> {
-        let settled = self.shared.progress.settle(self.shared.queue.last());
+    fn flush(&self) -> Result<(), Error> {
+        let is_done = self.shared.progress.wait_for(self.shared.queue.last());
         match self.shared.failure() {
             Some(failure) => Err(failure),
-            None if settled => Ok(()),
+            None if is_done => Ok(()),
             None => Err(Error::Unusable("the journal is closed".into())),
         }
     }
@@ -215,42 +214,42 @@ impl Books for SledJournal {
 
     fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         let books = self.books()?;
-        caught(|| books.folded.load(key))
+        caught(|| books.applied.load(key))
     }
 
     fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Result<Vec<Wallet>, Error> {
         let books = self.books()?;
-        caught(|| books.folded.wallets_after(after, limit))
+        caught(|| books.applied.wallets_after(after, limit))
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
         match self.books() {
-            Ok(books) => books.folded.new_history(key),
+            Ok(books) => books.applied.new_history(key),
             Err(error) => Arc::new(Gone(error)),
         }
     }
 
     fn documents(&self) -> Result<Vec<Document>, Error> {
         let books = self.books()?;
-        caught(|| books.folded.documents())
+        caught(|| books.applied.documents())
     }
 
     fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
         let books = self.books()?;
-        caught(|| books.folded.notes(prefix))
+        caught(|| books.applied.notes(prefix))
     }
 
-    fn stretch(
+    fn range(
         &self,
         look_up: LookUp,
-        stretch: &LookUpRange,
+        range: &LookUpRange,
         limit: usize,
     ) -> Result<EntryBatch, Error> {
         let books = self.books()?;
         caught(|| {
-            let fresh = &self.shared.fresh;
-            fresh.merged(look_up, stretch, limit, |each| {
-                books.folded.stretch(look_up, stretch, each)
+            let overlay = &self.shared.overlay;
+            overlay.merged(look_up, range, limit, |each| {
+                books.applied.range(look_up, range, each)
             })
         })
     }
@@ -262,8 +261,8 @@ impl Books for SledJournal {
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error> {
         let books = self.books()?;
-        let folded = &books.folded;
-        let stored = || folded.usage(product, interval, within);
+        let applied = &books.applied;
+        let stored = || applied.usage(product, interval, within);
         let sales = &self.shared.sales;
         caught(|| sales.merged((product, interval), within, stored))
     }
@@ -274,7 +273,7 @@ impl Books for SledJournal {
         interval: Interval,
     ) -> Result<Option<Timestamp>, Error> {
         let books = self.books()?;
-        caught(|| books.folded.usage_kept_after(product, interval))
+        caught(|| books.applied.usage_kept_after(product, interval))
     }
 
     fn project_events(
@@ -284,7 +283,7 @@ impl Books for SledJournal {
         limit: usize,
     ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
         let books = self.books()?;
-        let stored = || caught(|| books.folded.project_events(project, after, limit));
+        let stored = || caught(|| books.applied.project_events(project, after, limit));
         let all = self
             .shared
             .project_events
@@ -312,12 +311,12 @@ impl Books for SledJournal {
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
-        // Unfolded entries first: one that is folded in between is then stored.
-        if let Some(fresh) = self.shared.fresh.find(look_up, key) {
-            return Ok(fresh);
+        // Unfolded entries first: one that is applied in between is then stored.
+        if let Some(value) = self.shared.overlay.find(look_up, key) {
+            return Ok(value);
         }
         let books = self.books()?;
-        caught(|| books.folded.find(look_up, key))
+        caught(|| books.applied.find(look_up, key))
     }
 }
 
@@ -341,7 +340,7 @@ impl Drop for SledJournal {
 struct Gone(Error);
 
 impl History for Gone {
-    fn folded(&self) -> u64 {
+    fn applied(&self) -> u64 {
         0
     }
 

@@ -1,4 +1,4 @@
-//! Storage: the log that every change goes through, and the books that are folded from it. The only
+//! Storage: the log that every change goes through, and the books that are applied from it. The only
 //! crate that names sled; `format/codec.rs` is the only file that names bincode.
 
 pub mod backup;
@@ -9,6 +9,7 @@ pub mod files;
 mod format;
 pub mod frames;
 #[cfg(test)]
+#[path = "tests/golden/mod.rs"]
 mod golden_tests;
 mod index;
 mod journal;
@@ -44,7 +45,7 @@ pub use log::{
     rounds::StopSignal,
 };
 pub use lookups::{
-    ListChange, ListWatch, OrderPosition, OrderRow, OrderSummary, ProviderId, folded,
+    ListChange, ListWatch, OrderPosition, OrderRow, OrderSummary, ProviderId, case_folded,
 };
 pub use membership::Membership;
 pub use memory::MemoryJournal;

@@ -26,19 +26,19 @@ pub struct Options {
     pub filter_bytes: usize,
     /// How often sled collects garbage, in milliseconds. Durability does not depend on it.
     pub flush_every_ms: u64,
-    /// Fold once so much waits, and at most about so much at a time, which is in memory together.
+    /// Make a checkpoint once so much waits, and at most about so much at a time, which is in memory together.
     pub checkpoint: Backlog,
-    /// Fold after this long when less waits.
+    /// Make a checkpoint after this long when less waits.
     pub checkpoint_interval: Duration,
-    /// Refuse appends while so much waits to be folded. Awake wallets keep as much in memory.
+    /// Refuse appends while so much waits to be applied. Awake wallets keep as much in memory.
     pub backlog_limit: Backlog,
     /// Refuse appends while so many bytes wait for the log's thread: the disk has stalled.
     pub queue_bytes: usize,
-    /// Bytes of durable frames that are kept in memory until they are folded; others are read again.
+    /// Bytes of durable frames that are kept in memory until they are applied; others are read again.
     pub frame_bytes: u64,
     /// Refuse appends while less than this is free on the disk, in bytes.
     pub min_free_bytes: u64,
-    /// Average bytes of a backup's chunk; an eighth of it where changes lie scattered.
+    /// Average bytes of a backup's chunk; an eighth of it where changes are scattered.
     pub backup_chunk_bytes: usize,
     /// Occupy the threads of sled's pool that every write would wake for nothing. For a process that has one store.
     pub occupy_idle_threads: bool,
@@ -114,17 +114,17 @@ pub enum Step {
     InsertFrame,
     /// A group commit makes its frames durable.
     FlushFrames,
-    /// A checkpoint writes folded state.
-    Fold,
-    /// A checkpoint writes how far it folded.
+    /// A checkpoint writes applied state.
+    Checkpoint,
+    /// A checkpoint writes how far it applied.
     WriteMeta,
-    /// A checkpoint makes the folded state durable.
-    FlushFold,
+    /// A checkpoint makes the applied state durable.
+    FlushCheckpoint,
     /// A checkpoint asks the disk about earlier write errors.
-    SyncFold,
-    /// A checkpoint deletes what the fold replaced.
+    SyncCheckpoint,
+    /// A checkpoint deletes what it replaced.
     Forget,
-    /// A checkpoint deletes a folded frame.
+    /// A checkpoint deletes an applied frame.
     DropFrame,
     /// The watermark is written.
     SyncWatermark,
@@ -144,8 +144,8 @@ pub enum Step {
     RestoreFrame,
     /// A restore notes how far it has come.
     RestoreProgress,
-    /// A restore folds the log.
-    RestoreFold,
+    /// A restore applies the log.
+    RestoreCheckpoint,
     /// A restore puts a file or the database in its place.
     RestoreMove,
     /// A restore removes what it worked with.
@@ -165,10 +165,10 @@ impl Step {
     pub const ALL: [Self; 9] = [
         Self::InsertFrame,
         Self::FlushFrames,
-        Self::Fold,
+        Self::Checkpoint,
         Self::WriteMeta,
-        Self::FlushFold,
-        Self::SyncFold,
+        Self::FlushCheckpoint,
+        Self::SyncCheckpoint,
         Self::Forget,
         Self::DropFrame,
         Self::SyncWatermark,
@@ -187,7 +187,7 @@ impl Step {
     pub const RESTORE: [Self; 4] = [
         Self::RestoreChunk,
         Self::RestoreProgress,
-        Self::RestoreFold,
+        Self::RestoreCheckpoint,
         Self::RestoreMove,
     ];
 

@@ -1,5 +1,4 @@
-//! A file for its owner alone that exists whole or not at all, and survives a power cut once it was
-//! written.
+//! A file for its owner alone that is complete or not there, and survives a power cut once it was written.
 
 use std::{
     fs::{self, File},

@@ -23,7 +23,6 @@ pub(crate) fn words(payload: &(dyn std::any::Any + Send)) -> &str {
         .unwrap_or("no message")
 }
 
-/// Converts sled's error, naming what failed.
 pub(crate) fn failed(what: &str, error: &sled::Error) -> Error {
     match error {
         sled::Error::Corruption { .. } => Error::Damaged(format!("{what}: {error}")),

@@ -3,7 +3,7 @@
 /// Sizes that determine the layout. Changing one leaves what is stored readable. sled reads and
 /// rewrites leaves of up to 16 values. With ten million entries in one wallet, ledger pages of 16
 /// KiB and 1,024 keys to an index page, against 56 KiB and 4,096: half the memory and half the time
-/// or less to find a used key, for 8 to 22 percent more time to fold (three runs of each).
+/// or less to find a used key, for 8 to 22 percent more time to apply (three runs of each).
 #[derive(Debug, Clone)]
 pub(crate) struct Tuning {
     /// Most bytes of newest entries in a wallet's own record.
@@ -20,21 +20,18 @@ pub(crate) struct Tuning {
     pub(crate) keys_per_value: usize,
     /// How many runs of a level become one of the next.
     pub(crate) fan_in: usize,
-    /// Runs with more keys together are merged a slice at a time, between folds.
+    /// Runs with more keys together are merged a slice at a time, between checkpoints.
     pub(crate) keys_at_once: u64,
     /// Index pages that are written in such a slice.
     pub(crate) pages_at_once: usize,
     /// A larger snapshot is stored in parts beside the wallet's own record.
     pub(crate) snapshot_bytes: usize,
-    /// Bytes of one of those parts.
     pub(crate) part_bytes: usize,
-    /// Bytes of one page of a packed set, before it is packed.
     pub(crate) packed_bytes: usize,
     /// Bytes of changes of all look-ups that are in none of their pages yet. They are in memory, too.
     pub(crate) pending_bytes: usize,
-    /// Changes of look-ups that a fold holds in memory before it stores them.
+    /// Changes of look-ups that a checkpoint holds in memory before it stores them.
     pub(crate) changes_at_once: usize,
-    /// Bytes of memory for the filters of awake wallets.
     pub(crate) filter_bytes: usize,
 }
 

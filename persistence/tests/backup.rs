@@ -1,5 +1,5 @@
-//! Backups of a running journal, and restoring them: whatever is logged and folded while one is made, wherever it is
-//! interrupted, and whatever happens to its files.
+//! Backups of a running journal, and restoring them: with any events logged and applied while one is made, interrupted
+//! anywhere, and with any damage to its files.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -61,7 +61,7 @@ impl Service {
         for _ in 0..steps {
             self.life.lock().step(&self.journal);
         }
-        self.journal.settle().unwrap();
+        self.journal.flush().unwrap();
     }
 
     fn seen(&self) -> Seen {
@@ -121,7 +121,7 @@ fn is_whole(dir: &Path, before: &Seen, after: &Seen) {
     assert_eq!(verify(dir).unwrap().problems, [""; 0]);
 }
 
-/// Enough steps for what later folds left in the copy to conflict.
+/// Enough steps for what later checkpoints left in the copy to conflict.
 fn lives_on(dir: &Path) {
     let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
     let mut teller = Teller::of(&journal, hot());
@@ -130,7 +130,7 @@ fn lives_on(dir: &Path) {
             let more: Vec<_> = (0..30).map(|_| teller.next(wallet)).collect();
             common::commit(&journal, &more);
         }
-        journal.settle().unwrap();
+        journal.flush().unwrap();
     }
     for wallet in hot() {
         let stored = journal.load(&common::key(wallet)).unwrap().unwrap();
@@ -141,9 +141,9 @@ fn lives_on(dir: &Path) {
     assert_eq!(verify(dir).unwrap().problems, [""; 0]);
 }
 
-/// At each chunk there are folds between what was copied and what follows.
+/// At each chunk there are checkpoints between what was copied and what follows.
 #[test]
-fn a_copy_of_books_that_are_folded_all_the_while_is_made_whole() {
+fn a_copy_of_books_that_are_applied_all_the_while_is_made_whole() {
     let service = Service::open();
     (0..80).for_each(|_| service.live(1));
     let before = service.seen();
@@ -212,7 +212,7 @@ fn a_backup_that_ends_at_any_step_counts_for_nothing_and_the_next_one_succeeds()
             let mut later = service.what(2);
             later.keep = Some(1);
             let failed = service.journal.back_up(&later, &|_| true);
-            service.trouble.fail(Step::Fold, u32::MAX);
+            service.trouble.fail(Step::Checkpoint, u32::MAX);
             let has_it = step == Step::RemoveOld;
             let ended = failed.is_err();
             // Some steps come only once or twice.
@@ -439,7 +439,7 @@ fn nothing_of_others_is_written_over_or_added_to() {
     };
     let mut what = service.what(1);
     what.to = service.folder.path().join("data/backups/deep");
-    assert!(refused(&what).contains("lies in the data directory"));
+    assert!(refused(&what).contains("is in the data directory"));
     what.to = service.folder.path().join("photos");
     fs::create_dir(&what.to).unwrap();
     fs::write(what.to.join("cat.png"), "").unwrap();

@@ -59,11 +59,11 @@ impl Subject for InMemory {
         }
     }
 
-    fn hold_folds(&self, holding: bool) {
+    fn hold_checkpoints(&self, holding: bool) {
         if holding {
-            self.0.hold_folds()
+            self.0.hold_checkpoints()
         } else {
-            self.0.release_folds()
+            self.0.release_checkpoints()
         }
     }
 

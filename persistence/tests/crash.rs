@@ -64,14 +64,14 @@ impl Doomed {
         }
     }
 
-    /// Grants to wallets in turn, folding now and then, until the journal fails; how many events
+    /// Grants to wallets in turn, with a checkpoint now and then, until the journal fails; how many events
     /// of each wallet were acknowledged.
     fn run_until_failure(&self) -> [u64; WALLETS as usize] {
         let mut acknowledged = [0; WALLETS as usize];
         let mut teller = Teller::default();
         for number in 1..=400_u64 {
             for wallet in 0..WALLETS {
-                let (done, heard) = waiter();
+                let (done, answers) = waiter();
                 let next = append(&[teller.next(wallet)]);
                 match self.journal.append(next, Some(done)) {
                     Ok(_) => {}
@@ -80,12 +80,12 @@ impl Doomed {
                         return acknowledged;
                     }
                 }
-                match heard.recv_timeout(TIMEOUT).unwrap() {
+                match answers.recv_timeout(TIMEOUT).unwrap() {
                     Outcome::Durable => acknowledged[wallet as usize] = number,
                     Outcome::Unknown => return acknowledged,
                 }
             }
-            if number % 10 == 0 && self.journal.settle().is_err() {
+            if number % 10 == 0 && self.journal.flush().is_err() {
                 return acknowledged;
             }
         }
@@ -130,7 +130,7 @@ fn a_failure_of_any_step_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// Opens an image twice. Opening folds all of it.
+/// Opens an image twice. Opening applies all of it.
 fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what: &str) {
     let mut found = [0; WALLETS as usize];
     for round in 0..2 {
@@ -150,7 +150,7 @@ fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what:
             assert!(round == 0 || now == found[wallet as usize], "{what}");
             found[wallet as usize] = now;
         }
-        journal.settle().unwrap();
+        journal.flush().unwrap();
         for wallet in 0..WALLETS {
             assert_eq!(version(&journal, wallet), found[wallet as usize], "{what}");
         }
@@ -179,14 +179,14 @@ fn sell_until_failure(doomed: &Doomed) -> u128 {
             events.push(teller.paid(1, at, order, Some(&address)));
         }
         events.push(shop::note("last", Some(&order.to_string())));
-        let (done, heard) = waiter();
+        let (done, answers) = waiter();
         if journal.append(append(&events), Some(done)).is_err() {
             return order - 1;
         }
-        if heard.recv_timeout(TIMEOUT).unwrap() == Outcome::Unknown {
+        if answers.recv_timeout(TIMEOUT).unwrap() == Outcome::Unknown {
             return order - 1;
         }
-        if order % 10 == 0 && journal.settle().is_err() {
+        if order % 10 == 0 && journal.flush().is_err() {
             return order;
         }
     }
@@ -234,7 +234,7 @@ fn a_failure_of_any_step_leaves_every_order_found() {
                 continue;
             }
             let what = format!("{step:?} after {after}");
-            // Also where a fold ends because it is large.
+            // Also where a checkpoint ends because it is large.
             let doomed = Doomed::open(|options| options.checkpoint.bytes = 500);
             doomed.trouble.fail(step, after);
             let acknowledged = sell_until_failure(&doomed);
@@ -247,7 +247,7 @@ fn a_failure_of_any_step_leaves_every_order_found() {
                 let journal = SledJournal::open(options(image.path(), &Arc::default())).unwrap();
                 let recovered = check_orders(&journal, acknowledged);
                 assert_eq!(*last.get_or_insert(recovered), recovered, "{what}");
-                journal.settle().unwrap();
+                journal.flush().unwrap();
                 assert_eq!(check_orders(&journal, acknowledged), recovered, "{what}");
                 journal.close().unwrap();
             }
@@ -271,10 +271,10 @@ impl Awake for Shown {
     }
 }
 
-/// A fold of a wallet's first five events, while the wallet has lived through ten. Cut off after each of
-/// the fold's steps.
+/// A checkpoint of a wallet's first five events, while the wallet has lived through ten. Cut off after each of
+/// the checkpoint's steps.
 #[test]
-fn a_fold_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere() {
+fn a_checkpoint_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere() {
     for durable in [5, 10] {
         let Doomed {
             dir,
@@ -294,20 +294,20 @@ fn a_fold_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere() {
         };
         some(&journal);
         commit(&journal, &[]);
-        trouble.hold_step(Step::Fold, true);
-        journal.fold_soon();
-        trouble.wait_held(Step::Fold);
-        // The fold has its five events.
+        trouble.hold_step(Step::Checkpoint, true);
+        journal.checkpoint_soon();
+        trouble.wait_held(Step::Checkpoint);
+        // The checkpoint has its five events.
         trouble.hold_step(Step::InsertFrame, durable == 5);
         some(&journal);
         if durable == 10 {
             commit(&journal, &[]);
         }
         let steps = [
-            Step::Fold,
+            Step::Checkpoint,
             Step::WriteMeta,
-            Step::FlushFold,
-            Step::SyncFold,
+            Step::FlushCheckpoint,
+            Step::SyncCheckpoint,
             Step::Forget,
             Step::DropFrame,
         ];
@@ -319,7 +319,7 @@ fn a_fold_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere() {
             recovered_one(crash_image(dir.path()).path(), durable, &what);
         }
         trouble.hold_step(Step::DropFrame, false);
-        while journal.folded() < Ticket(5) {
+        while journal.applied() < Ticket(5) {
             std::thread::yield_now();
         }
         assert_eq!(
@@ -327,9 +327,9 @@ fn a_fold_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere() {
             if durable == 10 { 10 } else { 5 },
             "as of its snapshot"
         );
-        recovered_one(crash_image(dir.path()).path(), durable, "folded");
+        recovered_one(crash_image(dir.path()).path(), durable, "applied");
         trouble.hold_step(Step::InsertFrame, false);
-        journal.settle().unwrap();
+        journal.flush().unwrap();
         assert_eq!(version(&journal, 0), 10);
         journal.close().unwrap();
         recovered_one(dir.path(), 10, "closed");
@@ -342,7 +342,7 @@ fn recovered_one(dir: &std::path::Path, expected: u64, what: &str) {
         let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
         assert_eq!(version(&journal, 0), expected, "{what}");
         let stored = journal.load(&key(0)).unwrap().unwrap();
-        assert_eq!(stored.history.folded(), expected, "{what}");
+        assert_eq!(stored.history.applied(), expected, "{what}");
         let records = stored.history.before(u64::MAX, 100).unwrap();
         assert_eq!(records.len() as u64, expected - 1, "{what}");
         journal.close().unwrap();
@@ -362,7 +362,7 @@ fn a_process_that_dies_loses_nothing_that_was_acknowledged() {
             }
         }
         // The checkpointer may be anywhere; a copy is not one moment, so it must rest.
-        alive.journal.settle().unwrap();
+        alive.journal.flush().unwrap();
         expected += 1;
         for wallet in 0..WALLETS {
             let next = append(&[teller.next(wallet)]);
@@ -370,7 +370,7 @@ fn a_process_that_dies_loses_nothing_that_was_acknowledged() {
         }
         commit(&alive.journal, &[]);
     }
-    alive.journal.settle().unwrap();
+    alive.journal.flush().unwrap();
     let image = crash_image(alive.dir.path());
     recovered(image.path(), [expected; WALLETS as usize], "killed");
 }
@@ -391,7 +391,7 @@ fn a_group_larger_than_a_frame_is_several_frames_in_order() {
     journal.journal.close().unwrap();
     drop(journal.journal);
     let report = verify(journal.dir.path()).unwrap();
-    assert_eq!((report.problems.len(), report.unfolded_events), (0, 6000));
+    assert_eq!((report.problems.len(), report.pending_events), (0, 6000));
     assert!(
         report.frames > 3 && report.frames < 20,
         "{} frames",
@@ -406,7 +406,7 @@ fn a_group_larger_than_a_frame_is_several_frames_in_order() {
     recovered(journal.dir.path(), [2000; WALLETS as usize], "large groups");
 }
 
-/// A store that folds only when it is asked to.
+/// A store that checkpoints only when it is asked to.
 fn slow(limit: Backlog) -> Doomed {
     Doomed::open(|options| {
         options.backlog_limit = limit;
@@ -415,7 +415,7 @@ fn slow(limit: Backlog) -> Doomed {
 }
 
 #[test]
-fn a_backlog_is_refused_and_taken_again_after_folding() {
+fn a_backlog_is_refused_and_taken_again_after_checkpointing() {
     let mut teller = Teller::default();
     let limit = Backlog {
         events: 10,
@@ -432,7 +432,7 @@ fn a_backlog_is_refused_and_taken_again_after_folding() {
     // An append that was allowed before is still taken.
     journal.append(append(&[teller.next(0)]), None).unwrap();
     assert_eq!(journal.backlog().events, 11);
-    journal.settle().unwrap();
+    journal.flush().unwrap();
     assert_eq!(
         (journal.refusing(), journal.backlog()),
         (None, Backlog::default())
@@ -459,7 +459,7 @@ fn a_backlog_of_few_large_events_is_refused_too() {
         behind.events == 5 && (150_000..151_000).contains(&behind.bytes),
         "{behind:?}"
     );
-    journal.settle().unwrap();
+    journal.flush().unwrap();
     assert_eq!(
         (journal.refusing(), journal.backlog()),
         (None, Backlog::default())
@@ -482,13 +482,13 @@ fn a_disk_that_stalls_is_noticed_by_what_waits_for_it() {
     }
     assert_eq!(journal.refusing(), Some(AppendRefusal::Backlog));
     // An append that was allowed before is still taken, and answered like all others.
-    let (done, heard) = waiter();
+    let (done, answers) = waiter();
     journal.append(append(&[note(4)]), Some(done)).unwrap();
-    assert!(heard.try_recv().is_err());
+    assert!(answers.try_recv().is_err());
     trouble.hold(false);
-    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
+    assert_eq!(answers.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
     assert_eq!(journal.refusing(), None);
-    journal.settle().unwrap();
+    journal.flush().unwrap();
     assert_eq!(journal.notes(b"").unwrap().len(), 5);
 }
 
@@ -506,7 +506,7 @@ fn a_disk_that_is_nearly_full_refuses_writes_and_still_reads() {
     assert_eq!(version(&journal, 0), 1);
     // An append that was decided before is still taken.
     assert_eq!(commit(&journal, &[teller.next(0)]).1, Outcome::Durable);
-    journal.settle().unwrap();
+    journal.flush().unwrap();
     assert_eq!(version(&journal, 0), 2);
 }
 
@@ -530,11 +530,11 @@ impl Faults for CutOff {
 
 #[test]
 fn opening_that_is_cut_off_anywhere_is_mended_by_opening_again() {
-    // Many frames, and several folds of them.
+    // Many frames, and several checkpoints of them.
     let closed = tempfile::tempdir().unwrap();
-    let mut unfolded = options(closed.path(), &Arc::default());
-    unfolded.checkpoint_interval = Duration::from_secs(3600);
-    let journal = SledJournal::open(unfolded).unwrap();
+    let mut pending = options(closed.path(), &Arc::default());
+    pending.checkpoint_interval = Duration::from_secs(3600);
+    let journal = SledJournal::open(pending).unwrap();
     let mut teller = Teller::default();
     for _ in 0..8 {
         for wallet in 0..WALLETS {
@@ -545,10 +545,10 @@ fn opening_that_is_cut_off_anywhere_is_mended_by_opening_again() {
     drop(journal);
     assert_eq!(verify(closed.path()).unwrap().frames, 24);
     let steps = [
-        Step::Fold,
+        Step::Checkpoint,
         Step::WriteMeta,
-        Step::FlushFold,
-        Step::SyncFold,
+        Step::FlushCheckpoint,
+        Step::SyncCheckpoint,
         Step::Forget,
         Step::DropFrame,
     ];
@@ -584,12 +584,12 @@ fn opening_that_is_cut_off_anywhere_is_mended_by_opening_again() {
     }
 }
 
-/// A closed store of a wallet; its events are not folded.
+/// A closed store of a wallet; its events are not applied.
 fn closed() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
-    let mut unfolded = options(dir.path(), &Arc::default());
-    unfolded.checkpoint_interval = Duration::from_secs(3600);
-    let journal = SledJournal::open(unfolded).unwrap();
+    let mut pending = options(dir.path(), &Arc::default());
+    pending.checkpoint_interval = Duration::from_secs(3600);
+    let journal = SledJournal::open(pending).unwrap();
     let mut teller = Teller::default();
     for _ in 1..=2000 {
         journal.append(append(&[teller.next(0)]), None).unwrap();
@@ -696,8 +696,7 @@ fn a_creation_that_was_cut_short_is_started_over() {
     assert!(!dir.path().join("sled.new").exists());
 }
 
-/// Whatever a flipped bit hits, opening or verifying says so or nothing was lost: never a panic,
-/// never other books.
+/// Wherever a bit flips, opening or verifying says so or nothing was lost: never a panic, never other books.
 #[test]
 fn a_flipped_bit_is_an_error_or_harmless() {
     let dir = closed();
@@ -726,7 +725,7 @@ fn a_callback_that_holds_the_last_reference_closes_cleanly() {
     let trouble = Arc::<Trouble>::default();
     let journal = Arc::new(SledJournal::open(options(dir.path(), &trouble)).unwrap());
     trouble.hold(true);
-    let (done, heard) = waiter();
+    let (done, answers) = waiter();
     let last = Arc::clone(&journal);
     let done = Box::new(move |outcome| {
         drop(last);
@@ -737,5 +736,5 @@ fn a_callback_that_holds_the_last_reference_closes_cleanly() {
         .unwrap();
     drop(journal);
     trouble.hold(false);
-    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
+    assert_eq!(answers.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
 }

@@ -59,7 +59,7 @@ struct World {
     whole: Life,
     /// Its ledger fills pages, its keys a run of the index.
     busy: Life,
-    /// Nothing of it was folded.
+    /// Nothing of it was applied.
     young: Life,
 }
 
@@ -102,7 +102,7 @@ fn log_events(life: &Life) -> Vec<LogEvent> {
     log_events.collect()
 }
 
-/// All that was appended: folded at three times, and not folded.
+/// All that was appended: applied at three times, and not applied.
 fn history() -> [Vec<LogEvent>; 4] {
     let World { whole, busy, young } = world();
     let mut whole = log_events(&whole);
@@ -153,7 +153,7 @@ fn append_to(log: &dyn Log, events: &[LogEvent]) {
 fn options(dir: &Path) -> Options {
     let mut options = Options::new(dir);
     options.min_free_bytes = 0;
-    // Folds are asked for.
+    // Checkpoints are made when the test asks for them.
     options.checkpoint_interval = Duration::from_secs(3600);
     options
 }
@@ -177,12 +177,12 @@ fn database(dir: &Path) -> sled::Db {
 fn write(kept: &Path) {
     let dir = tempfile::tempdir().unwrap();
     let journal = SledJournal::open(options(dir.path())).unwrap();
-    let [folded @ .., unfolded] = history();
-    for events in folded {
+    let [applied @ .., pending] = history();
+    for events in applied {
         append_to(&journal, &events);
-        journal.settle().unwrap();
+        journal.flush().unwrap();
     }
-    append_to(&journal, &unfolded);
+    append_to(&journal, &pending);
     journal.close().unwrap();
     drop(journal);
     let mut text = String::new();
@@ -269,13 +269,10 @@ fn a_directory_of_version_1_opens_with_all_that_was_put_into_it() {
     }
     let dir = tempfile::tempdir().unwrap();
     restore(&kept, dir.path());
-    // Some of it was folded and some was not.
+    // Some of it was applied and some was not.
     let found = persistence::verify(dir.path()).unwrap();
     assert_eq!(found.problems, Vec::<String>::new());
-    assert!(
-        found.wallets == 2 && found.unfolded_events > 50,
-        "{found:?}"
-    );
+    assert!(found.wallets == 2 && found.pending_events > 50, "{found:?}");
     assert!(found.index_keys > 300, "{found:?}");
 
     let journal = SledJournal::open(options(dir.path())).unwrap();
@@ -288,12 +285,12 @@ fn a_directory_of_version_1_opens_with_all_that_was_put_into_it() {
     for events in history() {
         append_to(&*memory, &events);
     }
-    memory.settle().unwrap();
+    memory.flush().unwrap();
     for (look_up, key_bytes) in LOOK_UPS {
         let all = LookUpRange::From(vec![0; key_bytes].into());
-        let expected = memory.stretch(look_up, &all, 1000).unwrap();
+        let expected = memory.range(look_up, &all, 1000).unwrap();
         assert!(!expected.is_empty());
-        assert_eq!(journal.stretch(look_up, &all, 1000).unwrap(), expected);
+        assert_eq!(journal.range(look_up, &all, 1000).unwrap(), expected);
         for (key, value) in expected.iter() {
             let found = journal.find(look_up, key).unwrap();
             assert_eq!(found.as_deref(), Some(value));
@@ -314,13 +311,13 @@ fn a_directory_of_version_1_opens_with_all_that_was_put_into_it() {
     let mut young = young;
     young.grant("with this release", ProductId(1), None);
     append_to(&journal, &log_events(&young)[2..]);
-    journal.settle().unwrap();
+    journal.flush().unwrap();
     same_wallet(&journal, &young);
     journal.close().unwrap();
     drop(journal);
     let found = persistence::verify(dir.path()).unwrap();
     assert_eq!(found.problems, Vec::<String>::new());
-    assert_eq!((found.wallets, found.unfolded_events), (3, 0));
+    assert_eq!((found.wallets, found.pending_events), (3, 0));
     let records = [&whole, &busy, &young].map(|life| life.records().len());
     assert_eq!(found.records, records.iter().sum::<usize>() as u64);
 }

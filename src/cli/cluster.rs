@@ -190,7 +190,7 @@ fn status(args: StatusArgs) -> Result<(), Failure> {
             role,
             member.version.clone(),
             member.head.to_string(),
-            member.folded.to_string(),
+            member.applied.to_string(),
             state.lag(member).to_string(),
             ago(member.seen),
         ]);
@@ -201,7 +201,7 @@ fn status(args: StatusArgs) -> Result<(), Failure> {
     for snapshot in &state.snapshots {
         snapshots.row([
             snapshot.name.clone(),
-            snapshot.folded.to_string(),
+            snapshot.applied.to_string(),
             ago(snapshot.age),
         ]);
     }
@@ -224,7 +224,7 @@ fn document(state: &ClusterState, cells: &[CellState]) -> Value {
             "version": member.version,
             "format": member.format,
             "head": member.head,
-            "folded": member.folded,
+            "folded": member.applied,
             "lag": state.lag(member),
             "seenSecondsAgo": member.seen.as_secs(),
         })
@@ -232,7 +232,7 @@ fn document(state: &ClusterState, cells: &[CellState]) -> Value {
     let snapshots = state.snapshots.iter().map(|snapshot| {
         json!({
             "name": snapshot.name,
-            "folded": snapshot.folded,
+            "folded": snapshot.applied,
             "ageSeconds": snapshot.age.as_secs(),
         })
     });

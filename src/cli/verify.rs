@@ -49,7 +49,7 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
         (report.wallets, "wallets"),
         (report.records, "folded ledger records"),
         (report.frames, "frames of the log not folded yet"),
-        (report.unfolded_events, "events in them"),
+        (report.pending_events, "events in them"),
         (report.index_keys, "look-up keys"),
         (report.orders, "orders"),
         (count(documents.len()), "catalog documents"),

@@ -86,7 +86,7 @@ fn abort(why: &persistence::Error) {
         "scrip: the log cannot be written any more and the service stops: {why}. Nothing that was \
          acknowledged is lost; start it again once the cause is gone.\n"
     );
-    // Not through the log subscriber: this line must come out whatever the filter says.
+    // Not through the log subscriber: this line must come out with any filter.
     let told = std::io::Write::write_all(&mut std::io::stderr().lock(), message.as_bytes());
     drop(told);
     std::thread::spawn(|| {

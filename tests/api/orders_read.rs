@@ -155,14 +155,14 @@ async fn a_minted_code_opens_its_wallet_and_its_successor_is_for_servers_alone()
     let shop = StripeShop::open().await;
     let checkout = shop.checkout(json!({})).await.expect(200);
     assert_eq!(codes(&shop, &checkout).await, [Value::Null, Value::Null]);
-    shop.service.journal.hold_folds();
+    shop.service.journal.hold_checkpoints();
     shop.pay(&checkout).await;
     let [code, all] = codes(&shop, &checkout).await;
     assert_eq!(code, all);
     let path = format!("/api/v1/wallets/{}", code.as_str().unwrap());
     let wallet = shop.service.publishable.get(&path).await.expect(200);
     assert_eq!(wallet["balances"][0]["balance"], 100);
-    shop.service.journal.release_folds();
+    shop.service.journal.release_checkpoints();
 
     let new = rotated(&shop, &code).await;
     assert_eq!(codes(&shop, &checkout).await, [Value::Null, new]);

@@ -79,7 +79,7 @@ async fn large_deductions_are_shed_by_their_size_and_accepted_after_a_checkpoint
     let service = Service::start().await;
     service.grant("u", 1000).await;
     service.handle.fold_all().await.unwrap();
-    service.journal.hold_folds();
+    service.journal.hold_checkpoints();
     service.journal.limit_backlog(Backlog {
         events: u64::MAX,
         bytes: 64 * 1024,
@@ -119,7 +119,7 @@ async fn large_deductions_are_shed_by_their_size_and_accepted_after_a_checkpoint
         "a repeat logs nothing"
     );
 
-    service.journal.release_folds();
+    service.journal.release_checkpoints();
     let retried = service.secret.post(PATH, &large(taken)).await.expect(200);
     let expected = json!({ "balance": 1000 - taken - 1, "deducted": true });
     assert_eq!(retried, expected);

@@ -21,7 +21,7 @@ fn plant(data_dir: &Path, what: &LogEvent, fold: bool) {
     append.push(what).unwrap();
     store.log.append(append, None).unwrap();
     if fold {
-        store.books.settle().unwrap();
+        store.books.flush().unwrap();
     }
     store.log.close().unwrap();
 }

@@ -71,7 +71,7 @@ async fn it_shows_the_processes_that_share_a_log() {
     .await;
     page.shows("<h2>Cluster</h2>")
         .shows(server.instance().base())
-        .shows("Nobody follows");
+        .shows("No follower");
 }
 
 #[tokio::test]

@@ -534,7 +534,7 @@ fn a_file_that_a_page_names_is_there() {
 type Arrows = (&'static str, &'static [&'static str]);
 
 /// What the rooms of a folder may import of each other.
-const ROOMS: [(&str, &[Arrows]); 3] = [
+const ROOMS: [(&str, &[Arrows]); 4] = [
     (
         "crates/domain/src/wallet",
         &[
@@ -555,9 +555,29 @@ const ROOMS: [(&str, &[Arrows]); 3] = [
         ],
     ),
     (
+        "crates/cluster/src",
+        &[
+            ("front", &[]),
+            ("term", &[]),
+            ("watch", &[]),
+            ("trim", &[]),
+            ("snapshots", &[]),
+            ("postgres", &["term", "watch", "trim", "snapshots"]),
+            ("cells", &[]),
+            ("part", &["cells", "front", "metrics", "postgres"]),
+            ("metrics", &["part"]),
+            ("leader_seen", &["front"]),
+            (
+                "process",
+                &["cells", "front", "leader_seen", "part", "postgres"],
+            ),
+        ],
+    ),
+    (
         "persistence/src",
         &[
             ("error", &[]),
+            ("files", &["error"]),
             ("tuning", &[]),
             ("lookups", &["error"]),
             ("usage", &["error", "lookups"]),
@@ -574,6 +594,7 @@ const ROOMS: [(&str, &[Arrows]); 3] = [
                 &[
                     "contract",
                     "error",
+                    "files",
                     "format",
                     "frames",
                     "lookups",
@@ -582,12 +603,14 @@ const ROOMS: [(&str, &[Arrows]); 3] = [
                     "usage",
                 ],
             ),
+            ("membership", &["error", "files", "log"]),
             ("index", &["error", "format", "tuning"]),
             (
                 "books",
                 &[
                     "contract",
                     "error",
+                    "files",
                     "format",
                     "frames",
                     "index",
@@ -605,6 +628,7 @@ const ROOMS: [(&str, &[Arrows]); 3] = [
                     "books",
                     "contract",
                     "error",
+                    "files",
                     "frames",
                     "log",
                     "options",
@@ -627,6 +651,7 @@ const ROOMS: [(&str, &[Arrows]); 3] = [
                     "frames",
                     "log",
                     "lookups",
+                    "membership",
                     "options",
                     "sled_error",
                     "usage",

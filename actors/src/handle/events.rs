@@ -142,7 +142,7 @@ impl Handle {
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<UsagePeriod>, Error> {
         let read = move |books: &dyn Books| {
-            books.settle()?;
+            books.flush()?;
             books.usage(product, interval, within)
         };
         self.read_books(read).await
@@ -160,7 +160,7 @@ impl Handle {
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<Vec<UsagePeriod>>, Error> {
         let read = move |books: &dyn Books| {
-            books.settle()?;
+            books.flush()?;
             let products = products.into_iter();
             products
                 .map(|product| books.usage(product, interval, within))

@@ -170,7 +170,7 @@ fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
 /// The number of the first record at `end` or later, or `below` if there is none.
 fn first_at(history: &dyn History, below: u64, end: Timestamp) -> Result<u64, persistence::Error> {
     // All records below `low` are older; those from `high` on are not, or are not wanted.
-    let (mut low, mut high) = (1, below.min(history.folded().saturating_add(1)));
+    let (mut low, mut high) = (1, below.min(history.applied().saturating_add(1)));
     while low < high {
         let middle = low.midpoint(high);
         match history.before(middle.saturating_add(1), 1)?.first() {

@@ -7,7 +7,7 @@ use domain::{
     id::{HoldId, OrderId, PublicSubscriptionId, WalletId, WalletKey},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
 };
-use persistence::{Books, OrderFilter, ProviderId, folded};
+use persistence::{Books, OrderFilter, ProviderId, case_folded};
 
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::{
@@ -99,7 +99,7 @@ impl Handle {
         limit: usize,
         results: &mut SearchResult,
     ) -> Result<(), Error> {
-        let prefix = folded(text.trim());
+        let prefix = case_folded(text.trim());
         if ExternalUserId::new(text.trim()).is_err() {
             return Ok(());
         }
@@ -113,7 +113,7 @@ impl Handle {
             let wallet = self.peek(scope, &Address::Stored(wallet)).await;
             let wallet = if_found(wallet)?.filter(|wallet| {
                 let user = wallet.view.external_user.as_ref();
-                user.is_some_and(|user| folded(user.as_str()).starts_with(&prefix))
+                user.is_some_and(|user| case_folded(user.as_str()).starts_with(&prefix))
             });
             results.add(wallet);
         }

@@ -109,7 +109,7 @@ impl Handle {
     /// [`Error::Unavailable`] when the log or the fold fails.
     pub async fn fold_all(&self) -> Result<(), Error> {
         let books = Arc::clone(&self.inner.registry.store.books);
-        let settled = tokio::task::spawn_blocking(move || books.settle()).await;
+        let settled = tokio::task::spawn_blocking(move || books.flush()).await;
         match settled {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Error::Unavailable),
@@ -176,7 +176,7 @@ impl Handle {
 
     /// Asks for a fold soon, rather than when it is due.
     pub fn fold_soon(&self) {
-        self.inner.registry.store.books.fold_soon();
+        self.inner.registry.store.books.checkpoint_soon();
     }
 
     /// Figures for `/metrics`.

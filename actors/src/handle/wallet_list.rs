@@ -28,8 +28,8 @@ impl Handle {
         limit: usize,
     ) -> Result<WalletListPage, Error> {
         if after.is_none() {
-            // Lists show folded wallets only.
-            self.read_books(|books| books.settle()).await?;
+            // Lists show wallets as of the last checkpoint.
+            self.read_books(|books| books.flush()).await?;
         }
         let mut page = WalletListPage::default();
         let mut after = after;

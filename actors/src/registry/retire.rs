@@ -43,7 +43,7 @@ impl Registry {
 
     async fn make_room(&self) {
         while self.room.available_permits() == 0 {
-            self.store.books.fold_soon();
+            self.store.books.checkpoint_soon();
             if self.sweep(Sweep::All) == 0 {
                 tokio::time::sleep(CROWDED_INTERVAL).await;
             }
@@ -56,7 +56,7 @@ impl Registry {
             Sweep::Idle => self.sweep.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
             Sweep::All => self.sweep.load(Ordering::Relaxed),
         };
-        let folded = self.store.books.folded();
+        let folded = self.store.books.applied();
         let may_sleep = |awake: &Awake| {
             let idle = sweep.wrapping_sub(awake.used.load(Ordering::Relaxed));
             (which == Sweep::All || idle > self.options.idle_sweeps)
@@ -103,7 +103,7 @@ impl Registry {
         tracing::error!(wallet = ?key, "A wallet's actor failed; it is reloaded from the books");
         let registry = Arc::clone(self);
         tokio::task::spawn_blocking(move || {
-            match registry.store.books.settle() {
+            match registry.store.books.flush() {
                 Ok(()) => drop(registry.slots.remove(&key)),
                 Err(error) => {
                     tracing::error!(%error, wallet = ?key, "A wallet cannot be reloaded");

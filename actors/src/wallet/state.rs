@@ -89,11 +89,11 @@ impl WalletState {
         if self.diverged {
             return Err(Diverged);
         }
-        // The fold mark is shared by all wallets and stays in the cache; the history is asked only after it moved.
-        let folded = self.store.books.folded();
+        // The checkpoint mark is shared by all wallets and stays in the cache; the history is asked only after it moved.
+        let folded = self.store.books.applied();
         if folded != self.folded {
             self.folded = folded;
-            self.recent.folded(self.history.folded());
+            self.recent.folded(self.history.applied());
         }
         let ran = catch_unwind(AssertUnwindSafe(|| run(self)));
         self.diverged |= ran.is_err();
@@ -114,7 +114,7 @@ impl WalletState {
         if self.diverged {
             return answer(Err(Error::Unavailable));
         }
-        if self.pending.events() == 0 && self.store.log.vouches(self.last) {
+        if self.pending.events() == 0 && self.store.log.can_serve_reads(self.last) {
             return answer(Ok(()));
         }
         // When the journal refuses the append, `done` and its reply are dropped: an unknown outcome.

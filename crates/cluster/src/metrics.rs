@@ -36,7 +36,7 @@ impl Collector for ClusterMetrics {
         gauge(
             "cluster_folded_frame",
             "The last frame in this process' books",
-            signed(part.standing.folded()),
+            signed(part.standing.applied()),
         )?;
         if let Some(state) = part.seen() {
             gauge(
@@ -81,7 +81,7 @@ impl Collector for ClusterMetrics {
         counter(
             "cluster_openings",
             "Times that this process opened the log: once to lead, then once for each lost connection to the database",
-            part.standing.openings(),
+            part.standing.term_starts(),
         )?;
         counter(
             "cluster_requests_forwarded",

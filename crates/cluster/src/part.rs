@@ -28,10 +28,10 @@ use crate::{
 /// A process that is to become a cell may lag by less when it is made.
 const NEAR_FRAMES: u64 = 1_000;
 /// How often it is looked whether the disk is full, and how many times it has to be.
-const FULL_LOOK_EVERY: Duration = Duration::from_secs(1);
-const FULL_LOOKS: u32 = 10;
+const FULL_POLL_INTERVAL: Duration = Duration::from_secs(1);
+const FULL_POLLS: u32 = 10;
 /// How often the database is asked.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// See the module.
 pub struct ClusterPart {
@@ -124,7 +124,7 @@ impl ClusterPart {
     pub async fn watch(self: Arc<Self>) {
         loop {
             self.look().await;
-            sleep(LOOK_EVERY).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -175,12 +175,12 @@ impl ClusterPart {
     pub async fn leave_full_disk(&self, is_full: impl Fn() -> bool) {
         let mut since = 0_u32;
         loop {
-            sleep(FULL_LOOK_EVERY).await;
+            sleep(FULL_POLL_INTERVAL).await;
             since = match is_full() {
                 true => since.saturating_add(1),
                 false => 0,
             };
-            if since >= FULL_LOOKS {
+            if since >= FULL_POLLS {
                 since = 0;
                 if self.hand_over().await.is_ok() {
                     tracing::warn!("The disk is full: the log is handed over");

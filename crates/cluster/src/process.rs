@@ -1,4 +1,4 @@
-//! One process of several, from when it joins until it leads: it follows the log, answers through its front meanwhile,
+//! One process of several, from when it joins until it leads: it follows the log, answers through its front,
 //! and takes the leader's place when that is gone. It goes that way once; a leader that loses the log ends and restarts.
 
 use std::{

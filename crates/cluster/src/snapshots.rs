@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use persistence::{
     Error,
-    backup::{MAX_COMPRESSED_BYTES, Manifest, Vault, from_hex, hex, named},
+    backup::{MAX_COMPRESSED_BYTES, Manifest, Repository, from_hex, hex, named},
     frames::FramePosition,
 };
 
@@ -13,18 +13,18 @@ pub type ChunkName = [u8; 32];
 
 /// A chunk that no snapshot names stays for so long after it was last used, in microseconds: longer than a copy may
 /// take, so that one under way finds what it used.
-const UNUSED_FOR: i64 = 6 * 60 * 60 * 1_000_000;
+const MIN_UNUSED: i64 = 6 * 60 * 60 * 1_000_000;
 /// Chunks that are removed at a time.
-const REMOVED_AT_ONCE: usize = 500;
+const MAX_REMOVED: usize = 500;
 
 /// A snapshot to add.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSnapshot<'a> {
     /// Its name among the cell's snapshots.
     pub name: &'a str,
-    /// Up to where all of its books are folded: whoever restores it needs the frames behind that.
-    pub folded: FramePosition,
-    /// Up to where some of its books may be folded.
+    /// Up to where all of its books are applied: a restore needs the frames behind that.
+    pub applied: FramePosition,
+    /// Up to where some of its books may be applied.
     pub head: FramePosition,
     /// Its manifest, to be kept as it is.
     pub manifest: &'a [u8],
@@ -43,18 +43,18 @@ pub enum SnapshotAdded {
     ChunkMissing,
     /// The log begins behind the frame that would have to follow it.
     Trimmed,
-    /// The log does not have the frame that its books are folded up to.
+    /// The log does not have the frame that its books are applied up to.
     OtherLog,
 }
 
 /// The rows of one cell's snapshots and their chunks.
 ///
 /// Of each chunk the database knows when it was last used, by its own clock (`scrip.chunk.used_at`). What keeps a sweep
-/// away from the chunks of a snapshot that is added meanwhile:
+/// away from the chunks of a snapshot that is added at the same time:
 ///
 /// 1. [`SnapshotRows::add_snapshot`] is one transaction. It sets `used_at` of every chunk that the snapshot names to
 ///    now, in the order of their names so that two do not wait for each other, adds nothing unless all of them are
-///    there. Nor does it where the cell's base lies behind `folded` (`base_lsn > folded.lsn`; it locks the cell's row for
+///    there. Nor does it where the cell's base is behind `applied` (`base_lsn > applied.lsn`; it locks the cell's row for
 ///    that, as trimming does), or where the log has not the frame `head` under its hash (nor is that the base).
 /// 2. [`SnapshotRows::remove_chunks`] looks at `used_at` at the moment at which it removes each row, in the same
 ///    statement: `DELETE … WHERE name = ANY(…) AND used_at < …`, at READ COMMITTED, which looks again at a row that it
@@ -101,7 +101,7 @@ pub trait SnapshotRows: Send + Sync {
     /// The database does not answer: it may have been added.
     fn add_snapshot(&self, snapshot: &NewSnapshot<'_>) -> Result<SnapshotAdded, Error>;
 
-    /// The names of all snapshots, and up to where their books are folded.
+    /// The names of all snapshots, and up to where their books are applied.
     ///
     /// # Errors
     ///
@@ -137,12 +137,12 @@ pub trait SnapshotRows: Send + Sync {
     fn remove_chunks(&self, names: &[ChunkName], moment: i64) -> Result<u64, Error>;
 }
 
-/// Snapshots in a database. The newest is the one whose books are folded furthest.
-pub struct DatabaseVault {
+/// Snapshots in a database. The newest is the one whose books are applied furthest.
+pub struct DatabaseRepository {
     rows: Arc<dyn SnapshotRows>,
 }
 
-impl DatabaseVault {
+impl DatabaseRepository {
     /// The snapshots in these rows.
     #[must_use]
     pub fn new(rows: Arc<dyn SnapshotRows>) -> Self {
@@ -150,7 +150,7 @@ impl DatabaseVault {
     }
 }
 
-impl Vault for DatabaseVault {
+impl Repository for DatabaseRepository {
     fn label(&self) -> String {
         "the database".into()
     }
@@ -185,7 +185,7 @@ impl Vault for DatabaseVault {
         let chunks: Vec<_> = named.iter().map(|it| hash(it)).collect::<Result<_, _>>()?;
         let added = self.rows.add_snapshot(&NewSnapshot {
             name,
-            folded: manifest.folded()?,
+            applied: manifest.applied()?,
             head: manifest.head()?,
             manifest: &manifest.encode()?,
             chunks: &chunks,
@@ -194,11 +194,9 @@ impl Vault for DatabaseVault {
             SnapshotAdded::Added => return Ok(()),
             SnapshotAdded::NameTaken => "there is one of this name",
             SnapshotAdded::ChunkMissing => {
-                "it took so long that chunks of it were removed meanwhile. The next one writes them again"
+                "it took so long that chunks of it were removed. The next one writes them again"
             }
-            SnapshotAdded::Trimmed => {
-                "the log was trimmed past it, since later ones were made meanwhile"
-            }
+            SnapshotAdded::Trimmed => "the log was trimmed past it, since later ones were made",
             SnapshotAdded::OtherLog => "the log does not have the frames that these books have",
         };
         Err(Error::Unusable(format!(
@@ -227,14 +225,14 @@ impl Vault for DatabaseVault {
 
     fn sweep(&self) -> Result<u64, Error> {
         // Before the manifests: see `SnapshotRows`.
-        let moment = self.rows.now()?.saturating_sub(UNUSED_FOR);
+        let moment = self.rows.now()?.saturating_sub(MIN_UNUSED);
         let Some(named) = named(self)? else {
             return Ok(0);
         };
         let mut unused = self.rows.chunks_unused_since(moment)?;
         unused.retain(|name| !named.contains(&hex(name)));
         let mut removed = 0_u64;
-        for some in unused.chunks(REMOVED_AT_ONCE) {
+        for some in unused.chunks(MAX_REMOVED) {
             removed = removed.saturating_add(self.rows.remove_chunks(some, moment)?);
         }
         Ok(removed)

@@ -1,9 +1,9 @@
 //! Who leads a log that several processes may write, as one of them knows it. Every connection to such a log begins with
-//! an *opening*: a frame behind all that was read. It takes over from another process, goes on after a lost connection,
-//! and settles what became of groups whose answers were lost, all in the same way: once the opening is durable, what lies
+//! a *term start*: a frame behind all that was read. It takes over from another process, goes on after a lost connection,
+//! and resolves what became of groups whose answers were lost, all in the same way: once the term start is durable, what is
 //! before it does not change any more, and nothing that was sent earlier can follow it.
 //!
-//! Nothing here reads or writes: whoever has the connection asks [`Term::judge`] what to do.
+//! Nothing here reads or writes: the owner of the connection asks [`Term::judge`] what to do.
 
 use domain::Timestamp;
 use persistence::{
@@ -25,8 +25,8 @@ pub struct Claimant {
 /// What is to be done with what a new connection read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Start this group, which is an opening. If it becomes durable, call [`Term::opened`]; whatever else is heard of
-    /// it, connect and judge again.
+    /// Start this group, which is a term start. If it becomes durable, call [`Term::opened`]; after any other
+    /// answer, connect and judge again.
     Open(Group),
     /// Another was faster: watch on. This process has never led.
     Beaten,
@@ -42,9 +42,9 @@ pub struct Term {
     attempts: u64,
     /// The last place that is known: of a frame of its own that was acknowledged, else of the head that it opens behind.
     known: FramePosition,
-    /// Whether an opening of its own was acknowledged.
+    /// Whether a term start of its own was acknowledged.
     has_led: bool,
-    /// What the last opening found behind the last place that was known, and the opening itself.
+    /// What the last term start found behind the last place that was known, and the term start itself.
     found: Vec<FramePosition>,
 }
 
@@ -117,14 +117,14 @@ impl Term {
             before = kept.place;
             found.push(before);
         }
-        let group = self.opening(before, at)?;
+        let group = self.start(before, at)?;
         found.push(group.last());
         self.found = found;
         Ok(Verdict::Open(group))
     }
 
-    /// The opening that was judged last is durable: this process leads. Returns the places behind the last one that was
-    /// known: they are of frames of its own, durable, and all that it will ever have there. The last is the opening's.
+    /// The term start that was judged last is durable: this process leads. Returns the places behind the last one that was
+    /// known: they are of frames of its own, durable, and all that it will ever have there. The last is the term start's.
     pub fn opened(&mut self) -> Vec<FramePosition> {
         let found = std::mem::take(&mut self.found);
         self.has_led = true;
@@ -138,51 +138,51 @@ impl Term {
         &self.claimant
     }
 
-    /// A group that says that whoever opened still leads.
+    /// A group that says that this process still leads.
     ///
     /// # Errors
     ///
     /// It cannot be encoded.
-    pub fn beat(behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
+    pub fn heartbeat(behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
         Group::single(
             &Append::one(&LogEvent::Heartbeat(Heartbeat { at }))?,
             behind,
         )
     }
 
-    /// A group that says that this process leads no more; where it `takes` the log, nobody ever will.
+    /// A group that says that this process leads no more. With `takes` no other process may lead the log again.
     ///
     /// # Errors
     ///
     /// It cannot be encoded.
-    pub fn closing(
+    pub fn resignation(
         &self,
         behind: FramePosition,
         takes: bool,
         at: Timestamp,
     ) -> Result<Group, Error> {
         let taken_by = takes.then_some(self.claimant.node);
-        let closing = LogEvent::Resignation(Resignation { taken_by, at });
-        Group::single(&Append::one(&closing)?, behind)
+        let end = LogEvent::Resignation(Resignation { taken_by, at });
+        Group::single(&Append::one(&end)?, behind)
     }
 
-    fn opening(&mut self, behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
+    fn start(&mut self, behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
         self.attempts = self.attempts.saturating_add(1);
-        let opening = LogEvent::TermStart(TermStart {
+        let start = LogEvent::TermStart(TermStart {
             node: self.claimant.node,
             incarnation: self.claimant.incarnation,
             attempt: self.attempts,
             address: self.claimant.address.clone(),
             at,
         });
-        Group::single(&Append::one(&opening)?, behind)
+        Group::single(&Append::one(&start)?, behind)
     }
 }
 
-/// The incarnation whose opening a frame is, if it is one.
+/// The incarnation whose term start a frame is, if it is one.
 fn opened_by(bytes: &[u8]) -> Result<Option<u128>, Error> {
     Ok(match parse_leadership(bytes)? {
-        Some(LeadershipItem::TermStart(opening)) => Some(opening.incarnation),
+        Some(LeadershipItem::TermStart(start)) => Some(start.incarnation),
         _ => None,
     })
 }

@@ -5,14 +5,14 @@ use std::time::Duration;
 use persistence::frames::lease::Moment;
 
 /// A member that was not seen for so long does not keep frames any more.
-pub const MEMBER_FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
+pub const MEMBER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A process that may still ask for frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
     /// The oldest frame that it, or a copy that it makes, may ask for.
     pub lsn: u64,
-    /// When it was last heard of.
+    /// When it was last seen.
     pub seen: Moment,
 }
 
@@ -27,7 +27,7 @@ pub fn base(base: u64, snapshots: &[u64], members: &[Needs], now: Moment) -> u64
     };
     let recent = members
         .iter()
-        .filter(|member| now.saturating_sub(member.seen) <= MEMBER_FORGOTTEN_AFTER);
+        .filter(|member| now.saturating_sub(member.seen) <= MEMBER_TIMEOUT);
     let needed = recent.map(|member| member.lsn.saturating_sub(1)).min();
     needed.unwrap_or(*covered).min(*covered).max(base)
 }

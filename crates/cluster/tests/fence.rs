@@ -1,4 +1,4 @@
-//! The promises of a log that several processes share, whatever happens to what they send and to what they are
+//! The promises of a log that several processes share, with any loss and delay of what they send and of what they are
 //! answered, and whenever any of them stands still: what decides is the server's own code, over a log in memory.
 #![allow(
     clippy::unwrap_used,
@@ -55,7 +55,7 @@ enum Step {
     Watch(usize, u32),
     /// The same, and it opens at once and takes an append in.
     TakeOver(usize, u32),
-    /// Whoever may open or has to opens.
+    /// A process that may open or has to opens.
     Open(usize),
     /// Sent, executed, replicated and answered without trouble.
     Work(usize),
@@ -124,7 +124,7 @@ fn writers_never_contradict_each_other_and_readers_are_never_behind() {
         goings_on,
         found_durable,
         framed_again,
-        deposed,
+        fenced,
         reads_from_memory,
         reads_by_the_log,
         handed_over,
@@ -134,7 +134,7 @@ fn writers_never_contradict_each_other_and_readers_are_never_behind() {
         ("goings on", goings_on),
         ("groups found durable", found_durable),
         ("groups framed again", framed_again),
-        ("deposed leaders", deposed),
+        ("fenced leaders", fenced),
         ("reads from memory", reads_from_memory),
         ("reads that asked the log", reads_by_the_log),
         ("hand-overs", handed_over),

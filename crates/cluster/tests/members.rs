@@ -1,4 +1,4 @@
-//! Processes whose log lies in a real database: books that cannot go on with it are made anew, those that it has lost
+//! Processes whose log is in a real database: books that cannot go on with it are rebuilt, those that it has lost
 //! something of are not touched, and snapshots let it be trimmed.
 #![allow(
     clippy::unwrap_used,
@@ -67,7 +67,7 @@ impl Cell {
         self.options_with(name, &Arc::default())
     }
 
-    /// Folds at once.
+    /// Applies at once.
     fn options_with(&self, name: &str, trouble: &Arc<Trouble>) -> Options {
         let mut options = options(&self.dir(name), trouble);
         options.checkpoint_interval = Duration::ZERO;
@@ -159,7 +159,7 @@ impl Following {
 
 /// Hands the log over to a process whose books must then be the same.
 fn hand_over(cell: &mut Cell, from: &SledJournal, to: Following) -> Arc<SledJournal> {
-    from.settle().unwrap();
+    from.flush().unwrap();
     let before = world(from);
     from.close().unwrap();
     let journal = to.leads();
@@ -348,14 +348,14 @@ fn is_made_anew(brings_data: bool, is_running: bool) {
     let second = Follower::join(cell.options("b"), member(&cell.url)).unwrap();
     let second = Following::begin(second);
     cell.live(&first, 5);
-    until("the follower has folded what will be lost", || {
-        let folded = cell.number("SELECT max(folded_lsn) FROM scrip.member WHERE NOT leads");
-        (folded > mark).then_some(())
+    until("the follower has applied what will be lost", || {
+        let applied = cell.number("SELECT max(folded_lsn) FROM scrip.member WHERE NOT leads");
+        (applied > mark).then_some(())
     });
     until("the leader has noted that it was told of more", || {
         (watermark(&cell.dir("a")) > mark).then_some(())
     });
-    // Under a lock: what a fail-over loses is the end of the log, and nothing is added behind it meanwhile.
+    // Under a lock: what a fail-over loses is the end of the log, and nothing is added behind it in that time.
     let lose = format!("LOCK TABLE scrip.log_0_0; DELETE FROM scrip.log_0_0 WHERE lsn > {mark}");
     match is_running {
         true => {
@@ -439,7 +439,7 @@ fn frames_that_are_sent_together_across_a_border_are_all_there() {
     };
     // Each fills most of a frame, so that a batch is several.
     let body = "x".repeat(30_000);
-    let (send, heard) = mpsc::channel();
+    let (send, answers) = mpsc::channel();
     let crossed = AtomicBool::new(false);
     thread::scope(|scope| {
         for caller in 0..CALLERS {
@@ -457,7 +457,7 @@ fn frames_that_are_sent_together_across_a_border_are_all_there() {
                 }
             });
         }
-        until("a group lies in two segments", || {
+        until("a group is in two segments", || {
             let head = cell.number("SELECT max(head_lsn) FROM scrip.member");
             let mut borders = 1..=head / 64;
             borders.any(|at| cell.number(&border(at)) > 0).then_some(())
@@ -466,16 +466,16 @@ fn frames_that_are_sent_together_across_a_border_are_all_there() {
     });
     drop(send);
     let mut last = std::collections::BTreeMap::new();
-    for (caller, number, outcome) in heard {
+    for (caller, number, outcome) in answers {
         if let Some(outcome) = outcome {
             assert_eq!(outcome, Outcome::Durable);
             last.insert(caller, number);
         }
     }
-    first.settle().unwrap();
+    first.flush().unwrap();
     first.close().unwrap();
     drop(first);
-    // Whoever reads the log from its first frame on finds all of it.
+    // A reader of the log from its first frame on finds all of it.
     let second = lead(cell.options("b"), member(&cell.url));
     for (caller, number) in last {
         let note = second.notes(format!("{caller}").as_bytes()).unwrap();
@@ -492,13 +492,13 @@ fn a_members_books_are_verified_without_its_log() {
     let trouble = Arc::new(Trouble::default());
     let first = lead(cell.options_with("a", &trouble), member(&cell.url));
     cell.live(&first, 10);
-    first.settle().unwrap();
-    let folded = cell.number("SELECT max(lsn) FROM scrip.log_0_0");
+    first.flush().unwrap();
+    let applied = cell.number("SELECT max(lsn) FROM scrip.log_0_0");
     // What follows stays in the log alone.
-    trouble.hold_step(Step::Fold, true);
+    trouble.hold_step(Step::Checkpoint, true);
     cell.live(&first, 10);
-    trouble.wait_held(Step::Fold);
-    // The log goes on with beats: two later, it is known to be durable past what the books have.
+    trouble.wait_held(Step::Checkpoint);
+    // The log goes on with heartbeats: two later, it is known to be durable past what the books have.
     for _ in 0..2 {
         let watermark = || fs::read(cell.dir("a").join("watermark")).unwrap();
         let before = watermark();
@@ -507,11 +507,11 @@ fn a_members_books_are_verified_without_its_log() {
         });
     }
     let crashed = crash_image(&cell.dir("a"));
-    trouble.hold_step(Step::Fold, false);
+    trouble.hold_step(Step::Checkpoint, false);
     first.close().unwrap();
     let report = verify(crashed.path()).unwrap();
     assert_eq!(report.problems, [""; 0]);
     let up_to = report.log_elsewhere.unwrap().lsn;
-    assert!(up_to > 0 && up_to <= folded, "{up_to}");
-    assert_eq!((report.frames, report.unfolded_events), (0, 0));
+    assert!(up_to > 0 && up_to <= applied, "{up_to}");
+    assert_eq!((report.frames, report.pending_events), (0, 0));
 }

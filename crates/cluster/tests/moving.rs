@@ -26,14 +26,14 @@ use persistence::{Log, Membership, Outcome, SledJournal, Step, verify};
 /// Events of the one wallet.
 const EVENTS: u64 = 6;
 
-/// Steps of whatever is folded and written.
+/// Steps of applying and writing.
 const STEPS: [Step; 6] = [
     Step::InsertFrame,
     Step::FlushFrames,
-    Step::Fold,
+    Step::Checkpoint,
     Step::WriteMeta,
-    Step::FlushFold,
-    Step::SyncFold,
+    Step::FlushCheckpoint,
+    Step::SyncCheckpoint,
 ];
 /// How often each of them succeeds before it fails.
 const CUTS: u32 = 2;

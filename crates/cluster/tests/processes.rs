@@ -134,30 +134,33 @@ fn a_leader_that_is_cut_off_is_replaced_and_answers_nothing_when_it_comes_back()
         assert_eq!(outcome, Outcome::Durable);
         last = ticket;
     }
-    assert!(leader.vouches(last) && leader.leads());
+    assert!(leader.can_serve_reads(last) && leader.leads());
 
     first.proxy.blackhole(true);
-    // Taken in before it is known that nobody hears of it.
-    let (done, heard) = waiter();
+    // Taken in before it is known that it reaches nobody.
+    let (done, answers) = waiter();
     leader
         .append(append(&[teller.next(1)]), Some(done))
         .unwrap();
     let next = following.leads();
-    assert!(!leader.vouches(last), "it could show what is no longer so");
+    assert!(
+        !leader.can_serve_reads(last),
+        "it could show what is no longer so"
+    );
     assert_eq!(version(&*next, 1), 20);
     let mut others = Teller::of(&*next, [1]);
     assert_eq!(commit(&*next, &[others.next(1)]).1, Outcome::Durable);
 
     first.proxy.blackhole(false);
-    assert_eq!(heard.recv_timeout(TIMEOUT).unwrap(), Outcome::Unknown);
-    wait_until("it hears that it is deposed", || {
+    assert_eq!(answers.recv_timeout(TIMEOUT).unwrap(), Outcome::Unknown);
+    wait_until("it learns that it is fenced", || {
         first.failed.lock().is_some()
     });
     let why = first.failed.lock().clone();
     assert!(matches!(why, Some(Error::Fenced(_))), "{why:?}");
     assert_eq!(leader.refusing(), Some(AppendRefusal::Fenced));
-    assert!(!leader.leads() && !leader.vouches(last));
-    next.settle().unwrap();
+    assert!(!leader.leads() && !leader.can_serve_reads(last));
+    next.flush().unwrap();
     assert_eq!(version(&*next, 1), 21);
 }
 
@@ -222,7 +225,7 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
             .map(|writer| writer.join().unwrap())
             .collect()
     });
-    leader.settle().unwrap();
+    leader.flush().unwrap();
     for (wallet, told) in (1..).zip(&told) {
         assert_eq!(version(&*leader, wallet), *told);
     }
@@ -286,7 +289,7 @@ fn callers_are_told_within_seconds_and_what_they_asked_for_is_done_once_the_data
     assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
     process.proxy.refuse(true);
     process.proxy.cut();
-    let (done, heard) = waiter();
+    let (done, answers) = waiter();
     leader
         .append(append(&[teller.next(1)]), Some(done))
         .unwrap();
@@ -297,7 +300,7 @@ fn callers_are_told_within_seconds_and_what_they_asked_for_is_done_once_the_data
     let read = leader.append(append(&[]), Some(done));
     assert_eq!(read.unwrap_err(), AppendRefusal::Unreachable);
     let asked = Instant::now();
-    assert_eq!(heard.recv_timeout(TIMEOUT).unwrap(), Outcome::Unknown);
+    assert_eq!(answers.recv_timeout(TIMEOUT).unwrap(), Outcome::Unknown);
     assert!(
         asked.elapsed() < Duration::from_secs(15),
         "{:?}",
@@ -306,7 +309,7 @@ fn callers_are_told_within_seconds_and_what_they_asked_for_is_done_once_the_data
     process.proxy.refuse(false);
     wait_until("it goes on", || leader.refusing().is_none());
     assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
-    leader.settle().unwrap();
+    leader.flush().unwrap();
     assert_eq!(version(&*leader, 1), 3);
 }
 
@@ -320,7 +323,7 @@ fn a_commit_that_was_not_waited_for_is_not_called_durable() {
     let mut teller = Teller::default();
     assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
     standby.freeze();
-    let (done, heard) = waiter();
+    let (done, answers) = waiter();
     leader
         .append(append(&[teller.next(1)]), Some(done))
         .unwrap();
@@ -333,11 +336,11 @@ fn a_commit_that_was_not_waited_for_is_not_called_durable() {
     server.psql(&format!(
         "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = '{name}' AND wait_event = 'SyncRep'"
     ));
-    let early = heard.recv_timeout(Duration::from_secs(2));
+    let early = answers.recv_timeout(Duration::from_secs(2));
     assert!(early.is_err(), "told {early:?} before the standby had it");
     standby.thaw();
-    assert_eq!(heard.recv_timeout(TIMEOUT).unwrap(), Outcome::Durable);
-    leader.settle().unwrap();
+    assert_eq!(answers.recv_timeout(TIMEOUT).unwrap(), Outcome::Durable);
+    leader.flush().unwrap();
     assert_eq!(version(&*leader, 1), 2);
 }
 
@@ -396,7 +399,7 @@ fn an_installation_moves_in_and_out_with_its_directory_and_numbers() {
     let alone = SledJournal::open(process.options()).unwrap();
     assert_eq!(version(&alone, 1), 8);
     assert_eq!(commit(&alone, &[teller.next(1)]).1, Outcome::Durable);
-    alone.settle().unwrap();
+    alone.flush().unwrap();
     assert_eq!(version(&alone, 1), 9);
 
     // Nobody goes on with what it left.

@@ -1,5 +1,5 @@
-//! Copies of books whose log lies elsewhere: what is made from them goes on with that log, wherever making it is
-//! interrupted, and whatever was in the directory before.
+//! Copies of books whose log is elsewhere: what is made from them goes on with that log, wherever making it is
+//! interrupted, and with anything in the directory before.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
 };
 
-use cluster::snapshots::{DatabaseVault, SnapshotRows};
+use cluster::snapshots::{DatabaseRepository, SnapshotRows};
 use common::{
     Trouble, crash_image,
     life::{Life, Seen, check},
@@ -35,8 +35,8 @@ use parking_lot::Mutex;
 use persistence::{
     Books, Error, Faults, Log, SledJournal, Step,
     backup::{
-        self, BackupSummary, DirectoryVault, MemberRestore, MemberSummary, Restore, SnapshotOrder,
-        TransferProgress, Vault, discard, restore_member,
+        self, BackupSummary, DirectoryRepository, MemberRestore, MemberSummary, Repository,
+        Restore, SnapshotOrder, TransferProgress, discard, restore_member,
     },
     verify,
 };
@@ -46,7 +46,7 @@ struct Cell {
     folder: tempfile::TempDir,
     log: Arc<Mutex<SharedLog>>,
     rows: Arc<MemoryRows>,
-    vault: DatabaseVault,
+    repository: DatabaseRepository,
     journal: SledJournal,
     life: Mutex<Life>,
 }
@@ -61,7 +61,7 @@ impl Cell {
         let journal = SledJournal::open_over(options, Arc::new(connect(&log))).unwrap();
         Self {
             folder,
-            vault: DatabaseVault::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>),
+            repository: DatabaseRepository::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>),
             log,
             rows,
             journal,
@@ -73,21 +73,21 @@ impl Cell {
         for _ in 0..steps {
             self.life.lock().step(&self.journal);
         }
-        self.journal.settle().unwrap();
+        self.journal.flush().unwrap();
     }
 
     fn seen(&self) -> Seen {
         self.life.lock().seen()
     }
 
-    /// Makes a snapshot; each of its first chunks is followed by a fold.
+    /// Makes a snapshot; each of its first chunks is followed by a checkpoint.
     fn snapshot(&self, name: &str) -> Result<BackupSummary, Error> {
         let kept = SnapshotOrder {
             name: name.into(),
             made_at: Timestamp(1),
             keep: Some(2),
         };
-        self.journal.snapshot(&self.vault, &kept, &|moved| {
+        self.journal.snapshot(&self.repository, &kept, &|moved| {
             if moved.chunks < 20 {
                 self.live(1);
             }
@@ -97,12 +97,12 @@ impl Cell {
 
     /// A directory in this folder, with books made from a snapshot.
     fn join(&self, folder: &Path, trouble: Option<&Arc<Trouble>>) -> Result<MemberSummary, Error> {
-        self.join_from(&self.vault, folder, trouble, &|_| true)
+        self.join_from(&self.repository, folder, trouble, &|_| true)
     }
 
     fn join_from(
         &self,
-        vault: &dyn Vault,
+        repository: &dyn Repository,
         folder: &Path,
         trouble: Option<&Arc<Trouble>>,
         on_progress: &(dyn Fn(&TransferProgress) -> bool + Sync),
@@ -110,7 +110,7 @@ impl Cell {
         let log = connect(&self.log);
         let needed = Mutex::new(None);
         let what = MemberRestore {
-            vault,
+            repository,
             log: &log,
             on_needs: &|place| *needed.lock() = Some(place),
             name: None,
@@ -131,7 +131,7 @@ impl Cell {
     fn is_level(&self, folder: &Path) {
         assert_eq!(verify(&data(folder)).unwrap().problems, [""; 0]);
         let member = self.open_at(folder).unwrap();
-        member.settle().unwrap();
+        member.flush().unwrap();
         check(&member, &self.seen(), &self.seen());
         let (own, others) = (world(&member), world(&self.journal));
         assert_eq!(own.len(), others.len());
@@ -152,7 +152,7 @@ fn data(folder: &Path) -> PathBuf {
     folder.join("member")
 }
 
-/// What lies in a data directory beside its books.
+/// The files in a data directory beside its books.
 const BESIDE: [&str; 4] = [
     "server.key",
     "server.key.check",
@@ -225,10 +225,10 @@ fn a_member_that_is_made_of_idle_books_has_them() {
             keep: Some(2),
         };
         cell.journal
-            .snapshot(&cell.vault, &kept, &|_| true)
+            .snapshot(&cell.repository, &kept, &|_| true)
             .unwrap();
     }
-    assert_eq!(cell.vault.manifests().unwrap(), ["b", "c"]);
+    assert_eq!(cell.repository.manifests().unwrap(), ["b", "c"]);
     cell.join(folder.path(), None).unwrap();
     cell.is_level(folder.path());
 }
@@ -273,13 +273,15 @@ fn making_a_member_that_ends_at_any_step_is_served_to_nobody_and_goes_on() {
 /// The same books in a directory of backups.
 fn kept_elsewhere(cell: &Cell, folder: &Path) -> PathBuf {
     let to = folder.join("elsewhere");
-    let vault = DirectoryVault::open_or_make(&to, "this").unwrap();
+    let repository = DirectoryRepository::open_or_make(&to, "this").unwrap();
     let kept = SnapshotOrder {
         name: "a".into(),
         made_at: Timestamp(1),
         keep: None,
     };
-    cell.journal.snapshot(&vault, &kept, &|_| true).unwrap();
+    cell.journal
+        .snapshot(&repository, &kept, &|_| true)
+        .unwrap();
     to
 }
 
@@ -330,8 +332,8 @@ fn a_restore_and_the_books_of_a_member_are_never_mixed() {
         backup::restore(&what, &|_| true)
     };
     let join = |folder: &Path, trouble: Option<&Arc<Trouble>>| {
-        let vault = DirectoryVault::open_to_read(&to).unwrap();
-        cell.join_from(&vault, folder, trouble, &|_| true)
+        let repository = DirectoryRepository::open_to_read(&to).unwrap();
+        cell.join_from(&repository, folder, trouble, &|_| true)
     };
     for step in [Step::RestoreChunk, Step::RestoreMove] {
         let trouble = Arc::<Trouble>::default();
@@ -410,19 +412,23 @@ fn a_member_whose_snapshot_is_gone_begins_with_the_newest() {
     let cell = Cell::open();
     cell.live(20);
     cell.snapshot("a").unwrap();
-    for step in [Step::RestoreChunk, Step::RestoreFold, Step::RestoreMove] {
+    for step in [
+        Step::RestoreChunk,
+        Step::RestoreCheckpoint,
+        Step::RestoreMove,
+    ] {
         let folder = tempfile::tempdir().unwrap();
         put_beside(folder.path());
-        let first = cell.vault.manifests().unwrap().pop().unwrap();
+        let first = cell.repository.manifests().unwrap().pop().unwrap();
         let trouble = Arc::<Trouble>::default();
         trouble.fail(step, 1);
-        if step == Step::RestoreFold {
+        if step == Step::RestoreCheckpoint {
             trouble.fail(step, 0);
         }
         assert!(cell.join(folder.path(), Some(&trouble)).is_err());
         cell.snapshot(&format!("{first}b")).unwrap();
         cell.snapshot(&format!("{first}c")).unwrap();
-        assert!(!cell.vault.manifests().unwrap().contains(&first));
+        assert!(!cell.repository.manifests().unwrap().contains(&first));
         // Emptying what was begun is interrupted too.
         for at in [Step::DiscardMark, Step::DiscardRemove] {
             trouble.fail(at, 0);
@@ -448,7 +454,9 @@ fn a_member_goes_on_with_what_it_began_while_that_is_of_use() {
     cell.live(20);
     cell.snapshot("a").unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let stopped = cell.join_from(&cell.vault, folder.path(), None, &|moved| moved.chunks < 9);
+    let stopped = cell.join_from(&cell.repository, folder.path(), None, &|moved| {
+        moved.chunks < 9
+    });
     assert!(stopped.is_err());
     cell.snapshot("b").unwrap();
     assert_eq!(cell.join(folder.path(), None).unwrap().name, "a");
@@ -466,7 +474,7 @@ fn a_snapshot_of_books_that_the_log_has_lost_is_refused() {
         made_at: Timestamp(1),
         keep: None,
     };
-    let made = cell.journal.snapshot(&cell.vault, &kept, &|moved| {
+    let made = cell.journal.snapshot(&cell.repository, &kept, &|moved| {
         if moved.chunks == 5 {
             cell.log.lock().fail_over();
         }
@@ -474,7 +482,7 @@ fn a_snapshot_of_books_that_the_log_has_lost_is_refused() {
     });
     let refused = made.unwrap_err().to_string();
     assert!(refused.contains("does not have the frames"), "{refused}");
-    assert_eq!(cell.vault.manifests().unwrap(), [""; 0]);
+    assert_eq!(cell.repository.manifests().unwrap(), [""; 0]);
 }
 
 #[test]
@@ -494,7 +502,7 @@ fn a_log_that_ends_before_what_a_snapshot_has_is_refused() {
     assert!(cell.open_at(folder.path()).is_err());
 }
 
-/// At each step: nothing is served, what lies beside the books stays, and others are made in their place.
+/// At each step: nothing is served, the files beside the books stay, and others are made in their place.
 #[test]
 fn books_that_are_discarded_are_not_taken_for_a_new_directory() {
     let cell = Cell::open();

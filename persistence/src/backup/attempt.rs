@@ -7,8 +7,8 @@ use super::{
     discard::empty,
     manifest::Manifest,
     records,
+    repository::Repository,
     state::{Stage, State},
-    vault::Vault,
 };
 use crate::{
     contract::BesideFile,
@@ -24,7 +24,7 @@ const RESERVED_NAMES: [&str; 3] = ["sled", "sled.new", watermark::FILE];
 /// The state of an earlier attempt, or this new one. `Err` if something in the directory would be overwritten.
 pub(super) fn begin(
     directory: &Directory,
-    fresh: State,
+    first: State,
     files: &[BesideFile],
     faults: Option<&dyn Faults>,
 ) -> Result<State, Error> {
@@ -32,7 +32,7 @@ pub(super) fn begin(
     let former = State::read(directory);
     let discarding = matches!(&former, Some(former) if former.stage == Stage::Discarding);
     if let Some(former) = former.filter(|_| !discarding) {
-        if (&former.backup, former.follows) == (&fresh.backup, fresh.follows) {
+        if (&former.backup, former.follows) == (&first.backup, first.follows) {
             return Ok(former);
         }
         if former.stage == Stage::Moving {
@@ -52,14 +52,14 @@ pub(super) fn begin(
         }
     }
     match work.exists() {
-        true => empty(directory, fresh.follows, faults)?,
+        true => empty(directory, first.follows, faults)?,
         false => {
             make_private(&work)?;
             sync(directory.root())?;
         }
     }
-    fresh.write(&work)?;
-    Ok(fresh)
+    first.write(&work)?;
+    Ok(first)
 }
 
 fn unfinished(directory: &Directory, former: &State) -> Error {
@@ -73,12 +73,15 @@ fn unfinished(directory: &Directory, former: &State) -> Error {
 }
 
 /// The files that a backup holds beside the store. Their names are checked because they become paths.
-pub(super) fn files(vault: &dyn Vault, manifest: &Manifest) -> Result<Vec<BesideFile>, Error> {
+pub(super) fn files(
+    repository: &dyn Repository,
+    manifest: &Manifest,
+) -> Result<Vec<BesideFile>, Error> {
     let mut files = Vec::new();
     let mut seen = BTreeSet::new();
     let sections = manifest.sections.iter().filter(|it| it.name == FILES);
     for chunk in sections.flat_map(|section| &section.chunks) {
-        let content = vault.get(chunk)?;
+        let content = repository.get(chunk)?;
         for (name, bytes) in records::read(&content)? {
             let bad = || Error::Damaged("the backup has a file that cannot be restored".into());
             let name = std::str::from_utf8(name).map_err(|_| bad())?;

@@ -1,14 +1,14 @@
-//! Copies the books of a running journal into a vault, and its log unless that lies where others read it.
+//! Copies the books of a running journal into a repository, and its log unless that is stored where others read it.
 
 use domain::Timestamp;
 
 use super::{
     FILES, FRAMES,
-    directory::DirectoryVault,
+    directory::DirectoryRepository,
     manifest::{Frame, Manifest, Section},
     records::ChunkBuilder,
+    repository::{Repository, is_name},
     stopped,
-    vault::{Vault, is_name},
 };
 use crate::{
     books::{
@@ -24,7 +24,6 @@ use crate::{
     options::Step,
 };
 
-/// Divides the size of chunks in sections where changes lie scattered.
 const SCATTERED_CHUNK_DIVISOR: usize = 8;
 
 /// What a copy is called, and what is in it beside the books.
@@ -32,7 +31,7 @@ struct Order<'a> {
     name: &'a str,
     made_at: Timestamp,
     keep: Option<usize>,
-    /// `None`: no frames and no files. Whoever restores it has them from elsewhere.
+    /// `None`: no frames and no files. A process that restores it has them from elsewhere.
     files: Option<&'a [BesideFile]>,
 }
 
@@ -45,21 +44,21 @@ pub(crate) fn back_up(
 ) -> Result<BackupSummary, Error> {
     check_name(&what.name)?;
     refuse_inside(books, what)?;
-    let vault = DirectoryVault::open_or_make(&what.to, &what.owner)?;
+    let repository = DirectoryRepository::open_or_make(&what.to, &what.owner)?;
     let order = Order {
         name: &what.name,
         made_at: what.made_at,
         keep: what.keep,
         files: Some(&what.files),
     };
-    copy(shared, books, &vault, &order, on_progress)
+    copy(shared, books, &repository, &order, on_progress)
 }
 
 /// Makes a copy of the books alone, while the journal goes on.
 pub(crate) fn snapshot(
     shared: &Shared,
     books: &DiskBooks,
-    vault: &dyn Vault,
+    repository: &dyn Repository,
     what: &SnapshotOrder,
     on_progress: OnProgress<'_>,
 ) -> Result<BackupSummary, Error> {
@@ -70,7 +69,7 @@ pub(crate) fn snapshot(
         keep: what.keep,
         files: None,
     };
-    copy(shared, books, vault, &order, on_progress)
+    copy(shared, books, repository, &order, on_progress)
 }
 
 fn check_name(name: &str) -> Result<(), Error> {
@@ -85,7 +84,7 @@ fn check_name(name: &str) -> Result<(), Error> {
 fn copy(
     shared: &Shared,
     books: &DiskBooks,
-    vault: &dyn Vault,
+    repository: &dyn Repository,
     what: &Order<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<BackupSummary, Error> {
@@ -93,12 +92,12 @@ fn copy(
     let mut copy = Copy {
         shared,
         books,
-        vault,
+        repository,
         hold: &hold,
-        last_fold: 0,
+        last_checkpoint: 0,
         on_progress,
         moved: TransferProgress {
-            of_bytes: expected(vault, books),
+            of_bytes: expected(repository, books),
             ..TransferProgress::default()
         },
         sections: Vec::new(),
@@ -106,7 +105,7 @@ fn copy(
     for section in copied::Section::all() {
         copy.books(section)?;
     }
-    // All that was copied is of frames up to this one: only durable ones are folded.
+    // All that was copied is of frames up to this one: only durable ones are applied.
     let head = shared.progress.head();
     if let Some(files) = what.files {
         copy.frames(head)?;
@@ -116,25 +115,25 @@ fn copy(
         moved, sections, ..
     } = copy;
     shared.options.before(Step::SyncChunks)?;
-    vault.sync()?;
+    repository.sync()?;
     let mark = hold.mark;
     // The copy is complete only if nothing was forgotten up to here.
     hold.check()?;
     drop(hold);
     shared.options.before(Step::WriteManifest)?;
-    vault.put_manifest(
+    repository.put_manifest(
         what.name,
         &Manifest {
             format: Manifest::FORMAT,
             version: env!("CARGO_PKG_VERSION").into(),
             made_at: what.made_at.0,
-            folded: Frame::of(&mark.folded),
-            fold: mark.fold,
+            applied: Frame::of(&mark.applied),
+            checkpoint: mark.checkpoint,
             head: Frame::of(&head),
             sections,
         },
     )?;
-    let (removed_backups, removed_chunks) = thin_out(shared, vault, what)?;
+    let (removed_backups, removed_chunks) = thin_out(shared, repository, what)?;
     Ok(BackupSummary {
         name: what.name.into(),
         moved,
@@ -156,7 +155,7 @@ fn refuse_inside(books: &DiskBooks, what: &BackUp) -> Result<(), Error> {
     });
     match existing.is_some_and(|existing| existing.starts_with(own)) {
         true => Err(Error::Unusable(format!(
-            "{} lies in the data directory and would be lost with it: name another directory",
+            "{} is in the data directory and would be lost with it: name another directory",
             what.to.display()
         ))),
         false => Ok(()),
@@ -164,9 +163,12 @@ fn refuse_inside(books: &DiskBooks, what: &BackUp) -> Result<(), Error> {
 }
 
 /// An estimate of the bytes to copy: those of the newest backup, else the store's size on the disk.
-fn expected(vault: &dyn Vault, books: &DiskBooks) -> u64 {
-    let last = vault.manifests().ok().and_then(|mut names| names.pop());
-    match last.and_then(|name| vault.manifest(&name).ok()) {
+fn expected(repository: &dyn Repository, books: &DiskBooks) -> u64 {
+    let last = repository
+        .manifests()
+        .ok()
+        .and_then(|mut names| names.pop());
+    match last.and_then(|name| repository.manifest(&name).ok()) {
         Some(manifest) => manifest.bytes(),
         None => books.disk.database.sled.size_on_disk().unwrap_or(0),
     }
@@ -175,10 +177,10 @@ fn expected(vault: &dyn Vault, books: &DiskBooks) -> u64 {
 struct Copy<'a> {
     shared: &'a Shared,
     books: &'a DiskBooks,
-    vault: &'a dyn Vault,
+    repository: &'a dyn Repository,
     hold: &'a RetentionHold<'a>,
-    /// The last fold by the time the wallets are copied; 0 before.
-    last_fold: u64,
+    /// The last checkpoint by the time the wallets are copied; 0 before.
+    last_checkpoint: u64,
     on_progress: OnProgress<'a>,
     moved: TransferProgress,
     sections: Vec<Section>,
@@ -190,24 +192,24 @@ impl Copy<'_> {
             copied::Section::Wallets | copied::Section::Usage => SCATTERED_CHUNK_DIVISOR,
             _ => 1,
         };
-        let store = self.books.folded.store();
+        let store = self.books.applied.store();
         let extent = CopyBounds {
             mark: self.hold.mark,
-            last_fold: self.last_fold,
+            last_checkpoint: self.last_checkpoint,
         };
         self.section(section.name(), parts, |take| {
             section.read(store, &extent, take)
         })?;
         if section == copied::Section::Wallets {
-            self.last_fold = self.books.folded.number();
+            self.last_checkpoint = self.books.applied.number();
         }
         Ok(())
     }
 
-    /// Copies the frames that are not folded at the mark, up to this one, which is durable.
+    /// Copies the frames that are not applied at the mark, up to this one, which is durable.
     fn frames(&mut self, head: FramePosition) -> Result<(), Error> {
         self.shared.options.before(Step::CopyFrames)?;
-        let mut last = self.hold.mark.folded;
+        let mut last = self.hold.mark.applied;
         let frames = &*self.books.disk.frames;
         self.section(FRAMES, 1, |take| {
             while last.lsn < head.lsn {
@@ -268,7 +270,7 @@ impl Copy<'_> {
         }
         self.shared.options.before(Step::WriteChunk)?;
         let (content, records) = filling.take();
-        let put = self.vault.put(&content)?;
+        let put = self.repository.put(&content)?;
         let bytes = content.len() as u64;
         section.records = section.records.saturating_add(records);
         section.bytes = section.bytes.saturating_add(bytes);
@@ -288,20 +290,24 @@ impl Copy<'_> {
 }
 
 /// Removes the oldest backups, then the chunks that none names; returns both counts.
-fn thin_out(shared: &Shared, vault: &dyn Vault, what: &Order<'_>) -> Result<(u64, u64), Error> {
-    let mut names = vault.manifests()?;
+fn thin_out(
+    shared: &Shared,
+    repository: &dyn Repository,
+    what: &Order<'_>,
+) -> Result<(u64, u64), Error> {
+    let mut names = repository.manifests()?;
     let mut removed = 0_u64;
     if let Some(keep) = what.keep {
         let old = names.len().saturating_sub(keep.max(1));
         for name in names.drain(..old) {
-            // Never the one that was just made, whatever the others are called.
+            // Never the one that was just made, however the others are called.
             if name != what.name {
                 shared.options.before(Step::RemoveOld)?;
-                vault.remove(&name)?;
+                repository.remove(&name)?;
                 removed = removed.saturating_add(1);
             }
         }
     }
     shared.options.before(Step::RemoveOld)?;
-    Ok((removed, vault.sweep()?))
+    Ok((removed, repository.sweep()?))
 }

@@ -7,7 +7,7 @@
 //! partial/              files that are being written; they do not count
 //! ```
 //!
-//! One process at a time adds to it, and nobody removes what another reads: it is locked.
+//! One process at a time adds to it, and none removes what another reads: it is locked.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -20,14 +20,13 @@ use serde::{Deserialize, Serialize};
 use super::{
     chunk::{MAX_COMPRESSED_BYTES, is_digest},
     manifest::Manifest,
-    vault::{Vault, is_name, named},
+    repository::{Repository, is_name, named},
 };
 use crate::{
     error::Error,
     files::{entries, make_private, sync, unusable, write_new},
 };
 
-/// The file that marks a directory of backups.
 const MARK: &str = "scrip-backup.json";
 const CHUNKS: &str = "chunks";
 const BACKUPS: &str = "backups";
@@ -42,13 +41,13 @@ struct Mark {
 }
 
 /// A directory of backups, locked until this is dropped.
-pub struct DirectoryVault {
+pub struct DirectoryRepository {
     root: PathBuf,
     /// The operating system releases the lock with the descriptor.
     _lock: File,
 }
 
-impl DirectoryVault {
+impl DirectoryRepository {
     /// Opens a directory to add to it, making it first where there is nothing. `owner` identifies the data.
     ///
     /// # Errors
@@ -59,16 +58,16 @@ impl DirectoryVault {
         if !path.exists() {
             make(root, owner)?;
         }
-        let vault = Self::open(root, true)?;
-        let mark = vault.mark()?;
+        let repository = Self::open(root, true)?;
+        let mark = repository.mark()?;
         if mark.owner != owner {
             return Err(Error::Unusable(format!(
                 "{} holds backups of other data: give this server a directory of its own",
                 root.display()
             )));
         }
-        vault.clear_partial()?;
-        Ok(vault)
+        repository.clear_partial()?;
+        Ok(repository)
     }
 
     /// Opens a directory to read from it.
@@ -77,9 +76,9 @@ impl DirectoryVault {
     ///
     /// It is being added to, holds no backups, or cannot be read.
     pub fn open_to_read(root: &Path) -> Result<Self, Error> {
-        let vault = Self::open(root, false)?;
-        vault.mark()?;
-        Ok(vault)
+        let repository = Self::open(root, false)?;
+        repository.mark()?;
+        Ok(repository)
     }
 
     fn open(root: &Path, alone: bool) -> Result<Self, Error> {
@@ -131,7 +130,7 @@ impl DirectoryVault {
         Ok(())
     }
 
-    /// Writes a file under another name and renames it, so that it is whole once it is there.
+    /// Writes a file under another name and renames it, so that it is complete once it is there.
     fn write(&self, path: &Path, bytes: &[u8], for_good: bool) -> Result<(), Error> {
         let name = path.file_name().unwrap_or_default();
         let partial = self.root.join(PARTIAL).join(name);
@@ -149,7 +148,7 @@ impl DirectoryVault {
     }
 }
 
-impl Vault for DirectoryVault {
+impl Repository for DirectoryRepository {
     fn label(&self) -> String {
         self.root.display().to_string()
     }

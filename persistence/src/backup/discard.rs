@@ -1,6 +1,6 @@
 //! Empties a data directory of books that are of no use, so that others can be restored into it. From the first step on
-//! until these are whole, `restoring/` is there: nothing is served from the directory, and it does not pass for a new
-//! one. Only the store goes; what lies beside it stays.
+//! until these are complete, `restoring/` is there: nothing is served from the directory, and it does not pass for a new
+//! one. Only the store goes; the files beside it stay.
 
 use std::{
     fs::{self, File},
@@ -26,7 +26,7 @@ const UNFINISHED_DIR: &str = "restoring.new";
 /// How long threads of a store that was closed may hold its files.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Removes the books from a data directory, and how far their log was known to be durable, for good: whoever calls it
+/// Removes the books from a data directory, and how far their log was known to be durable, for good: the caller
 /// knows that the log has all that they had. [`super::restore_member`] then makes others there. Where it was interrupted,
 /// either of the two goes on. Waits until the threads of a store that this process has closed there have ended.
 ///

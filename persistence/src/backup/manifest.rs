@@ -13,7 +13,7 @@ use crate::{error::Error, frames::FramePosition};
 
 const FORMAT: u32 = 1;
 
-/// The content of a manifest: which chunks a backup consists of, and where in the log it stands.
+/// The content of a manifest: which chunks a backup consists of, and its place in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
@@ -22,22 +22,22 @@ pub struct Manifest {
     pub(super) version: String,
     /// Milliseconds since 1970.
     pub(super) made_at: i64,
-    /// Where the books stood: the last folded frame, and the last fold.
-    pub(super) folded: Frame,
-    pub(super) fold: u64,
+    /// Where the books stood: the last applied frame, and the last checkpoint.
+    #[serde(rename = "folded")]
+    pub(super) applied: Frame,
+    #[serde(rename = "fold")]
+    pub(super) checkpoint: u64,
     /// The last frame of the log.
     pub(super) head: Frame,
     pub(super) sections: Vec<Section>,
 }
 
-/// A frame's place in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Frame {
     pub(super) lsn: u64,
     pub(super) sha256: String,
 }
 
-/// A part of the books, the frames, or the files beside the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Section {
     pub(super) name: String,
@@ -100,16 +100,16 @@ impl Manifest {
         into.extend(sections.flat_map(|section| section.chunks.iter().cloned()));
     }
 
-    /// Up to where all of its books are folded.
+    /// Up to where all of its books are applied.
     ///
     /// # Errors
     ///
     /// [`Error::Damaged`] when its hash is malformed.
-    pub fn folded(&self) -> Result<FramePosition, Error> {
-        self.folded.place()
+    pub fn applied(&self) -> Result<FramePosition, Error> {
+        self.applied.place()
     }
 
-    /// Up to where some of its books may be folded.
+    /// Up to where some of its books may be applied.
     ///
     /// # Errors
     ///
@@ -123,7 +123,6 @@ impl Manifest {
         self.sections.iter().any(|section| section.name == FRAMES)
     }
 
-    /// Uncompressed bytes of all its chunks.
     pub(super) fn bytes(&self) -> u64 {
         self.sections
             .iter()

@@ -1,13 +1,13 @@
-//! Makes the books of a process that joins others: from a copy of theirs, in a vault that all of them reach, and the
+//! Makes the books of a process that joins others: from a copy of theirs, in a repository that all of them reach, and the
 //! frames of their log behind it, which goes on under the same numbers.
 
 use std::{path::PathBuf, sync::Arc};
 
 use super::{
     rebuild::{Source, move_in, rebuild},
+    repository::Repository,
     restore::install_guard,
     state::{Stage, State},
-    vault::Vault,
 };
 use crate::{
     books::verify::report::VerifyReport,
@@ -23,7 +23,7 @@ use crate::{
 #[derive(Clone)]
 pub struct MemberRestore<'a> {
     /// Where the snapshots are. A backup does as well: its frames and the files beside its store are left out.
-    pub vault: &'a dyn Vault,
+    pub repository: &'a dyn Repository,
     /// The log that the books go on with: it must have the frames behind the snapshot.
     pub log: &'a dyn Frames,
     /// Called with the place of the snapshot, before any of it is read: until the books are open, the log must not be
@@ -58,7 +58,7 @@ pub struct MemberSummary {
 
 /// Restores a snapshot into a data directory. Blocks until it is done.
 ///
-/// The books are then folded up to the last frame that the copy may have something of ([`Manifest`]'s `head`), and
+/// The books are then applied up to the last frame that the copy may have something of ([`Manifest`]'s `head`), and
 /// the watermark names that frame: the log was durable up to it when the snapshot began to count, so a log that ends
 /// before it, or has another frame there, has lost something. [`SledJournal::open_over`] goes on behind it.
 ///
@@ -95,10 +95,10 @@ pub fn restore_member(
         Some(name) => name.clone(),
         None => choose(what, former)?,
     };
-    let manifest = what.vault.manifest(&name)?;
-    (what.on_needs)(manifest.folded.place()?);
+    let manifest = what.repository.manifest(&name)?;
+    (what.on_needs)(manifest.applied.place()?);
     let source = Source {
-        vault: what.vault,
+        repository: what.repository,
         name: &name,
         manifest: &manifest,
         log: Some(what.log),
@@ -115,16 +115,16 @@ pub fn restore_member(
 
 /// The snapshot that an earlier attempt began with, unless it or the frames behind it are gone; else the newest.
 fn choose(what: &MemberRestore<'_>, former: Option<State>) -> Result<String, Error> {
-    let mut names = what.vault.manifests()?;
+    let mut names = what.repository.manifests()?;
     if let Some(former) = former
         && names.contains(&former.backup)
-        && let Ok(manifest) = what.vault.manifest(&former.backup)
+        && let Ok(manifest) = what.repository.manifest(&former.backup)
     {
-        let next = manifest.folded.lsn.saturating_add(1);
-        if former.stage == Stage::Folding || what.log.read(next)?.is_some() {
+        let next = manifest.applied.lsn.saturating_add(1);
+        if former.stage == Stage::Checkpointing || what.log.read(next)?.is_some() {
             return Ok(former.backup);
         }
     }
-    let none = || Error::Unusable(format!("{} has no snapshot yet", what.vault.label()));
+    let none = || Error::Unusable(format!("{} has no snapshot yet", what.repository.label()));
     names.pop().ok_or_else(none)
 }

@@ -1,6 +1,6 @@
-//! Backups of a data directory, made while the service goes on, and restoring them. [`vault`] says what is kept,
+//! Backups of a data directory, made while the service goes on, and restoring them. [`repository`] says what is kept,
 //! [`directory`] where, [`crate::books::copied`] why a copy of changing books can be made consistent.
-//! A snapshot is a backup without frames, of books whose log lies elsewhere.
+//! A snapshot is a backup without frames, of books whose log is elsewhere.
 
 mod attempt;
 mod chunk;
@@ -11,9 +11,9 @@ mod manifest;
 mod member;
 mod rebuild;
 mod records;
+mod repository;
 mod restore;
 mod state;
-mod vault;
 
 use std::path::Path;
 
@@ -24,21 +24,19 @@ pub use crate::contract::{
 };
 pub use chunk::{MAX_COMPRESSED_BYTES, from_hex, hex};
 pub(crate) use copy::{back_up, snapshot};
-pub use directory::DirectoryVault;
+pub use directory::DirectoryRepository;
 pub use discard::{begin_anew, discard, is_unfinished_member};
 pub use manifest::Manifest;
 pub use member::{MemberRestore, MemberSummary, restore_member};
+pub use repository::{Repository, StoredChunk, named};
 pub use restore::{Restore, RestoreSummary, restore};
-pub use vault::{StoredChunk, Vault, named};
 
 use crate::error::Error;
 
-/// The section of frames.
 const FRAMES: &str = "frames";
-/// The section of files that lie beside the store.
 const FILES: &str = "files";
 
-/// An existing backup with a whole manifest; its chunks are not checked.
+/// An existing backup with a readable manifest; its chunks are not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupInfo {
     /// The backup's name.
@@ -58,11 +56,11 @@ pub fn newest(dir: &Path) -> Result<Option<BackupInfo>, Error> {
     if !dir.join("scrip-backup.json").exists() {
         return Ok(None);
     }
-    let vault = DirectoryVault::open_to_read(dir)?;
-    let Some(name) = vault.manifests()?.pop() else {
+    let repository = DirectoryRepository::open_to_read(dir)?;
+    let Some(name) = repository.manifests()?.pop() else {
         return Ok(None);
     };
-    let manifest = vault.manifest(&name)?;
+    let manifest = repository.manifest(&name)?;
     Ok(Some(BackupInfo {
         name,
         made_at: Timestamp(manifest.made_at),

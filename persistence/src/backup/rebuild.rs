@@ -1,4 +1,4 @@
-//! The steps of a restore: everything is made in a folder inside the data directory (`restoring/`), opened, folded and
+//! The steps of a restore: everything is made in a folder inside the data directory (`restoring/`), opened, applied and
 //! verified there, and only then moved to its place.
 
 use std::{fs, path::PathBuf, sync::Arc};
@@ -8,9 +8,9 @@ use super::{
     attempt::begin,
     manifest::Manifest,
     records,
+    repository::Repository,
     state::{FINISHED_DIR, Stage, State, before},
     stopped,
-    vault::Vault,
 };
 use crate::{
     books::{
@@ -37,7 +37,7 @@ use crate::{
 /// The folder in `restoring/` where the data directory is made.
 const DATA: &str = "data";
 /// Progress is written down after this many bytes.
-const NOTED_EVERY: u64 = 64 << 20;
+const NOTE_INTERVAL_BYTES: u64 = 64 << 20;
 /// Memory for sled's page cache.
 const CACHE_BYTES: u64 = 64 << 20;
 /// Frame numbers that a log skips after a restore: 5,000 frames a second for five months. There is
@@ -46,14 +46,12 @@ const GAP: u64 = 1 << 36;
 
 /// What is restored.
 pub(super) struct Source<'a> {
-    pub(super) vault: &'a dyn Vault,
-    /// The backup's name.
+    pub(super) repository: &'a dyn Repository,
     pub(super) name: &'a str,
     pub(super) manifest: &'a Manifest,
     /// The log that the books go on with, which has the frames behind them. `None`: the backup has these, and the log
     /// goes on by itself.
     pub(super) log: Option<&'a dyn Frames>,
-    /// What lies beside the store.
     pub(super) files: &'a [BesideFile],
     pub(super) faults: Option<&'a dyn Faults>,
 }
@@ -65,7 +63,7 @@ pub(super) fn rebuild(
     source: &Source<'_>,
     on_progress: OnProgress<'_>,
 ) -> Result<(TransferProgress, Option<VerifyReport>), Error> {
-    let fresh = State {
+    let first = State {
         backup: source.name.into(),
         chunks: 0,
         stage: Stage::Reading,
@@ -75,7 +73,7 @@ pub(super) fn rebuild(
     let mut rebuild = Rebuild {
         source,
         data: work.join(DATA),
-        state: begin(directory, fresh, source.files, source.faults)?,
+        state: begin(directory, first, source.files, source.faults)?,
         work,
         on_progress,
         moved: TransferProgress {
@@ -88,8 +86,8 @@ pub(super) fn rebuild(
         rebuild.read()?;
     }
     let mut report = None;
-    if rebuild.state.stage == Stage::Folding {
-        rebuild.fold()?;
+    if rebuild.state.stage == Stage::Checkpointing {
+        rebuild.checkpoint()?;
         for (name, bytes) in source.files {
             let path = rebuild.data.join(name);
             write_new(&path, bytes, true).map_err(|error| unusable(&path, &error))?;
@@ -131,7 +129,7 @@ impl Rebuild<'_> {
         self.state.write(&self.work)
     }
 
-    /// Restores all chunks, then writes how far the books are folded and how far the log goes.
+    /// Restores all chunks, then writes how far the books are applied and how far the log goes.
     fn read(&mut self) -> Result<(), Error> {
         let data = Directory::lock(&self.data)?;
         let database = database::open(&data, CACHE_BYTES, Some(200))?;
@@ -156,7 +154,7 @@ impl Rebuild<'_> {
                 let already_restored = place <= self.state.chunks;
                 if !already_restored {
                     self.before(Step::RestoreChunk)?;
-                    let content = self.source.vault.get(chunk)?;
+                    let content = self.source.repository.get(chunk)?;
                     let records = records::read(&content)?;
                     match (books, section.name.as_str()) {
                         (Some(books), _) => books.write(&store, &records)?,
@@ -179,7 +177,7 @@ impl Rebuild<'_> {
                 if !(self.on_progress)(&self.moved) {
                     return Err(stopped());
                 }
-                if self.unnoted >= NOTED_EVERY {
+                if self.unnoted >= NOTE_INTERVAL_BYTES {
                     make_durable(database)?;
                     self.state.chunks = place;
                     self.unnoted = 0;
@@ -190,19 +188,19 @@ impl Rebuild<'_> {
         if let Some(log) = self.source.log {
             self.take_frames(log, &frames)?;
         }
-        copied::set_last_fold(&store, manifest.fold)?;
-        write_meta(&database.sled, &manifest.folded.place()?)?;
+        copied::set_last_checkpoint(&store, manifest.checkpoint)?;
+        write_meta(&database.sled, &manifest.applied.place()?)?;
         make_durable(database)?;
         let mut watermark = Watermark::open(&data.watermark())?;
         watermark.write(manifest.head.place()?)?;
         self.state.chunks = place;
-        self.note(Stage::Folding)
+        self.note(Stage::Checkpointing)
     }
 
-    /// Takes the frames that make the copy whole from the log that the books go on with.
+    /// Takes the frames that make the copy consistent from the log that the books go on with.
     fn take_frames(&self, log: &dyn Frames, frames: &SledFrames) -> Result<(), Error> {
         let manifest = self.source.manifest;
-        let (mut last, head) = (manifest.folded.place()?, manifest.head.place()?);
+        let (mut last, head) = (manifest.applied.place()?, manifest.head.place()?);
         while last.lsn < head.lsn {
             self.before(Step::RestoreFrame)?;
             let bytes = read_behind(log, last)?;
@@ -224,9 +222,9 @@ impl Rebuild<'_> {
         }
     }
 
-    /// Opens what was restored, which checks the log and folds it over the books.
-    fn fold(&self) -> Result<(), Error> {
-        self.before(Step::RestoreFold)?;
+    /// Opens what was restored, which checks the log and applies it over the books.
+    fn checkpoint(&self) -> Result<(), Error> {
+        self.before(Step::RestoreCheckpoint)?;
         let mut options = Options::new(self.data.clone());
         options.filter_bytes = 0;
         let data = Directory::lock(&self.data)?;
@@ -253,10 +251,10 @@ impl Rebuild<'_> {
     fn leave_a_gap(&self) -> Result<(), Error> {
         let data = Directory::lock(&self.data)?;
         let database = database::open(&data, CACHE_BYTES, None)?;
-        let folded = recovery::read_meta(&database.sled)?;
+        let applied = recovery::read_meta(&database.sled)?;
         let lsn = self.source.manifest.head.lsn.saturating_add(GAP);
-        if folded.lsn < lsn {
-            let place = FramePosition { lsn, ..folded };
+        if applied.lsn < lsn {
+            let place = FramePosition { lsn, ..applied };
             write_meta(&database.sled, &place)?;
             make_durable(&database)?;
             Watermark::open(&data.watermark())?.write(place)?;

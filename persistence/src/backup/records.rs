@@ -59,7 +59,6 @@ fn ends(key: &[u8], size: usize, target: usize) -> bool {
     drawn >> 32 < size as u64
 }
 
-/// Reads a chunk's records.
 pub(super) fn read(bytes: &[u8]) -> Result<Vec<RawRecord<'_>>, Error> {
     let mut rest = match bytes.split_first() {
         Some((&VERSION, rest)) => rest,

@@ -1,5 +1,5 @@
 //! Restores a backup into a data directory that holds nothing yet. Everything is made in a folder inside
-//! (`restoring/`), opened, folded and verified there, and only then moved to its place, the database last. While that
+//! (`restoring/`), opened, applied and verified there, and only then moved to its place, the database last. While that
 //! folder exists nothing is served from the directory, and running the same restore again goes on where it stopped.
 
 use std::{path::PathBuf, sync::Arc};
@@ -8,9 +8,9 @@ use domain::Timestamp;
 
 use super::{
     attempt::files,
-    directory::DirectoryVault,
+    directory::DirectoryRepository,
     rebuild::{Source, rebuild},
-    vault::Vault as _,
+    repository::Repository as _,
 };
 use crate::{
     books::verify::report::VerifyReport,
@@ -51,7 +51,7 @@ pub struct RestoreSummary {
     pub made_at: Timestamp,
     /// How much was read.
     pub moved: TransferProgress,
-    /// Frames of the log that were folded.
+    /// Frames of the log that were applied.
     pub frames: u64,
     /// The result of verifying what was restored; `None`: an earlier attempt did that.
     pub report: Option<VerifyReport>,
@@ -67,25 +67,25 @@ pub struct RestoreSummary {
 /// was restored by then.
 pub fn restore(what: &Restore, on_progress: OnProgress<'_>) -> Result<RestoreSummary, Error> {
     install_guard(what.allow_unsynced)?;
-    let vault = DirectoryVault::open_to_read(&what.from)?;
+    let repository = DirectoryRepository::open_to_read(&what.from)?;
     let name = match &what.name {
         Some(name) => name.clone(),
-        None => vault
+        None => repository
             .manifests()?
             .pop()
             .ok_or_else(|| Error::Unusable(format!("{} has no backup yet", what.from.display())))?,
     };
-    let manifest = vault.manifest(&name)?;
+    let manifest = repository.manifest(&name)?;
     if !manifest.has_frames() {
         return Err(Error::Unusable(format!(
-            "{name} has no frames: it is a snapshot of books whose log lies elsewhere, and of use there alone"
+            "{name} has no frames: it is a snapshot of books whose log is elsewhere, and of use there alone"
         )));
     }
     make_private(&what.dir)?;
     let directory = Directory::lock(&what.dir)?;
-    let files = files(&vault, &manifest)?;
+    let files = files(&repository, &manifest)?;
     let source = Source {
-        vault: &vault,
+        repository: &repository,
         name: &name,
         manifest: &manifest,
         log: None,
@@ -94,7 +94,7 @@ pub fn restore(what: &Restore, on_progress: OnProgress<'_>) -> Result<RestoreSum
     };
     let (moved, report) = rebuild(&directory, &source, on_progress)?;
     drop(directory);
-    let frames = manifest.head.lsn.saturating_sub(manifest.folded.lsn);
+    let frames = manifest.head.lsn.saturating_sub(manifest.applied.lsn);
     Ok(RestoreSummary {
         name,
         made_at: Timestamp(manifest.made_at),

@@ -35,9 +35,10 @@ pub(super) enum Stage {
     Discarding,
     /// Chunks are being read.
     Reading,
-    /// All chunks are restored, and the log is being folded over them.
-    Folding,
-    /// Everything is folded and verified, and is being moved to its place.
+    /// All chunks are restored, and the log is being applied over them.
+    #[serde(rename = "folding")]
+    Checkpointing,
+    /// Everything is applied and verified, and is being moved to its place.
     Moving,
 }
 
@@ -47,13 +48,11 @@ impl State {
         Self::read_in(&directory.restoring())
     }
 
-    /// The state in this folder, if one is there.
     pub(super) fn read_in(work: &Path) -> Option<Self> {
         let bytes = fs::read(work.join(FILE)).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
 
-    /// Writes it into this folder, whole or not at all.
     pub(super) fn write(&self, work: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec(self).map_err(|error| Error::Io(error.to_string()))?;
         let (path, new) = (work.join(FILE), work.join("state.json.new"));

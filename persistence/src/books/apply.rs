@@ -1,6 +1,6 @@
-//! Folds the entries of one wallet: writes pages, runs, parts and directory first, then the list of what they
+//! Applies the entries of one wallet: writes pages, runs, parts and directory first, then the list of what they
 //! replace, then the wallet's record, which makes all of it visible at once. Interrupted anywhere, the wallet is as
-//! before, and its entries are folded again. Nothing is replayed if the awake wallet gives its snapshot.
+//! before, and its entries are applied again. Nothing is replayed if the awake wallet gives its snapshot.
 
 use domain::id::WalletKey;
 
@@ -33,15 +33,14 @@ const MAX_REPLAYED: u64 = 512;
 /// Bytes of a large wallet's snapshot for each new event: a larger snapshot waits for more events.
 const SNAPSHOT_BYTES_PER_EVENT: u64 = 64;
 
-/// The context of one fold.
-pub(super) struct FoldContext<'a> {
+pub(super) struct CheckpointContext<'a> {
     pub(super) slots: &'a Slots,
     pub(super) number: u64,
     pub(super) awake: &'a dyn Awake,
     pub(super) durable: &'a dyn Fn() -> Ticket,
 }
 
-impl FoldContext<'_> {
+impl CheckpointContext<'_> {
     pub(super) fn store(&self) -> &Store {
         self.slots.store()
     }
@@ -51,30 +50,28 @@ impl FoldContext<'_> {
     }
 }
 
-/// An awake wallet's state at some version, and the append that has to be durable before it may be
-/// stored.
+/// An awake wallet's state at some version, and the append that has to be durable before it may be stored.
 pub(super) struct Snapshot {
     bytes: Vec<u8>,
     version: u64,
     last: Ticket,
 }
 
-/// A wallet in a fold: its entries are being moved to pages, its record is still to be written.
+/// A wallet in a checkpoint: its entries are being moved to pages, its record is still to be written.
 pub(super) struct Pending {
     key: WalletKey,
     stored: WalletRecord,
-    /// The version in the stored record.
     before: u64,
     /// Look-up keys of the new entries.
-    fresh: Vec<Key>,
+    new: Vec<Key>,
     snapshot: Option<Snapshot>,
 }
 
 impl Pending {
     /// Reads the wallet's record, and takes its snapshot from memory if one is due. `None`: all of
-    /// these entries were folded before.
+    /// these entries were applied before.
     pub(super) fn begin(
-        tools: &FoldContext<'_>,
+        tools: &CheckpointContext<'_>,
         key: WalletKey,
         wallet_entries: WalletEntries<'_>,
     ) -> Result<Option<Self>, Error> {
@@ -91,7 +88,7 @@ impl Pending {
             key,
             before: stored.head.version,
             stored,
-            fresh: Vec::new(),
+            new: Vec::new(),
             snapshot: None,
         };
         if pending.wants_snapshot(last) {
@@ -111,7 +108,7 @@ impl Pending {
         Ok(Some(pending))
     }
 
-    /// A small snapshot is taken with each fold; a large one once enough has happened.
+    /// A small snapshot is taken with each checkpoint; a large one once enough has happened.
     fn wants_snapshot(&self, last: u64) -> bool {
         let bytes = self.stored.snapshot_bytes();
         let since = last.saturating_sub(self.stored.head.snapshot);
@@ -119,25 +116,25 @@ impl Pending {
             || since.saturating_mul(SNAPSHOT_BYTES_PER_EVENT) >= bytes
     }
 
-    /// Adds the entries to the wallet's tail, or moves the tail and them to the fold's pages.
+    /// Adds the entries to the wallet's tail, or moves the tail and them to the checkpoint's pages.
     pub(super) fn write(
         &mut self,
-        tools: &FoldContext<'_>,
+        tools: &CheckpointContext<'_>,
         wallet_entries: WalletEntries<'_>,
         writer: &mut Writer<'_>,
         changes: &mut AllChanges,
     ) -> Result<(), Error> {
         let store = tools.store();
-        // Also entries that were folded before: what they change in look-ups may not have been stored.
+        // Also entries that were applied before: what they change in look-ups may not have been stored.
         list(&self.key, wallet_entries, changes)?;
         let Self {
-            key, stored, fresh, ..
+            key, stored, new, ..
         } = self;
-        let folded_version = stored.head.version;
-        let (mut next, mut bytes) = (folded_version, stored.tail.len());
+        let applied_version = stored.head.version;
+        let (mut next, mut bytes) = (applied_version, stored.tail.len());
         for entry in wallet_entries.entries() {
             let (entry, raw) = entry?;
-            if entry.version <= folded_version {
+            if entry.version <= applied_version {
                 continue;
             }
             if entry.version != next.saturating_add(1) {
@@ -149,15 +146,15 @@ impl Pending {
             next = entry.version;
             bytes = bytes.saturating_add(entry::pushed_bytes(raw));
             if let Some(hash) = entry.hash {
-                fresh.push(Key {
+                new.push(Key {
                     hash,
                     version: entry.version,
                 });
             }
         }
         let new = wallet_entries.entries().filter(|entry| {
-            let is_folded = |(entry, _): &(Entry<'_>, _)| entry.version <= folded_version;
-            !entry.as_ref().is_ok_and(is_folded)
+            let is_applied = |(entry, _): &(Entry<'_>, _)| entry.version <= applied_version;
+            !entry.as_ref().is_ok_and(is_applied)
         });
         if bytes <= store.tuning.tail_bytes {
             stored
@@ -187,7 +184,7 @@ impl Pending {
     /// Writes runs, parts and the list of what they replace, then the record. Its pages must be written.
     pub(super) fn finish(
         self,
-        tools: &FoldContext<'_>,
+        tools: &CheckpointContext<'_>,
         slices: &mut Slices,
     ) -> Result<Option<List>, Error> {
         let store = tools.store();
@@ -195,11 +192,11 @@ impl Pending {
             key,
             mut stored,
             before,
-            fresh,
+            new,
             snapshot,
         } = self;
         let slot = tools.slots.awake(&key);
-        let recent = slot.as_ref().map(|slot| slot.recent(before, &fresh));
+        let recent = slot.as_ref().map(|slot| slot.recent(before, &new));
         let (unindexed, mut replaced) = index(tools, key, &mut stored, recent)?;
         let parts = match snapshot.filter(|snapshot| snapshot.last <= tools.durable()) {
             Some(Snapshot { bytes, version, .. }) => {
@@ -264,7 +261,7 @@ fn replayed(
 /// in no run afterwards (empty if no awake wallet needs them), and the runs that were merged away.
 /// `awake`: the unindexed keys that the awake wallet's slot has, if it has them.
 fn index(
-    tools: &FoldContext<'_>,
+    tools: &CheckpointContext<'_>,
     key: WalletKey,
     stored: &mut WalletRecord,
     awake: Option<Option<Vec<Key>>>,

@@ -8,7 +8,6 @@ use crate::{
     format::{decode_document, encode_document},
 };
 
-/// Stores a document in place of its former version.
 pub(super) fn put(store: &Store, document: &Document) -> Result<(), Error> {
     let (kind, id) = document.address();
     let key = [[kind].as_slice(), &id.to_be_bytes()].concat();

@@ -1,15 +1,15 @@
-//! Folding in the background: takes durable frames, has them folded into stored state, makes that
-//! durable, and only then drops them. A crash between any two steps is repaired by folding again.
+//! Checkpoints in the background: takes durable frames, applies them to the stored books, makes that
+//! durable, and only then drops them. A crash between any two steps is repaired by applying again.
 
 use std::{sync::Arc, thread, time::Duration};
 
 use super::{
-    FoldedState, NoAwakeWallets,
+    AppliedState, NoAwakeWallets,
     copied::Mark,
     disk::DiskBooks,
     events::Events,
     retention::{Forgettable, OldFrame, Retention},
-    retire::FoldReport,
+    retire::CheckpointReport,
 };
 use crate::{
     contract::Awake,
@@ -18,18 +18,18 @@ use crate::{
     log::{
         database::Database,
         lock::Directory,
-        progress::UnfoldedFrame,
+        progress::PendingFrame,
         recovery::{self, read_meta, write_meta},
         shared::{Disk, Shared},
         watermark::Watermark,
     },
     options::{Options, Step},
     sled_error::caught,
-    usage::fresh::{FoldEnd, FreshSales},
+    usage::pending::{CheckpointEnd, PendingSales},
 };
 
-/// Pause after the frames to fold could not be read.
-const READ_AGAIN_AFTER: Duration = Duration::from_millis(250);
+/// Pause after the frames to apply could not be read.
+const READ_BACKOFF: Duration = Duration::from_millis(250);
 
 /// Runs the checkpoint thread until the journal stops.
 pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
@@ -37,8 +37,8 @@ pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
     let mut events = Events::default();
     let durable = || Ticket(shared.progress.durable());
     loop {
-        // With something to merge, there is always something to do between folds.
-        let wait = books.folded.is_idle() && books.retention.is_idle();
+        // With something to merge, there is always something to do between checkpoints.
+        let wait = books.applied.is_idle() && books.retention.is_idle();
         let interval = options.checkpoint_interval;
         let Some(frames) = shared.progress.next(options.checkpoint, interval, wait) else {
             return Ok(());
@@ -55,40 +55,40 @@ pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
                 None => &NoAwakeWallets,
             };
             let sales = &shared.sales;
-            let folded = fold(options, books, rest, &mut events, awake, &durable, sales);
-            let (folded, report) = match folded {
-                Ok(folded) => folded,
+            let applied = checkpoint(options, books, rest, &mut events, awake, &durable, sales);
+            let (applied, report) = match applied {
+                Ok(applied) => applied,
                 // Nothing was written: its frames are read before.
                 Err(Error::Unreachable(_)) => {
-                    thread::sleep(READ_AGAIN_AFTER);
+                    thread::sleep(READ_BACKOFF);
                     break;
                 }
                 Err(error) => return Err(error),
             };
-            let old = rest.iter().take(folded).map(old_frame);
+            let old = rest.iter().take(applied).map(old_frame);
             if let Some(report) = books.retention.take_over(report, old.clone()) {
                 forget(options, books, report)?;
                 drop_frames(options, books, old)?;
             }
             if shared.failed() {
-                // A log that failed meanwhile must not report these frames as folded.
+                // A log that has failed must not report these frames as applied.
                 break;
             }
-            let (now, later) = rest.split_at_checked(folded).unwrap_or((rest, &[]));
+            let (now, later) = rest.split_at_checked(applied).unwrap_or((rest, &[]));
             let ticket = now.last().map_or(0, |frame| frame.ticket);
-            shared.progress.made_folded(now);
-            shared.fresh.folded(ticket);
-            shared.sales.folded(ticket);
+            shared.progress.made_applied(now);
+            shared.overlay.applied(ticket);
+            shared.sales.applied(ticket);
             let lsn = now.last().map_or(0, |frame| frame.place.lsn);
-            shared.project_events.folded(lsn);
+            shared.project_events.applied(lsn);
             rest = later;
         }
     }
 }
 
-/// Merges a slice between folds. What the merge replaced is removed once it is durable.
+/// Merges a slice between checkpoints. What the merge replaced is removed once it is durable.
 fn merge_some(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
-    if let Some(report) = books.folded.merge_some()? {
+    if let Some(report) = books.applied.merge_some()? {
         flush(&shared.options, books)?;
         if let Some(report) = books.retention.take_over(report, std::iter::empty()) {
             forget(&shared.options, books, report)?;
@@ -97,8 +97,7 @@ fn merge_some(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
     Ok(())
 }
 
-/// Looks after backups between two folds: begins or ends a copy, and removes some of what the last
-/// one held back.
+/// Looks after backups between two checkpoints: begins or ends a copy, and removes some of what the last one held back.
 fn serve_backups(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
     books.retention.end_overdue(shared.space.low());
     if let Some(Forgettable { reports, frames }) = books.retention.forgettable() {
@@ -109,24 +108,24 @@ fn serve_backups(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
     }
     if books.retention.is_asked() {
         books.retention.begin(Mark {
-            folded: read_meta(&books.disk.database.sled)?,
-            fold: books.folded.last_number()?,
+            applied: read_meta(&books.disk.database.sled)?,
+            checkpoint: books.applied.last_number()?,
         });
     }
     Ok(())
 }
 
-fn old_frame(frame: &UnfoldedFrame) -> OldFrame {
+fn old_frame(frame: &PendingFrame) -> OldFrame {
     (frame.place.lsn, frame.length)
 }
 
-/// Removes what a fold replaced. Only after it is durable.
-fn forget(options: &Options, books: &DiskBooks, report: FoldReport) -> Result<(), Error> {
+/// Removes what a checkpoint replaced. Only after it is durable.
+fn forget(options: &Options, books: &DiskBooks, report: CheckpointReport) -> Result<(), Error> {
     options.before(Step::Forget)?;
-    books.folded.forget(report)
+    books.applied.forget(report)
 }
 
-/// Drops folded frames. Only after the fold is durable.
+/// Drops applied frames. Only after the checkpoint is durable.
 fn drop_frames(
     options: &Options,
     books: &DiskBooks,
@@ -142,13 +141,13 @@ fn drop_frames(
 /// Makes what was written to the books durable.
 fn flush(options: &Options, books: &DiskBooks) -> Result<(), Error> {
     let database = &books.disk.database;
-    options.before(Step::FlushFold)?;
+    options.before(Step::FlushCheckpoint)?;
     database.flush("making a checkpoint durable")?;
-    options.before(Step::SyncFold)?;
+    options.before(Step::SyncCheckpoint)?;
     database.sync("syncing a checkpoint")
 }
 
-/// Checks the log, repairs what a crash left, folds what was not folded, and says where it stands.
+/// Checks the log, repairs what a crash left, applies what was not applied, and says how far the log goes.
 pub(crate) fn recover(
     options: &Options,
     directory: Directory,
@@ -157,22 +156,22 @@ pub(crate) fn recover(
     frames: Arc<dyn Frames>,
 ) -> Result<(DiskBooks, FramePosition), Error> {
     let Database { sled, .. } = &database;
-    let (folded, scan) = caught(|| {
-        let folded = read_meta(sled)?;
+    let (applied, scan) = caught(|| {
+        let applied = read_meta(sled)?;
         let scan = match frames.shared() {
-            None => recovery::scan(&*frames, folded, watermark.place())?,
-            // Whoever follows a log reads it piece by piece, and has compared what it was told with what is there.
-            Some(_) => recovery::Scan::nothing_behind(folded),
+            None => recovery::scan(&*frames, applied, watermark.place())?,
+            // A process that follows a log reads it in pieces, and has compared its watermark with what is there.
+            Some(_) => recovery::Scan::nothing_behind(applied),
         };
         recovery::repair(sled, &*frames, &scan)?;
-        let folded = FoldedState::open(sled, options.filter_bytes)?;
-        Ok((folded, scan))
+        let applied = AppliedState::open(sled, options.filter_bytes)?;
+        Ok((applied, scan))
     })?;
     tracing::info!(
         log.lsn = scan.head.lsn,
-        log.folded_lsn = scan.folded.lsn,
-        log.unfolded_frames = scan.frames.len(),
-        "The log is whole"
+        log.applied_lsn = scan.applied.lsn,
+        log.pending_frames = scan.frames.len(),
+        "The log is consistent"
     );
     let disk = Arc::new(Disk {
         database,
@@ -180,11 +179,11 @@ pub(crate) fn recover(
         directory,
     });
     let books = DiskBooks {
-        folded,
+        applied,
         retention: Retention::default(),
         disk,
     };
-    if let Err(error) = caught(|| fold_recovered(options, &books, &scan.frames)) {
+    if let Err(error) = caught(|| checkpoint_recovered(options, &books, &scan.frames)) {
         // As with any failed write: sled is not dropped, for that would write once more.
         std::mem::forget(books.disk.database.sled.clone());
         return Err(error);
@@ -192,53 +191,53 @@ pub(crate) fn recover(
     Ok((books, scan.head))
 }
 
-/// Folds all recovered frames, before anything is served.
-fn fold_recovered(
+/// Applies all recovered frames, before anything is served.
+fn checkpoint_recovered(
     options: &Options,
     books: &DiskBooks,
-    frames: &[UnfoldedFrame],
+    frames: &[PendingFrame],
 ) -> Result<(), Error> {
     let mut events = Events::default();
     let mut rest = frames;
     while !rest.is_empty() {
-        let (folded, report) = fold(
+        let (applied, report) = checkpoint(
             options,
             books,
             rest,
             &mut events,
             &NoAwakeWallets,
             &Ticket::default,
-            &FreshSales::default(),
+            &PendingSales::default(),
         )?;
         forget(options, books, report)?;
-        drop_frames(options, books, rest.iter().take(folded).map(old_frame))?;
-        rest = rest.get(folded..).unwrap_or_default();
+        drop_frames(options, books, rest.iter().take(applied).map(old_frame))?;
+        rest = rest.get(applied..).unwrap_or_default();
     }
     Ok(())
 }
 
-/// Folds these frames, or as many as are read into memory at a time. Returns how many, and what the
-/// fold replaced.
-fn fold(
+/// Applies these frames, or as many as are read into memory at a time. Returns how many, and what the
+/// checkpoint replaced.
+fn checkpoint(
     options: &Options,
     books: &DiskBooks,
-    frames: &[UnfoldedFrame],
+    frames: &[PendingFrame],
     events: &mut Events,
     awake: &dyn Awake,
     durable: &dyn Fn() -> Ticket,
-    sales: &FreshSales,
-) -> Result<(usize, FoldReport), Error> {
+    sales: &PendingSales,
+) -> Result<(usize, CheckpointReport), Error> {
     events.clear();
     let count = read(options, books, frames, events)?;
     let frames = frames.get(..count).unwrap_or(frames);
     if let Some(last) = frames.last() {
-        sales.begin_fold(FoldEnd {
+        sales.begin_checkpoint(CheckpointEnd {
             lsn: last.place.lsn,
             ticket: last.ticket,
         });
     }
-    options.before(Step::Fold)?;
-    let report = books.folded.fold(events, awake, durable)?;
+    options.before(Step::Checkpoint)?;
+    let report = books.applied.checkpoint(events, awake, durable)?;
     if let Some(last) = frames.last() {
         options.before(Step::WriteMeta)?;
         write_meta(&books.disk.database.sled, &last.place)?;
@@ -252,21 +251,21 @@ fn fold(
 fn read(
     options: &Options,
     books: &DiskBooks,
-    frames: &[UnfoldedFrame],
+    frames: &[PendingFrame],
     events: &mut Events,
 ) -> Result<usize, Error> {
     let mut count = 0_usize;
     let enough = usize::try_from(options.checkpoint.bytes).unwrap_or(usize::MAX);
-    for unfolded in frames {
+    for pending in frames {
         if count > 0 && events.bytes() >= enough {
             break;
         }
         count = count.saturating_add(1);
-        if let Some(frame) = &unfolded.frame {
+        if let Some(frame) = &pending.frame {
             events.push(Arc::clone(frame))?;
             continue;
         }
-        events.push(read_behind(&*books.disk.frames, unfolded.before)?)?;
+        events.push(read_behind(&*books.disk.frames, pending.before)?)?;
     }
     Ok(count)
 }

@@ -1,11 +1,11 @@
-//! Reads the books as records, to copy them while folding goes on, and writes them back. A copy is fuzzy: what is
-//! read later may be of a later fold. The frames after its mark make it consistent, because folding them again
+//! Reads the books as records, to copy them while checkpoints go on, and writes them back. A copy is fuzzy: what is
+//! read later may be of a later checkpoint. The frames after its mark make it consistent, because applying them again
 //! changes nothing that a record already has. For that to hold:
 //!
 //! - Wallets come first, and then what their records refer to: it was written before them, never changes, and is
-//!   not forgotten while a copy is made. No copied record refers to what later folds write: that is left out, or,
+//!   not forgotten while a copy is made. No copied record refers to what later checkpoints write: that is left out, or,
 //!   where it is copied all the same, removed when the copy is opened, as after a crash.
-//! - Look-ups are read entry by entry, in order: pages split and merge meanwhile.
+//! - Look-ups are read entry by entry, in order: pages may split and merge in between.
 //! - project events after the mark are left out: a page of an early moment beside one of a later moment would
 //!   hide those in between.
 //! - The features that usage counts separately (`255` in their key) come after the counts of their product.
@@ -35,7 +35,7 @@ pub(crate) enum Section {
     Directory,
     Index,
     Filters,
-    /// Lists of what folds replaced.
+    /// Lists of what checkpoints replaced.
     Lists,
     LookUp(LookUp),
     Catalog,
@@ -47,19 +47,15 @@ pub(crate) enum Section {
 /// Where the books stood when a copy began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// The last folded frame.
-    pub(crate) folded: FramePosition,
-    /// The last fold.
-    pub(crate) fold: u64,
+    pub(crate) applied: FramePosition,
+    pub(crate) checkpoint: u64,
 }
 
-/// How far a copy goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopyBounds {
-    /// Where the books stood when the copy began.
     pub(crate) mark: Mark,
-    /// The last fold by the time the wallets are copied: no copied record refers to a later one's work.
-    pub(crate) last_fold: u64,
+    /// The last checkpoint by the time the wallets are copied: no copied record refers to a later one's work.
+    pub(crate) last_checkpoint: u64,
 }
 
 /// A copied record: its key and its value.
@@ -82,7 +78,6 @@ impl Section {
         own.into_iter().chain(look_ups).chain(rest)
     }
 
-    /// The section's name in a manifest.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Wallets => "wallets",
@@ -111,20 +106,21 @@ impl Section {
             Self::LookUp(look_up) => {
                 let first = LookUpRange::From(vec![0; look_up.declared().key].into());
                 let mut taken = Ok(());
-                store.look_up(look_up).stretch(&first, &mut |key, value| {
+                store.look_up(look_up).range(&first, &mut |key, value| {
                     taken = take(key, value);
                     taken.is_ok()
                 })?;
                 taken
             }
             Self::ProjectEvents => {
-                project_events::each_up_to(store, last_of(extent.mark.folded.lsn), take)
+                project_events::each_up_to(store, last_of(extent.mark.applied.lsn), take)
             }
             Self::Lists => retire::each_list(store, take),
             _ => {
                 for record in self.tree(store)? {
                     let (key, value) = record.map_err(io)?;
-                    if self.is_by_fold() && retire::read_key(&key)?.0 > extent.last_fold {
+                    if self.is_by_checkpoint() && retire::read_key(&key)?.0 > extent.last_checkpoint
+                    {
                         break;
                     }
                     take(&key, &value)?;
@@ -152,7 +148,8 @@ impl Section {
             Self::Directory => put_blocks(store, records),
             Self::Lists => {
                 let mut records = records.iter();
-                records.try_for_each(|(key, value)| store.writes.put(&store.folds, *key, *value))
+                records
+                    .try_for_each(|(key, value)| store.writes.put(&store.checkpoints, *key, *value))
             }
             _ => {
                 let tree = self.tree(store)?;
@@ -162,8 +159,8 @@ impl Section {
         }
     }
 
-    /// Whether its keys begin with the fold that wrote them.
-    const fn is_by_fold(self) -> bool {
+    /// Whether its keys begin with the checkpoint that wrote them.
+    const fn is_by_checkpoint(self) -> bool {
         matches!(
             self,
             Self::Pages | Self::Parts | Self::Index | Self::Filters
@@ -189,13 +186,13 @@ impl Section {
     }
 }
 
-/// Sets up to which fold the books are complete: opening checks what later ones left.
-pub(crate) fn set_last_fold(store: &Store, fold: u64) -> Result<(), Error> {
-    retire::set_last_number(store, fold)
+/// Sets up to which checkpoint the books are complete: opening checks what later ones left.
+pub(crate) fn set_last_checkpoint(store: &Store, checkpoint: u64) -> Result<(), Error> {
+    retire::set_last_number(store, checkpoint)
 }
 
-/// Writes the directory blocks that a wallet's record leads to. The others are of later folds, and would be in the
-/// way of those that folding again makes, whose spills may begin elsewhere.
+/// Writes the directory blocks that a wallet's record leads to. The others are of later checkpoints, and would be in the
+/// way of those that a repeated checkpoint makes, whose spills may begin elsewhere.
 fn put_blocks(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
     let mut inline: Option<(WalletKey, u64)> = None;
     for (key, value) in records {
@@ -224,7 +221,7 @@ fn put_project_events(store: &Store, records: &[RawRecord<'_>]) -> Result<(), Er
     for of_one in all.chunk_by(|(one, _), (other, _)| one == other) {
         let project: Option<ProjectId> = of_one.first().map(|(project, _)| *project);
         if let Some(project) = project {
-            project_events::add(store, project, of_one.iter().map(|(_, lies)| *lies))?;
+            project_events::add(store, project, of_one.iter().map(|(_, bytes)| *bytes))?;
         }
     }
     Ok(())

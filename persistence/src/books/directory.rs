@@ -1,4 +1,4 @@
-//! The directory says in which fold's pages an entry is. The newest spills are in the wallet's own record, older ones
+//! The directory says in which checkpoint's pages an entry is. The newest spills are in the wallet's own record, older ones
 //! in blocks, so that a wallet with millions of entries still has a small record.
 
 use domain::id::WalletKey;
@@ -34,8 +34,8 @@ pub(super) fn find(
     Ok(among(&spills, version))
 }
 
-/// The first version that no block covers. Blocks from there on were left by a fold that was
-/// interrupted: they are never read, and the fold that fills them again replaces them.
+/// The first version that no block covers. Blocks from there on were left by a checkpoint that was
+/// interrupted: they are never read, and the checkpoint that fills them again replaces them.
 pub(super) fn first_inline(head: &Head) -> u64 {
     head.spills
         .first()
@@ -47,7 +47,7 @@ fn among(spills: &[Spill], version: u64) -> Option<Spill> {
     spills.get(after.checked_sub(1)?).copied()
 }
 
-/// Adds this fold's spill, and moves all inline ones to a block once they are many.
+/// Adds this checkpoint's spill, and moves all inline ones to a block once they are many.
 pub(super) fn push(
     store: &Store,
     wallet: &WalletKey,
@@ -65,7 +65,6 @@ pub(super) fn push(
     Ok(())
 }
 
-/// The stored blocks of a wallet.
 pub(super) fn blocks(
     store: &Store,
     wallet: &WalletKey,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{FoldedState, retention::Retention};
+use super::{AppliedState, retention::Retention};
 use crate::log::shared::Disk;
 
 /// The books of an open data directory.
 pub(crate) struct DiskBooks {
-    pub(crate) folded: FoldedState,
-    /// What folds do not forget while a backup is made.
+    pub(crate) applied: AppliedState,
+    /// What checkpoints do not forget while a backup is made.
     pub(crate) retention: Retention,
     // Last, so that the directory is free only after everything else is.
     pub(crate) disk: Arc<Disk>,

@@ -1,5 +1,5 @@
-//! What a fold is made from: frames as they were written, and where each wallet's entries are in
-//! them. Nothing is copied and nothing decoded: a fold moves entries from frames to pages.
+//! What a checkpoint is made from: frames as they were written, and where each wallet's entries are in
+//! them. Nothing is copied and nothing decoded: a checkpoint moves entries from frames to pages.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -40,14 +40,13 @@ struct EventPosition {
     length: u16,
 }
 
-/// A project event's number and its encoded bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventBytes<'a> {
     pub(crate) number: EventNumber,
     pub(crate) bytes: &'a [u8],
 }
 
-/// The events of a fold. Filled in log order, then read by wallet; reused for the next fold.
+/// The events of a checkpoint. Filled in log order, then read by wallet; reused for the next checkpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     frames: Vec<Arc<[u8]>>,
@@ -78,12 +77,10 @@ impl Events {
         self.usage.clear();
     }
 
-    /// Bytes of the frames.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Adds the events of the next frame.
     pub(crate) fn push(&mut self, frame: Arc<[u8]>) -> Result<(), Error> {
         let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         self.bytes = self.bytes.saturating_add(frame.len());
@@ -143,8 +140,7 @@ impl Events {
         Ok(())
     }
 
-    /// Brings wallets in order, each one's entries in log order: sled takes sorted keys three times as
-    /// fast.
+    /// Brings wallets in order, each one's entries in log order: sled takes sorted keys three times as fast.
     pub(crate) fn sort(&mut self) {
         self.places.sort_unstable();
         self.event_positions.sort_unstable();
@@ -159,11 +155,11 @@ impl Events {
             .chunk_by(|one, other| one.project == other.project);
         groups.filter_map(|places| {
             let project = places.first()?.project;
-            let lies = |place: &EventPosition| EventBytes {
+            let bytes_at = |place: &EventPosition| EventBytes {
                 number: place.number,
                 bytes: bytes_at(&self.frames, place.frame, place.start, place.length),
             };
-            Some((project, places.iter().map(lies)))
+            Some((project, places.iter().map(bytes_at)))
         })
     }
 
@@ -201,7 +197,6 @@ impl Events {
     }
 }
 
-/// An item's offset in its frame, and its length.
 fn place(frame: *const u8, item: &[u8]) -> Result<(u16, u16), Error> {
     let start = item.as_ptr().addr().wrapping_sub(frame.addr());
     let place = u16::try_from(start).ok().zip(item.len().try_into().ok());
@@ -217,7 +212,6 @@ fn bytes_at(frames: &[Arc<[u8]>], frame: u32, start: u16, length: u16) -> &[u8] 
         .unwrap_or_default()
 }
 
-/// One wallet's entries in a fold.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WalletEntries<'a> {
     frames: &'a [Arc<[u8]>],

@@ -1,7 +1,6 @@
-//! State folded from the log: wallets with their histories, look-ups and the catalog. Folding the
-//! same events again, all or some, grouped in whatever way, changes nothing; a fold that was
-//! interrupted anywhere is repaired by folding again. It flushes nothing: the caller decides when a
-//! fold is durable.
+//! State made from the log: wallets with their histories, look-ups and the catalog. Applying the same events again, all
+//! or some, grouped in any way, changes nothing; a checkpoint that was interrupted anywhere is repaired by applying
+//! again. It flushes nothing: the caller decides when a checkpoint is durable.
 
 mod apply;
 mod catalog;
@@ -51,10 +50,10 @@ use domain::{
 use parking_lot::Mutex;
 
 use self::{
-    apply::{FoldContext, Pending},
+    apply::{CheckpointContext, Pending},
     events::Events,
     pages::Writer,
-    retire::FoldReport,
+    retire::CheckpointReport,
     slices::Slices,
     slot::{Slot, Slots},
     store::{Store, damaged, io},
@@ -66,19 +65,18 @@ use crate::{
     log::project_events::NumberedEvent,
     lookups::{AllChanges, EachEntry, LookUp, LookUpRange, Value},
     tuning::Tuning,
-    usage::{Interval, fresh::StoredPeriod},
+    usage::{Interval, pending::StoredPeriod},
 };
 
 /// Wallets whose records are written together, after their entries: so many snapshots and index
-/// pages are in memory at once, however many wallets a fold has.
+/// pages are in memory at once, however many wallets a checkpoint has.
 const WALLETS_AT_ONCE: usize = 1024;
 
-/// The folded state.
-pub(crate) struct FoldedState {
+pub(crate) struct AppliedState {
     slots: Arc<Slots>,
-    /// The last fold number given out. Every fold takes a new one, also after one that failed.
+    /// The last checkpoint number given out. Every checkpoint takes a new one, also after one that failed.
     last: AtomicU64,
-    /// Merges of index runs between folds.
+    /// Merges of index runs between checkpoints.
     slices: Mutex<Slices>,
 }
 
@@ -89,8 +87,8 @@ impl Awake for NoAwakeWallets {
     fn show(&self, _: &WalletKey, _: &mut dyn FnMut(&Wallet, Ticket)) {}
 }
 
-impl FoldedState {
-    /// Opens the state, and tidies up after a fold that was interrupted.
+impl AppliedState {
+    /// Opens the state, and tidies up after a checkpoint that was interrupted.
     pub(crate) fn open(db: &sled::Db, filter_bytes: usize) -> Result<Self, Error> {
         let tuning = Tuning {
             filter_bytes,
@@ -115,14 +113,14 @@ impl FoldedState {
     }
 
     /// Writes the state after these events; those that it has already are skipped.
-    pub(crate) fn fold(
+    pub(crate) fn checkpoint(
         &self,
         events: &mut Events,
         awake: &dyn Awake,
         durable: &dyn Fn() -> Ticket,
-    ) -> Result<FoldReport, Error> {
-        let mut report = FoldReport { lists: Vec::new() };
-        let tools = FoldContext {
+    ) -> Result<CheckpointReport, Error> {
+        let mut report = CheckpointReport { lists: Vec::new() };
+        let tools = CheckpointContext {
             slots: &self.slots,
             number: self.take_number()?,
             awake,
@@ -175,40 +173,38 @@ impl FoldedState {
     fn take_number(&self) -> Result<u64, Error> {
         let last = self.last.fetch_add(1, Ordering::AcqRel);
         last.checked_add(1)
-            .ok_or_else(|| damaged("there were too many folds".into()))
+            .ok_or_else(|| damaged("there were too many checkpoints".into()))
     }
 
-    /// The number of the last fold that ended.
     pub(crate) fn last_number(&self) -> Result<u64, Error> {
         retire::last_number(self.store())
     }
 
-    /// The largest number that a fold or a merge has by now.
+    /// The largest number that a checkpoint or a merge has by now.
     pub(crate) fn number(&self) -> u64 {
         self.last.load(Ordering::Acquire)
     }
 
-    /// Whether there is nothing to merge between folds.
+    /// Whether there is nothing to merge between checkpoints.
     pub(crate) fn is_idle(&self) -> bool {
         self.slices.lock().is_idle()
     }
 
-    /// Does a slice of a merge between folds. Returns what the merge replaced, if it ended.
-    pub(crate) fn merge_some(&self) -> Result<Option<FoldReport>, Error> {
+    /// Does a slice of a merge between checkpoints. Returns what the merge replaced, if it ended.
+    pub(crate) fn merge_some(&self) -> Result<Option<CheckpointReport>, Error> {
         let mut slices = self.slices.lock();
         let list = slices.work(&self.slots, || self.take_number())?;
-        Ok(list.map(|list| FoldReport { lists: vec![list] }))
+        Ok(list.map(|list| CheckpointReport { lists: vec![list] }))
     }
 
-    /// Removes what a fold replaced. Only after it is durable.
-    pub(crate) fn forget(&self, report: FoldReport) -> Result<(), Error> {
+    /// Removes what a checkpoint replaced. Only after it is durable.
+    pub(crate) fn forget(&self, report: CheckpointReport) -> Result<(), Error> {
         report
             .lists
             .iter()
             .try_for_each(|list| list.complete(self.store()))
     }
 
-    /// Loads a stored wallet.
     pub(crate) fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         let slot = self.slots.wake(key);
         let wallet = self.read(key, &slot)?;
@@ -218,7 +214,7 @@ impl FoldedState {
         }))
     }
 
-    /// At most `limit` wallets after `after`, as they were when they were last folded.
+    /// At most `limit` wallets after `after`, as they were when they were last applied.
     pub(crate) fn wallets_after(
         &self,
         after: Option<&WalletKey>,
@@ -235,14 +231,14 @@ impl FoldedState {
             let key = key.first_chunk().map(|key| WalletKey(*key));
             let key = key.ok_or_else(|| damaged("a wallet is stored under a short key".into()))?;
             if after != Some(&key) {
-                wallets.extend(self.read_folded(&key)?);
+                wallets.extend(self.read_applied(&key)?);
             }
         }
         Ok(wallets)
     }
 
-    /// Reads a wallet. A fold may replace what the record names meanwhile: then the newer record is read.
-    fn read_folded(&self, key: &WalletKey) -> Result<Option<Wallet>, Error> {
+    /// Reads a wallet. A checkpoint may replace what the record names: then the newer record is read.
+    fn read_applied(&self, key: &WalletKey) -> Result<Option<Wallet>, Error> {
         let mut version_read = 0;
         loop {
             let Some(record) = WalletRecord::read(self.store(), key)? else {
@@ -260,8 +256,8 @@ impl FoldedState {
         }
     }
 
-    /// Reads a wallet and publishes its record to the slot. A fold may replace what the record
-    /// names meanwhile: then the newer record is read.
+    /// Reads a wallet and publishes its record to the slot. A checkpoint may replace what the record
+    /// names: then the newer record is read.
     fn read(&self, key: &WalletKey, slot: &Slot) -> Result<Option<Wallet>, Error> {
         let mut version_read = 0;
         loop {
@@ -283,12 +279,10 @@ impl FoldedState {
         }
     }
 
-    /// The history of a wallet that has nothing stored yet.
     pub(crate) fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
         self.slots.wake(key)
     }
 
-    /// All catalog documents.
     pub(crate) fn documents(&self) -> Result<Vec<Document>, Error> {
         catalog::documents(self.store())
     }
@@ -308,7 +302,7 @@ impl FoldedState {
         project_events::after(self.store(), project, after, limit)
     }
 
-    /// Usage of a product within a stretch of time, with the last frame that each record counts.
+    /// Usage of a product within a range of time, with the last frame that each record counts.
     pub(crate) fn usage(
         &self,
         product: ProductId,
@@ -327,22 +321,21 @@ impl FoldedState {
         usage::kept_after(self.store(), product, interval)
     }
 
-    /// Calls `each` with entries of a look-up, in the stretch's order, until it returns false.
-    pub(crate) fn stretch(
+    /// Calls `each` with entries of a look-up, in the range's order, until it returns false.
+    pub(crate) fn range(
         &self,
         look_up: LookUp,
-        stretch: &LookUpRange,
+        range: &LookUpRange,
         each: &mut EachEntry<'_>,
     ) -> Result<(), Error> {
-        self.store().look_up(look_up).stretch(stretch, each)
+        self.store().look_up(look_up).range(range, each)
     }
 
-    /// The value that a look-up has under a key.
     pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
         self.store().look_up(look_up).get(key)
     }
 
-    /// Passes every wallet and its records to `reader`. Nothing may be folded meanwhile.
+    /// Passes every wallet and its records to `reader`. Nothing may be applied until it returns.
     pub(crate) fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
         read_all::read_all(self.store(), reader)
     }

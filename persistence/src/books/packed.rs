@@ -31,7 +31,6 @@ pub(super) struct Packed<const K: usize, const V: usize> {
 /// A page, or an empty one where the first one would be.
 struct Page<const K: usize, const V: usize> {
     fence: [u8; K],
-    /// The next page's fence.
     next: Option<[u8; K]>,
     entries: Vec<PackedEntry<K, V>>,
 }
@@ -45,7 +44,6 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         }
     }
 
-    /// The value under this key.
     pub(super) fn value(&self, key: &[u8; K]) -> Result<Option<[u8; V]>, Error> {
         let _turn = self.turn.read();
         let Some((_, bytes)) = self.stored(key)? else {
@@ -113,7 +111,6 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         Ok(())
     }
 
-    /// The stored page that this key belongs to.
     fn stored(&self, key: &[u8; K]) -> Result<Option<(sled::IVec, sled::IVec)>, Error> {
         let page = self.tree.range(..=key.as_slice()).next_back();
         page.transpose().map_err(io)
@@ -187,7 +184,6 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         writes.remove(&self.tree, page.fence)
     }
 
-    /// The page before this fence, as it is stored.
     #[expect(clippy::type_complexity, reason = "a fence and its entries")]
     fn before(&self, fence: &[u8; K]) -> Result<Option<([u8; K], Vec<PackedEntry<K, V>>)>, Error> {
         let page = self.tree.get_lt(fence).map_err(io)?;

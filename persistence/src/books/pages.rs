@@ -1,9 +1,9 @@
-//! Ledger pages: wallets' entries as they are in the log, many to a sled value. A fold's pages are
-//! shared by its wallets, in the order of their keys, and keyed by the fold first, so that new ones
+//! Ledger pages: wallets' entries as they are in the log, many to a sled value. A checkpoint's pages are
+//! shared by its wallets, in the order of their keys, and keyed by the checkpoint first, so that new ones
 //! always go to the right edge of the tree. Written once, never changed, never removed.
 //!
 //! ```text
-//! key    fold, wallet and version of the page's first entry
+//! key    checkpoint, wallet and version of the page's first entry
 //! value  format, then for each wallet: [u8;16] key, u32 length, entries, each behind its length
 //! ```
 
@@ -23,7 +23,7 @@ use crate::{
     index::Key,
 };
 
-/// The key of a page: fold, wallet and version of its first entry.
+/// The key of a page: checkpoint, wallet and version of its first entry.
 pub(crate) fn page_key(number: u64, wallet: &WalletKey, version: u64) -> Vec<u8> {
     [
         number.to_be_bytes().as_slice(),
@@ -36,7 +36,6 @@ pub(crate) fn page_key(number: u64, wallet: &WalletKey, version: u64) -> Vec<u8>
 /// Bytes of the wallet's key and the length in front of its entries.
 const GROUP_BYTES: usize = 20;
 
-/// Writes the pages of one fold.
 pub(super) struct Writer<'a> {
     store: &'a Store,
     number: u64,
@@ -109,7 +108,6 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The wallets in a page, each with its entries.
 pub(super) fn groups(page: &[u8]) -> Result<Vec<(WalletKey, Entries<'_>)>, Error> {
     let mut groups = Vec::new();
     let mut rest = checked(page, "a ledger page")?;
@@ -129,7 +127,6 @@ fn split(bytes: &[u8]) -> Option<(WalletKey, &[u8], &[u8])> {
     Some((WalletKey(*wallet), entries, rest))
 }
 
-/// A wallet's entries in a page, if there are any.
 fn entries_in<'a>(page: &'a [u8], wallet: &WalletKey) -> Result<Entries<'a>, Error> {
     let mut rest = checked(page, "a ledger page")?;
     while !rest.is_empty() {
@@ -148,7 +145,6 @@ fn entries_in<'a>(page: &'a [u8], wallet: &WalletKey) -> Result<Entries<'a>, Err
 pub(crate) struct From(u64);
 
 impl From {
-    /// From the first entry after this version.
     pub(crate) const fn after(version: u64) -> Self {
         Self(version.saturating_add(1))
     }
@@ -281,7 +277,6 @@ fn page_at(
     Ok(own.map(|(_, page)| page))
 }
 
-/// One folded record.
 pub(crate) fn record(store: &Store, wallet: &WalletKey, version: u64) -> Result<Record, Error> {
     let stored = WalletRecord::read(store, wallet)?.ok_or_else(|| missing(wallet, version))?;
     let record = around(store, wallet, &stored, version, |entries| {
@@ -296,7 +291,7 @@ pub(crate) fn record(store: &Store, wallet: &WalletKey, version: u64) -> Result<
     record.flatten().ok_or_else(|| missing(wallet, version))
 }
 
-/// At most `limit` folded records with numbers below `seq`, the newest first.
+/// At most `limit` applied records with numbers below `seq`, the newest first.
 pub(crate) fn before(
     store: &Store,
     wallet: &WalletKey,

@@ -1,5 +1,5 @@
 //! Changes of a sorted set that are not in its pages yet, as PostgreSQL's GIN indexes have them. Keys come in any order,
-//! so that the changes of one fold are on nearly as many pages; those of many folds share their pages' rewrites.
+//! so that the changes of one checkpoint are on nearly as many pages; those of many checkpoints share their pages' rewrites.
 //!
 //! They are in memory, and in records that are written once and removed together:
 //!
@@ -33,7 +33,7 @@ pub(super) struct PendingList<const K: usize, const V: usize> {
     tree: sled::Tree,
     /// Bytes of a record, at most.
     record_bytes: usize,
-    /// Readers take what there is: it is copied if it changes meanwhile.
+    /// Readers take what there is: it is copied if it changes.
     changes: RwLock<Arc<Changes<K, V>>>,
     stored: Mutex<Stored>,
 }
@@ -65,7 +65,6 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
         })
     }
 
-    /// The change of this key, if there is one.
     pub(super) fn get(&self, key: &[u8; K]) -> Option<Option<[u8; V]>> {
         self.changes.read().get(key).copied()
     }
@@ -143,7 +142,6 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
 }
 
 impl Stored {
-    /// Counts a record of so many changes.
     const fn count<const K: usize, const V: usize>(&mut self, changes: usize) {
         let bytes = changes.saturating_mul(most::<K, V>());
         let bytes = bytes.saturating_add(RECORD_BYTES);

@@ -1,5 +1,5 @@
 //! Stored project events: in pages of one project each, in the order of their numbers, for thirty days
-//! after they were recorded, however long before that they happened. A fold adds to a project's
+//! after they were recorded, however long before that they happened. A checkpoint adds to a project's
 //! last page, and skips what that page already has.
 //!
 //! ```text
@@ -78,7 +78,7 @@ impl Page {
     }
 }
 
-/// Adds a fold's project events of one project, in the order of their numbers.
+/// Adds a checkpoint's project events of one project, in the order of their numbers.
 pub(super) fn add<'a>(
     store: &Store,
     project: ProjectId,
@@ -184,7 +184,6 @@ pub(super) fn each_up_to(
     Ok(())
 }
 
-/// The project and number in the key of a copied project event.
 pub(super) fn read_copied(key: &[u8]) -> Result<(ProjectId, EventNumber), Error> {
     Ok((project(key)?, first(key)?))
 }

@@ -1,6 +1,6 @@
-//! What folding would forget and a backup still needs: while a copy is being made, what folds replace and the frames
-//! that they folded stay on the disk. The checkpointer alone removes them; a copy only asks it, between two folds, to
-//! keep them, and releases them. A copy that takes too long, or a disk that fills up meanwhile, ends this: the copy
+//! What checkpoints would delete and a backup still needs: while a copy is being made, what checkpoints replace and the frames
+//! that they applied stay on the disk. The checkpointer alone removes them; a copy only asks it, between two checkpoints, to
+//! keep them, and releases them. A copy that takes too long, or a disk that fills up, ends this: the copy
 //! fails, the service goes on.
 
 use std::{
@@ -10,19 +10,19 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-use super::{copied::Mark, retire::FoldReport};
+use super::{copied::Mark, retire::CheckpointReport};
 use crate::{error::Error, log::progress::LogProgress};
 
 /// The longest that a copy may hold things back.
 const MAX_COPY_DURATION: Duration = Duration::from_secs(4 * 60 * 60);
 /// The most frames: sled keeps some 65 bytes of memory for each.
 const MAX_FRAMES: usize = 2_000_000;
-/// How long a copy may wait for the fold under way to end.
+/// How long a copy may wait for the checkpoint under way to end.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Frames that are dropped at a time once a copy is over, between folds.
+/// Frames that are dropped at a time once a copy is over, between checkpoints.
 const FRAMES_AT_ONCE: usize = 1024;
 
-/// A folded frame that was not dropped: its number and its bytes.
+/// A applied frame that was not dropped: its number and its bytes.
 pub(crate) type OldFrame = (u64, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,8 +31,10 @@ enum Phase {
     Nobody,
     /// A copy wants to begin.
     Asked,
-    /// A copy is being made.
-    Copying { mark: Mark, since: Instant },
+    Copying {
+        mark: Mark,
+        since: Instant,
+    },
 }
 
 #[derive(Default)]
@@ -40,7 +42,7 @@ struct State {
     phase: Phase,
     /// The number of copies so far, by which a hold knows whether it is the present one.
     turn: u64,
-    reports: Vec<FoldReport>,
+    reports: Vec<CheckpointReport>,
     frames: VecDeque<OldFrame>,
     bytes: u64,
 }
@@ -55,7 +57,7 @@ pub(crate) struct Retention {
 
 /// What no copy needs any more.
 pub(crate) struct Forgettable {
-    pub(crate) reports: Vec<FoldReport>,
+    pub(crate) reports: Vec<CheckpointReport>,
     pub(crate) frames: Vec<OldFrame>,
 }
 
@@ -96,7 +98,7 @@ impl Retention {
         state.phase == Phase::Asked && state.frames.is_empty() && state.reports.is_empty()
     }
 
-    /// Lets a waiting copy begin at this mark. To be called between two folds.
+    /// Lets a waiting copy begin at this mark. To be called between two checkpoints.
     pub(crate) fn begin(&self, mark: Mark) {
         let mut state = self.state.lock();
         if state.phase == Phase::Asked {
@@ -107,13 +109,12 @@ impl Retention {
         self.granted.notify_all();
     }
 
-    /// Keeps what a fold replaced, and its frames, while a copy is being made; otherwise returns
-    /// the report.
+    /// Keeps what a checkpoint replaced, and its frames, while a copy is being made; otherwise returns the report.
     pub(crate) fn take_over(
         &self,
-        report: FoldReport,
+        report: CheckpointReport,
         frames: impl Iterator<Item = OldFrame>,
-    ) -> Option<FoldReport> {
+    ) -> Option<CheckpointReport> {
         let mut state = self.state.lock();
         if !matches!(state.phase, Phase::Copying { .. }) {
             return Some(report);
@@ -224,27 +225,30 @@ mod tests {
                 while !retention.is_asked() {
                     thread::yield_now();
                 }
-                let folded = FramePosition::default();
-                retention.begin(Mark { folded, fold: 3 });
+                let applied = FramePosition::default();
+                retention.begin(Mark {
+                    applied,
+                    checkpoint: 3,
+                });
             });
             let hold = retention.ask(&progress).unwrap();
             granting.join().unwrap();
-            assert_eq!(hold.mark.fold, 3);
+            assert_eq!(hold.mark.checkpoint, 3);
             work(&hold);
         });
     }
 
-    fn fold(retention: &Retention, frames: &[OldFrame]) -> bool {
-        let report = retention.take_over(FoldReport::default(), frames.iter().copied());
+    fn checkpoint(retention: &Retention, frames: &[OldFrame]) -> bool {
+        let report = retention.take_over(CheckpointReport::default(), frames.iter().copied());
         report.is_some()
     }
 
     #[test]
-    fn what_folds_replace_is_kept_for_as_long_as_a_copy_is_made() {
+    fn what_checkpoints_replace_is_kept_for_as_long_as_a_copy_is_made() {
         let retention = Retention::default();
-        assert!(fold(&retention, &[(1, 10)]), "forgotten at once");
+        assert!(checkpoint(&retention, &[(1, 10)]), "forgotten at once");
         copying(&retention, |hold| {
-            assert!(!fold(&retention, &[(2, 10), (3, 5)]));
+            assert!(!checkpoint(&retention, &[(2, 10), (3, 5)]));
             retention.end_overdue(false);
             assert!(hold.check().is_ok() && retention.is_idle());
             assert!(retention.forgettable().is_none());
@@ -259,11 +263,11 @@ mod tests {
     fn a_full_disk_ends_the_copy_and_frees_what_was_kept() {
         let retention = Retention::default();
         copying(&retention, |hold| {
-            assert!(!fold(&retention, &[(2, 10)]));
+            assert!(!checkpoint(&retention, &[(2, 10)]));
             retention.end_overdue(true);
             assert!(hold.check().is_err());
             assert_eq!(retention.forgettable().unwrap().frames, [(2, 10)]);
-            assert!(fold(&retention, &[(3, 10)]), "forgotten at once");
+            assert!(checkpoint(&retention, &[(3, 10)]), "forgotten at once");
         });
         // And the next one is not taken for the one that ended.
         copying(&retention, |hold| assert!(hold.check().is_ok()));

@@ -1,5 +1,5 @@
-//! Removes what a fold replaced, and what an interrupted one left. Before a wallet's record changes, the runs and
-//! parts that it will no longer name are listed; they are removed once the fold is durable. A list that a crash left
+//! Removes what a checkpoint replaced, and what an interrupted one left. Before a wallet's record changes, the runs and
+//! parts that it will no longer name are listed; they are removed once the checkpoint is durable. A list that a crash left
 //! behind only proposes: what a wallet's record names is kept.
 
 use domain::id::WalletKey;
@@ -16,16 +16,15 @@ use crate::{
     index::run,
 };
 
-/// Something that a wallet's record named, by the number of the fold that wrote it.
+/// Something that a wallet's record named, by the number of the checkpoint that wrote it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum RetiredObject {
     /// A run of the index, with its filters.
     Run(u64),
-    /// The parts of a snapshot.
     Parts(u64),
 }
 
-/// What one wallet's fold replaced.
+/// What one wallet's checkpoint replaced.
 #[derive(Debug)]
 pub(super) struct List {
     number: u64,
@@ -33,14 +32,14 @@ pub(super) struct List {
     items: Vec<RetiredObject>,
 }
 
-/// What a fold replaced, to be removed once the fold is durable.
+/// What a checkpoint replaced, to be removed once the checkpoint is durable.
 #[derive(Debug, Default)]
-#[must_use = "what was replaced must be forgotten once the fold is durable"]
-pub(crate) struct FoldReport {
+#[must_use = "what was replaced must be forgotten once the checkpoint is durable"]
+pub(crate) struct CheckpointReport {
     pub(super) lists: Vec<List>,
 }
 
-/// Keys of the tree `folds`: the last fold's number, and lists.
+/// Keys of the tree `folds`: the last checkpoint's number, and lists.
 const NUMBER: [u8; 1] = [0];
 const LIST: u8 = 1;
 
@@ -61,7 +60,7 @@ pub(super) fn list(
     };
     store
         .writes
-        .put(&store.folds, list.key(), encode_value(&list.items)?)?;
+        .put(&store.checkpoints, list.key(), encode_value(&list.items)?)?;
     Ok(Some(list))
 }
 
@@ -97,26 +96,26 @@ impl List {
                 }
             }
         }
-        store.writes.remove(&store.folds, self.key())
+        store.writes.remove(&store.checkpoints, self.key())
     }
 }
 
-/// The number of the last fold that ended; 0 before the first.
+/// The number of the last checkpoint that ended; 0 before the first.
 pub(super) fn last_number(store: &Store) -> Result<u64, Error> {
-    let number = store.folds.get(NUMBER).map_err(io)?;
+    let number = store.checkpoints.get(NUMBER).map_err(io)?;
     number.map_or(Ok(0), |number| decode_value(&number))
 }
 
-/// Stores the number of the last fold that ended: a fold's last write.
+/// Stores the number of the last checkpoint that ended: a checkpoint's last write.
 pub(super) fn set_last_number(store: &Store, number: u64) -> Result<(), Error> {
     store
         .writes
-        .put(&store.folds, NUMBER, encode_value(&number)?)
+        .put(&store.checkpoints, NUMBER, encode_value(&number)?)
 }
 
 /// Calls `take` with every list, as it is stored.
 pub(super) fn each_list(store: &Store, take: &mut RecordSink<'_>) -> Result<(), Error> {
-    for list in store.folds.scan_prefix([LIST]) {
+    for list in store.checkpoints.scan_prefix([LIST]) {
         let (key, items) = list.map_err(io)?;
         take(&key, &items)?;
     }
@@ -125,7 +124,7 @@ pub(super) fn each_list(store: &Store, take: &mut RecordSink<'_>) -> Result<(), 
 
 /// Removes what a crash left listed, except what a wallet's record names.
 pub(super) fn complete_lists(store: &Store) -> Result<(), Error> {
-    for entry in store.folds.scan_prefix([LIST]) {
+    for entry in store.checkpoints.scan_prefix([LIST]) {
         let (key, items) = entry.map_err(io)?;
         let (number, wallet) = read_key(key.get(1..).unwrap_or_default())?;
         let record = WalletRecord::read(store, &wallet)?;
@@ -143,7 +142,6 @@ pub(super) fn complete_lists(store: &Store) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a record names a run or parts.
 fn names(record: &WalletRecord, item: RetiredObject) -> bool {
     match item {
         RetiredObject::Run(number) => record.head.runs.iter().any(|run| run.number == number),
@@ -154,7 +152,6 @@ fn names(record: &WalletRecord, item: RetiredObject) -> bool {
     }
 }
 
-/// The fold and the wallet that a key starts with.
 pub(super) fn read_key(key: &[u8]) -> Result<(u64, WalletKey), Error> {
     let number = key
         .first_chunk::<8>()
@@ -165,10 +162,10 @@ pub(super) fn read_key(key: &[u8]) -> Result<(u64, WalletKey), Error> {
         .ok_or_else(|| damaged("a stored key is too short".into()))
 }
 
-/// Removes what an interrupted fold wrote for wallets whose record it did not reach. Its numbers
+/// Removes what an interrupted checkpoint wrote for wallets whose record it did not reach. Its numbers
 /// are past `last`, at the right edge of each tree. Returns the largest number that is in use.
 ///
-/// What a record names must stay: the events behind it will be skipped when they are folded again.
+/// What a record names must stay: the events behind it will be skipped when they are applied again.
 pub(super) fn sweep(store: &Store, last: u64) -> Result<u64, Error> {
     let mut used = last;
     let Some(from) = last.checked_add(1) else {

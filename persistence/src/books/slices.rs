@@ -1,5 +1,5 @@
-//! Merges the large levels of a wallet's index, a slice at a time between folds, so that a history of ten million
-//! keys holds up no fold, and so no commit. One merge is under way at a time; what it has written is listed as
+//! Merges the large levels of a wallet's index, a slice at a time between checkpoints, so that a history of ten million
+//! keys holds up no checkpoint, and so no commit. One merge is under way at a time; what it has written is listed as
 //! replaced until the wallet's record names it, so that a crash leaves nothing.
 
 use std::collections::{BTreeSet, VecDeque};

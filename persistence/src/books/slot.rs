@@ -1,5 +1,5 @@
-//! What an awake wallet keeps of its folded history: the newest keys and its runs' filters, shared
-//! by the wallet's actor, which asks, and the fold, which publishes. At most one slot for each
+//! What an awake wallet keeps of its applied history: the newest keys and its runs' filters, shared
+//! by the wallet's actor, which asks, and the checkpoint, which publishes. At most one slot for each
 //! wallet; a sleeping wallet has none. Records themselves are never kept.
 
 use std::{
@@ -20,14 +20,14 @@ use crate::{
     error::Error,
     index::{
         Key,
-        filter::{self, Budget, Filter, Share},
+        filter::{self, Budget, BudgetShare, Filter},
         pack, packed,
         run::{self, RunMeta},
         unpack, versions,
     },
 };
 
-/// A slot's view of one folded state. Never changed, only replaced.
+/// A slot's view of one applied state. Never changed, only replaced.
 pub(crate) struct State {
     version: u64,
     /// Keys that are in no run, packed and sorted.
@@ -51,16 +51,15 @@ impl Run {
     }
 }
 
-/// An awake wallet's folded history.
+/// An awake wallet's applied history.
 pub(crate) struct Slot {
     key: WalletKey,
     slots: Arc<Slots>,
     /// Its part of the memory for filters.
-    share: Arc<Share>,
+    share: Arc<BudgetShare>,
     state: RwLock<Arc<State>>,
 }
 
-/// The slots of all awake wallets.
 pub(crate) struct Slots {
     store: Store,
     budget: Arc<Budget>,
@@ -93,7 +92,6 @@ impl Slots {
         &self.shards[usize::from(first) % SHARDS]
     }
 
-    /// The wallet's slot, if it is awake.
     pub(crate) fn awake(&self, key: &WalletKey) -> Option<Arc<Slot>> {
         self.shard(key).lock().get(key).and_then(Weak::upgrade)
     }
@@ -120,7 +118,6 @@ impl Slots {
         slot
     }
 
-    /// Bytes of filters in memory.
     #[cfg(test)]
     pub(crate) fn filter_bytes(&self) -> usize {
         self.budget.used()
@@ -151,21 +148,21 @@ impl Drop for Slot {
 impl Slot {
     /// The keys that are in no run as of a version, together with new ones, sorted. `None`: this slot
     /// shows another version.
-    pub(crate) fn recent(&self, version: u64, fresh: &[Key]) -> Option<Vec<Key>> {
+    pub(crate) fn recent(&self, version: u64, new: &[Key]) -> Option<Vec<Key>> {
         let state = Arc::clone(&self.state.read());
         if state.version != version {
             return None;
         }
-        let room = packed(&state.recent).len().saturating_add(fresh.len());
+        let room = packed(&state.recent).len().saturating_add(new.len());
         let mut keys = Vec::with_capacity(room);
         keys.extend(unpack(&state.recent));
-        keys.extend_from_slice(fresh);
+        keys.extend_from_slice(new);
         keys.sort_unstable();
         Some(keys)
     }
 
     /// Publishes a record's runs, and its keys that are in no run, unless a newer record was published already: a
-    /// wallet that is loaded while it is folded may come here in either order. The publisher reads the filters, so
+    /// wallet that is loaded while it is applied may come here in either order. The publisher reads the filters, so
     /// that look-ups do not wait for them. `false` if a run is not there (any more): read the record again.
     pub(crate) fn publish(&self, record: &WalletRecord, keys: &[Key]) -> Result<bool, Error> {
         let old = Arc::clone(&self.state.read());
@@ -173,10 +170,10 @@ impl Slot {
             return Ok(true);
         }
         let mut runs = Vec::with_capacity(record.head.runs.len());
-        // A wallet with more than its part makes its largest filter smaller, one with each fold.
-        let greedy = self.share.is_over_share();
+        // A wallet with more than its part makes its largest filter smaller, one with each checkpoint.
+        let is_over = self.share.is_over_share();
         let large = old.runs.iter().filter(|run| run.filter.is_some());
-        let largest = large.max_by_key(|run| run.bytes()).filter(|_| greedy);
+        let largest = large.max_by_key(|run| run.bytes()).filter(|_| is_over);
         for meta in &record.head.runs {
             if let Some(run) = largest.filter(|run| run.meta == *meta)
                 && let Some(filter) = run.filter.as_ref().and_then(Filter::smaller)
@@ -217,7 +214,6 @@ impl Slot {
         Ok(true)
     }
 
-    /// Reads a run's filter, if the budget has room.
     fn filter(&self, meta: &RunMeta) -> Result<Result<Option<Filter>, RunRetired>, Error> {
         let store = &self.slots.store;
         let keys = usize::try_from(meta.keys).unwrap_or(usize::MAX);
@@ -343,10 +339,9 @@ impl Slot {
     }
 }
 
-/// A run that a state names is gone: a fold replaced it meanwhile.
+/// A run that a state names is gone: a checkpoint has replaced it.
 struct RunRetired;
 
-/// A filter of keys that are in no run.
 fn recent_filter(keys: &[Key]) -> Box<[filter::Block]> {
     let mut blocks = vec![[0; 8]; filter::blocks_for(keys.len())];
     for key in keys {
@@ -375,7 +370,7 @@ impl State {
 }
 
 impl History for Slot {
-    fn folded(&self) -> u64 {
+    fn applied(&self) -> u64 {
         self.state.read().version
     }
 

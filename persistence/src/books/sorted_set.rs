@@ -13,18 +13,16 @@ use crate::{
     tuning::Tuning,
 };
 
-/// A sorted set, whatever the width of its entries.
+/// A sorted set of entries of any width.
 pub(crate) trait Set: Send + Sync {
-    /// The value under this key.
     fn get(&self, key: &[u8]) -> Result<Option<Value>, Error>;
 
-    /// Calls `each` with entries, in the stretch's order, until it returns false. It may change the set.
-    fn stretch(&self, stretch: &LookUpRange, each: &mut EachEntry<'_>) -> Result<(), Error>;
+    /// Calls `each` with entries, in the range's order, until it returns false. It may change the set.
+    fn range(&self, range: &LookUpRange, each: &mut EachEntry<'_>) -> Result<(), Error>;
 
     /// Inserts and removes entries, and leaves them on the pending list.
     fn apply(&self, writes: &Writes, changes: &Changes) -> Result<(), Error>;
 
-    /// What the pending list costs, in bytes.
     fn pending_bytes(&self) -> usize;
 
     /// Moves the pending list into pages. Each page is written once; what is there or gone already changes none.
@@ -61,9 +59,9 @@ impl<const K: usize, const V: usize> Set for SortedSet<K, V> {
         Ok(value.map(Into::into))
     }
 
-    fn stretch(&self, stretch: &LookUpRange, each: &mut EachEntry<'_>) -> Result<(), Error> {
+    fn range(&self, range: &LookUpRange, each: &mut EachEntry<'_>) -> Result<(), Error> {
         // In both, the pending list is read first: what leaves it then is in the pages.
-        match stretch {
+        match range {
             LookUpRange::From(key) => {
                 let from = read_key(key)?;
                 let pending = self.pending.forward(from);

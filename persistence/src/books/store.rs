@@ -1,4 +1,4 @@
-//! The trees of the folded state.
+//! The trees of the applied state.
 
 pub(crate) use super::writes::{damaged, io};
 use super::{
@@ -15,19 +15,19 @@ use crate::{
 /// Callback for a record's key and value.
 pub(crate) type RecordSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
-/// The sled trees of the folded state, each with what its keys are.
+/// The sled trees of the applied state, each with what its keys are.
 pub(crate) struct Store {
     /// Wallet key: [`super::wallet_record`].
     pub(crate) wallets: sled::Tree,
-    /// Fold, wallet, first entry: [`super::pages`].
+    /// Checkpoint, wallet, first entry: [`super::pages`].
     pub(crate) pages: sled::Tree,
-    /// Fold, wallet, place: parts of a large snapshot.
+    /// Checkpoint, wallet, place: parts of a large snapshot.
     pub(crate) parts: sled::Tree,
     /// Wallet, first entry: [`super::directory`].
     pub(crate) directory: sled::Tree,
-    /// Fold, wallet, page, part: [`crate::index::run`].
+    /// Checkpoint, wallet, page, part: [`crate::index::run`].
     pub(crate) index: sled::Tree,
-    /// Fold, wallet, page: the filters of runs with several pages.
+    /// Checkpoint, wallet, page: the filters of runs with several pages.
     pub(crate) filters: sled::Tree,
     /// Kind, identifier: a document.
     pub(crate) catalog: sled::Tree,
@@ -39,10 +39,9 @@ pub(crate) struct Store {
     pub(crate) project_events: sled::Tree,
     /// One for each look-up, in the order of [`LookUp::ALL`].
     look_ups: [Box<dyn Set>; LookUp::ALL.len()],
-    /// The last fold's number, and what folds replaced: [`super::retire`].
-    pub(crate) folds: sled::Tree,
+    /// The last checkpoint's number, and what checkpoints replaced: [`super::retire`].
+    pub(crate) checkpoints: sled::Tree,
     pub(crate) tuning: Tuning,
-    /// How anything is written to them.
     pub(crate) writes: Writes,
 }
 
@@ -74,19 +73,17 @@ impl Store {
                 set::<36, 0>(db, LookUp::LastUsed, &tuning)?,
                 set::<33, 0>(db, LookUp::Balances, &tuning)?,
             ],
-            folds: tree("folds")?,
+            checkpoints: tree("folds")?,
             tuning,
             writes: Writes::default(),
         })
     }
 
-    /// The set that stores a look-up.
     pub(crate) fn look_up(&self, look_up: LookUp) -> &dyn Set {
         #[expect(clippy::indexing_slicing, reason = "there is one for each")]
         &*self.look_ups[look_up as usize]
     }
 
-    /// Stores what changed in the look-ups.
     pub(crate) fn list(&self, changes: &mut AllChanges) -> Result<(), Error> {
         for (look_up, changes) in changes.take() {
             self.look_up(look_up).apply(&self.writes, &changes)?;

@@ -1,4 +1,4 @@
-//! Folding, however grouped and wherever interrupted, comes to what the events say.
+//! Applying, however grouped and wherever interrupted, comes to what the events say.
 
 mod awake;
 mod counted;
@@ -20,11 +20,12 @@ use proptest::prelude::*;
 use self::{
     shelf::Shelf,
     world::{
-        Part, Rng, World, check_history, database, fuse, in_parts, small, verified, wallet_key,
+        Part, Rng, World, check_history, database, fail_after_writes, in_parts, small, verified,
+        wallet_key,
     },
 };
 use super::{
-    FoldedState, NoAwakeWallets, retire::FoldReport, verify::listed::UnfoldedEntries,
+    AppliedState, NoAwakeWallets, retire::CheckpointReport, verify::listed::PendingEntries,
     wallet_record::WalletRecord,
 };
 use crate::{
@@ -37,37 +38,35 @@ use crate::{
     tuning::Tuning,
 };
 
-/// Folds while nobody is awake.
-fn fold(folded: &FoldedState, log: Part<'_>) -> Result<FoldReport, Error> {
-    folded.fold(&mut log.events(), &NoAwakeWallets, &Ticket::default)
+/// Applies while nobody is awake.
+fn checkpoint(applied: &AppliedState, log: Part<'_>) -> Result<CheckpointReport, Error> {
+    applied.checkpoint(&mut log.events(), &NoAwakeWallets, &Ticket::default)
 }
 
-fn fold_all(folded: &FoldedState, log: Part<'_>, group: usize) {
+fn checkpoint_all(applied: &AppliedState, log: Part<'_>, group: usize) {
     for group in log.chunks(group) {
-        let report = fold(folded, group).unwrap();
-        folded.forget(report).unwrap();
-        // Large levels are merged between folds, not in one go.
-        merge(folded, 3).unwrap();
+        let report = checkpoint(applied, group).unwrap();
+        applied.forget(report).unwrap();
+        // Large levels are merged between checkpoints, not in one go.
+        merge(applied, 3).unwrap();
     }
-    merge(folded, usize::MAX).unwrap();
+    merge(applied, usize::MAX).unwrap();
 }
 
-/// Some slices of what is merged between folds.
-fn merge(folded: &FoldedState, slices: usize) -> Result<(), Error> {
+fn merge(applied: &AppliedState, slices: usize) -> Result<(), Error> {
     for _ in 0..slices {
-        if folded.is_idle() {
+        if applied.is_idle() {
             break;
         }
-        if let Some(report) = folded.merge_some()? {
-            folded.forget(report)?;
+        if let Some(report) = applied.merge_some()? {
+            applied.forget(report)?;
         }
     }
     Ok(())
 }
 
-/// Entries of wallets, as the log has them.
-fn unfolded(log: Part<'_>) -> UnfoldedEntries {
-    let mut wallets = UnfoldedEntries::new();
+fn pending(log: Part<'_>) -> PendingEntries {
+    let mut wallets = PendingEntries::new();
     let mut events = log.events();
     events.sort();
     for (key, of) in events.wallets() {
@@ -77,8 +76,8 @@ fn unfolded(log: Part<'_>) -> UnfoldedEntries {
     wallets
 }
 
-fn record(folded: &FoldedState, key: &WalletKey) -> WalletRecord {
-    WalletRecord::read(folded.store(), key).unwrap().unwrap()
+fn record(applied: &AppliedState, key: &WalletKey) -> WalletRecord {
+    WalletRecord::read(applied.store(), key).unwrap().unwrap()
 }
 
 /// How many random histories a test tries: so many in the fast tier of the tests, a multiple of them elsewhere.
@@ -96,41 +95,41 @@ proptest! {
     #[test]
     fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
         let world = World::desk(seed, 6, 600);
-        let folded = Shelf::open(&database(), small());
-        fold_all(&folded, world.part(..), group);
-        world.check(&folded);
+        let applied = Shelf::open(&database(), small());
+        checkpoint_all(&applied, world.part(..), group);
+        world.check(&applied);
     }
 
     #[test]
-    fn a_fold_interrupted_anywhere_is_mended_by_folding_again(seed: u64) {
+    fn a_checkpoint_interrupted_anywhere_is_mended_by_checkpointing_again(seed: u64) {
         let world = World::desk(seed, 5, 500);
         let db = database();
         let mut rng = Rng(seed);
-        let mut folded = Shelf::open(&db, small());
+        let mut applied = Shelf::open(&db, small());
         let mut done = 0;
         while done < world.log.len() {
-            // What was not dropped from the log yet is folded again, in other groups.
+            // What was not dropped from the log yet is applied again, in other groups.
             let from = done - rng.below(done as u64 + 1).min(30) as usize;
             let to = (done + 1 + rng.below(80) as usize).min(world.log.len());
-            fuse(&folded, rng.below(60) as i64);
-            let forgotten = match fold(&folded, world.part(from..to)) {
+            fail_after_writes(&applied, rng.below(60) as i64);
+            let forgotten = match checkpoint(&applied, world.part(from..to)) {
                 Ok(report) => {
                     done = to;
-                    fuse(&folded, rng.below(20) as i64);
+                    fail_after_writes(&applied, rng.below(20) as i64);
                     let slices = rng.below(6) as usize;
-                    let forgotten = folded.forget(report);
-                    forgotten.and_then(|()| merge(&folded, slices))
+                    let forgotten = applied.forget(report);
+                    forgotten.and_then(|()| merge(&applied, slices))
                 }
                 Err(error) => Err(error),
             };
             if forgotten.is_err() {
-                folded = Shelf::open(&db, small());
-                let report = verified(&folded, &unfolded(world.part(from..)));
+                applied = Shelf::open(&db, small());
+                let report = verified(&applied, &pending(world.part(from..)));
                 prop_assert_eq!(report.problems, [""; 0]);
             }
         }
-        fuse(&folded, i64::MAX);
-        drop(folded);
+        fail_after_writes(&applied, i64::MAX);
+        drop(applied);
         world.check(&Shelf::open(&db, small()));
     }
 }
@@ -141,15 +140,15 @@ fn every_single_write_may_be_the_last() {
     let (before, after) = (world.part(..200), world.part(200..));
     for writes in 0.. {
         let db = database();
-        let folded = Shelf::open(&db, small());
-        fold_all(&folded, before, 50);
-        fuse(&folded, writes);
-        let done = fold(&folded, after).and_then(|report| folded.forget(report));
-        drop(folded);
-        // Fewer events the first time than in the fold that was interrupted.
-        let folded = Shelf::open(&db, small());
-        fold_all(&folded, after, 7);
-        world.check(&folded);
+        let applied = Shelf::open(&db, small());
+        checkpoint_all(&applied, before, 50);
+        fail_after_writes(&applied, writes);
+        let done = checkpoint(&applied, after).and_then(|report| applied.forget(report));
+        drop(applied);
+        // Fewer events the first time than in the checkpoint that was interrupted.
+        let applied = Shelf::open(&db, small());
+        checkpoint_all(&applied, after, 7);
+        world.check(&applied);
         if done.is_ok() {
             assert!(writes > 20, "only {writes} writes");
             break;
@@ -157,24 +156,24 @@ fn every_single_write_may_be_the_last() {
     }
 }
 
-/// Nobody sees a fold: at each of its writes, totals are what all orders come to that are logged by then.
+/// Nobody sees a checkpoint: at each of its writes, totals are what all orders come to that are logged by then.
 #[test]
-fn totals_are_fresh_between_any_two_writes_of_a_fold() {
+fn totals_are_fresh_between_any_two_writes_of_a_checkpoint() {
     let world = World::years(7, 4, 400);
     let (first, end) = (300, 370);
     for writes in 0.. {
         let shelf = Shelf::open(&database(), small());
-        fold_all(&shelf, world.part(..first), 100);
+        checkpoint_all(&shelf, world.part(..first), 100);
         for (ticket, event) in (1..).zip(&world.log).skip(first) {
             shelf.append(std::slice::from_ref(event), ticket);
         }
-        shelf.begin_fold(end as u64, end as u64);
+        shelf.begin_checkpoint(end as u64, end as u64);
         world.check_totals(&shelf, writes, 10);
-        fuse(&shelf, writes.cast_signed());
-        let done = fold(&shelf, world.part(first..end));
+        fail_after_writes(&shelf, writes.cast_signed());
+        let done = checkpoint(&shelf, world.part(first..end));
         world.check_totals(&shelf, writes, 40);
         if done.is_ok() {
-            shelf.made_folded(end as u64);
+            shelf.made_applied(end as u64);
             world.check_totals(&shelf, writes, 40);
             assert!(writes > 50, "only {writes} writes");
             break;
@@ -186,11 +185,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: histories(6), failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
-    fn what_is_appended_is_found_before_it_is_folded(seed: u64) {
+    fn what_is_appended_is_found_before_it_is_applied(seed: u64) {
         let world = World::shop(seed, 6, 400);
         let shelf = Shelf::open(&database(), small());
         let mut rng = Rng(seed);
-        // A ticket for each event: taken in, folded, and noted as folded, each at its own pace.
+        // A ticket for each event: taken in, applied, and noted as applied, each at its own pace.
         let (mut appended, mut done, mut noted) = (0, 0, 0);
         while noted < world.log.len() {
             let to = (appended + rng.below(30) as usize).min(world.log.len());
@@ -199,21 +198,21 @@ proptest! {
             }
             appended = to;
             world.before(appended).check_shop(&shelf);
-            // A fold begins once the last one is noted.
+            // A checkpoint begins once the last one is noted.
             if rng.below(2) == 0 && noted == done {
                 done += rng.below((appended - done) as u64 + 1) as usize;
-                shelf.begin_fold(done as u64, done as u64);
-                fold_all(&shelf, world.part(noted..done), usize::MAX);
+                shelf.begin_checkpoint(done as u64, done as u64);
+                checkpoint_all(&shelf, world.part(noted..done), usize::MAX);
                 world.before(appended).check_shop(&shelf);
             }
             if rng.below(2) == 0 {
                 noted = done;
-                shelf.made_folded(noted as u64);
+                shelf.made_applied(noted as u64);
                 world.before(appended).check_shop(&shelf);
             }
         }
         for (look_up, key) in listed(&world.log) {
-            assert_eq!(shelf.fresh(look_up, &key), None, "all of it is folded");
+            assert_eq!(shelf.pending(look_up, &key), None, "all of it is applied");
         }
         world.check(&shelf);
     }
@@ -222,10 +221,10 @@ proptest! {
     fn totals_are_those_of_all_orders_however_long_ago(seed: u64, group in 1_usize..200) {
         let world = World::years(seed, 5, 600);
         let shelf = Shelf::open(&database(), small());
-        fold_all(&shelf, world.part(..), group);
+        checkpoint_all(&shelf, world.part(..), group);
         world.check_totals(&shelf, seed, 200);
         world.check_best_sellers(&shelf);
-        let report = verified(&shelf, &UnfoldedEntries::new());
+        let report = verified(&shelf, &PendingEntries::new());
         prop_assert_eq!(report.problems, [""; 0]);
     }
 
@@ -256,39 +255,39 @@ fn listed(log: &[LogEvent]) -> Vec<(LookUp, lookups::Key)> {
 }
 
 #[test]
-fn an_awake_wallet_follows_the_folds() {
+fn an_awake_wallet_follows_the_checkpoints() {
     let mut world = World::new(1);
     let key = wallet_key(1);
-    let folded = Shelf::open(&database(), small());
-    let history = folded.new_history(&key);
+    let applied = Shelf::open(&database(), small());
+    let history = applied.new_history(&key);
     check_history(&*history, &key, 0, &[]);
     let mut done = 0;
     for _ in 0..60 {
         for _ in 0..7 {
             world.step(key);
         }
-        let report = fold(&folded, world.part(done..)).unwrap();
+        let report = checkpoint(&applied, world.part(done..)).unwrap();
         done = world.log.len();
         let (wallet, records) = &world.wallets[&key];
         // Before and after the old runs are gone.
         check_history(&*history, &key, wallet.version, records);
-        folded.forget(report).unwrap();
+        applied.forget(report).unwrap();
         check_history(&*history, &key, wallet.version, records);
         // And while a larger run is being made of several.
-        merge(&folded, 1).unwrap();
+        merge(&applied, 1).unwrap();
         check_history(&*history, &key, wallet.version, records);
     }
     assert!(
-        record(&folded, &key)
+        record(&applied, &key)
             .head
             .runs
             .iter()
             .any(|run| run.level >= 2)
     );
-    assert!(folded.slots.filter_bytes() > 0);
+    assert!(applied.slots.filter_bytes() > 0);
     drop(history);
     assert_eq!(
-        (folded.slots.len(), folded.slots.filter_bytes()),
+        (applied.slots.len(), applied.slots.filter_bytes()),
         (0, 0),
         "asleep, nothing stays"
     );
@@ -303,22 +302,22 @@ fn a_reader_that_holds_a_former_state_looks_again() {
             filter_bytes,
             ..small()
         };
-        let folded = Shelf::open(&database(), tuning);
+        let applied = Shelf::open(&database(), tuning);
         world.deductions(key, 130);
-        let slot = folded.slots.wake(&key);
-        fold_all(&folded, world.part(..), 8);
+        let slot = applied.slots.wake(&key);
+        checkpoint_all(&applied, world.part(..), 8);
         let first = world.wallets[&key].1[0].clone();
         let hash = first.lookup().unwrap().hash(&key);
         let (former, done) = (slot.state(), world.log.len());
-        // A fold merges the run that the key is in, and forgets it.
-        let merged = record(&folded, &key).head.runs[0];
+        // A checkpoint merges the run that the key is in, and forgets it.
+        let merged = record(&applied, &key).head.runs[0];
         world.deductions(key, 500);
-        fold_all(&folded, world.part(done..), 8);
-        assert!(!record(&folded, &key).head.runs.contains(&merged));
+        checkpoint_all(&applied, world.part(done..), 8);
+        assert!(!record(&applied, &key).head.runs.contains(&merged));
         let found = slot.search(former, hash, &|record| *record == first);
         assert_eq!(found.unwrap(), Some(first));
         // A run that is gone without a successor is damage, not an answer.
-        folded.store().index.clear().unwrap();
+        applied.store().index.clear().unwrap();
         assert!(slot.search(slot.state(), hash, &|_| true).is_err());
     }
 }
@@ -331,33 +330,32 @@ fn without_memory_for_filters_answers_are_the_same() {
             filter_bytes,
             ..small()
         };
-        let folded = Shelf::open(&database(), tuning);
-        fold_all(&folded, world.part(..), 40);
-        world.check(&folded);
+        let applied = Shelf::open(&database(), tuning);
+        checkpoint_all(&applied, world.part(..), 40);
+        world.check(&applied);
     }
 }
 
 #[test]
-fn events_that_do_not_follow_the_books_are_not_folded() {
+fn events_that_do_not_follow_the_books_are_not_applied() {
     let mut world = World::new(5);
     let key = wallet_key(5);
     world.deductions(key, 298);
-    let folded = Shelf::open(&database(), small());
+    let applied = Shelf::open(&database(), small());
     // Nothing is stored yet: it begins with the event that creates it.
-    assert!(folded.load(&key).unwrap().is_none());
-    assert!(fold(&folded, world.part(200..)).is_err());
-    fold_all(&folded, world.part(..200), 30);
-    let error = fold(&folded, world.part(250..)).unwrap_err();
+    assert!(applied.load(&key).unwrap().is_none());
+    assert!(checkpoint(&applied, world.part(200..)).is_err());
+    checkpoint_all(&applied, world.part(..200), 30);
+    let error = checkpoint(&applied, world.part(250..)).unwrap_err();
     assert!(
         error.to_string().contains("its next event is number"),
         "{error}"
     );
-    world.before(200).check(&folded);
-    fold_all(&folded, world.part(150..), 30);
-    world.check(&folded);
+    world.before(200).check(&applied);
+    checkpoint_all(&applied, world.part(150..), 30);
+    world.check(&applied);
 }
 
-/// The index goes over several runs of several levels, and the newest of equal keys is in any of them.
 #[test]
 fn the_newest_of_several_records_is_found() {
     for filter_bytes in [small().filter_bytes, 0] {
@@ -367,14 +365,14 @@ fn the_newest_of_several_records_is_found() {
             filter_bytes,
             ..small()
         };
-        let folded = Shelf::open(&database(), tuning);
-        let history = folded.new_history(&key);
+        let applied = Shelf::open(&database(), tuning);
+        let history = applied.new_history(&key);
         let mut levels = BTreeSet::new();
         for round in 0..60 {
             let done = world.log.len();
             world.deductions(key, round % 9);
             world.grant(key, "again");
-            fold_all(&folded, world.part(done..), 6);
+            checkpoint_all(&applied, world.part(done..), 6);
             let records = &world.wallets[&key].1;
             let again = |record: &Record| record.lookup() == Some(RecordKey::Grant("again"));
             let hash = RecordKey::Grant("again").hash(&key);
@@ -384,7 +382,7 @@ fn the_newest_of_several_records_is_found() {
             let older = records.iter().find(|record| again(record)).unwrap();
             let same = |record: &Record| record == older;
             assert_eq!(history.find(hash, &same).unwrap().as_ref(), Some(older));
-            levels.extend(record(&folded, &key).head.runs.iter().map(|run| run.level));
+            levels.extend(record(&applied, &key).head.runs.iter().map(|run| run.level));
         }
         assert!(levels.len() > 2, "{levels:?}");
     }
@@ -404,11 +402,11 @@ fn eight_runs_of_a_level_become_one() {
         keys_per_value: 200,
         ..tuning
     };
-    let folded = Shelf::open(&database(), tuning);
+    let applied = Shelf::open(&database(), tuning);
     world.deductions(key, 11 * 8 * 8 * 2 + 100);
-    fold_all(&folded, world.part(..), 11);
-    world.check(&folded);
-    let head = record(&folded, &key).head;
+    checkpoint_all(&applied, world.part(..), 11);
+    world.check(&applied);
+    let head = record(&applied, &key).head;
     let at = |level| head.runs.iter().filter(|run| run.level == level).count();
     assert_eq!(at(2), 2);
     assert!(at(0) < 8 && at(1) < 8);
@@ -422,10 +420,10 @@ fn eight_runs_of_a_level_become_one() {
     let other = wallet_key(7);
     let done = world.log.len();
     world.deductions(other, 700);
-    fold_all(&folded, world.part(done..), usize::MAX);
-    world.check(&folded);
+    checkpoint_all(&applied, world.part(done..), usize::MAX);
+    world.check(&applied);
     assert!(
-        record(&folded, &other)
+        record(&applied, &other)
             .head
             .runs
             .iter()
@@ -437,23 +435,23 @@ fn eight_runs_of_a_level_become_one() {
 fn old_spills_move_to_the_directory() {
     let mut world = World::new(8);
     let key = wallet_key(8);
-    let folded = Shelf::open(&database(), small());
+    let applied = Shelf::open(&database(), small());
     world.deductions(key, 800);
-    fold_all(&folded, world.part(..), 10);
-    world.check(&folded);
-    assert!(folded.store().directory.len() > 5);
-    assert!(record(&folded, &key).head.spills.len() < small().inline_spills);
+    checkpoint_all(&applied, world.part(..), 10);
+    world.check(&applied);
+    assert!(applied.store().directory.len() > 5);
+    assert!(record(&applied, &key).head.spills.len() < small().inline_spills);
 }
 
 #[test]
 fn who_leads_is_in_no_book() {
     let world = World::shop(13, 4, 300);
     let db = database();
-    let folded = Shelf::open(&db, small());
-    fold_all(&folded, world.part(..), 40);
+    let applied = Shelf::open(&db, small());
+    checkpoint_all(&applied, world.part(..), 40);
     let stored = || {
         let mut names = db.tree_names();
-        // The number of the last fold.
+        // The number of the last checkpoint.
         names.retain(|name| name.as_ref() != b"folds");
         names.sort();
         names.into_iter().map(|name| {
@@ -480,8 +478,10 @@ fn who_leads_is_in_no_book() {
     ];
     let mut events = Part::of(world.log.len() as u64, &leadership).events();
     let durable = || Ticket(0);
-    let report = folded.fold(&mut events, &NoAwakeWallets, &durable).unwrap();
-    folded.forget(report).unwrap();
+    let report = applied
+        .checkpoint(&mut events, &NoAwakeWallets, &durable)
+        .unwrap();
+    applied.forget(report).unwrap();
     assert_eq!(stored().collect::<Vec<_>>(), before);
 }
 
@@ -493,11 +493,11 @@ fn the_form_on_disk_never_changes() {
         snapshot_bytes: 300,
         ..small()
     };
-    let folded = Shelf::open(&database(), tuning);
+    let applied = Shelf::open(&database(), tuning);
     for from in (0..400).step_by(40) {
-        awake::fold_awake(&folded, &world, from..from + 40);
+        awake::checkpoint_awake(&applied, &world, from..from + 40);
     }
-    let store = folded.store();
+    let store = applied.store();
     let trees = [
         &store.wallets,
         &store.pages,
@@ -506,7 +506,7 @@ fn the_form_on_disk_never_changes() {
         &store.index,
         &store.filters,
         &store.catalog,
-        &store.folds,
+        &store.checkpoints,
     ];
     assert_eq!(trees.map(checksum), GOLDEN);
 }
@@ -539,9 +539,9 @@ const GOLDEN: [u32; 8] = [
 fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
     let world = World::shop(13, 4, 900).with_subscriptions();
     let db = database();
-    let folded = Shelf::open(&db, small());
-    fold_all(&folded, world.part(..), 40);
-    folded.store().merge_pending(0).unwrap();
+    let applied = Shelf::open(&db, small());
+    checkpoint_all(&applied, world.part(..), 40);
+    applied.store().merge_pending(0).unwrap();
     let trees = LookUp::ALL.map(|look_up| look_up.declared().name);
     let names = [
         "orders",
@@ -585,14 +585,14 @@ fn no_value_is_large_and_none_leaves_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let config = sled::Config::new().path(dir.path()).segment_size(8 << 20);
     let db = config.flush_every_ms(Some(50)).open().unwrap();
-    let folded = Shelf::open(&db, Tuning::default());
+    let applied = Shelf::open(&db, Tuning::default());
     let mut world = World::random(10, 50, 4_000);
     for number in 0..3 {
         world.deductions(wallet_key(number), 20_000);
     }
-    fold_all(&folded, world.part(..), 9_000);
+    checkpoint_all(&applied, world.part(..), 9_000);
     db.flush().unwrap();
-    let store = folded.store();
+    let store = applied.store();
     for tree in [
         &store.wallets,
         &store.pages,
@@ -610,5 +610,5 @@ fn no_value_is_large_and_none_leaves_the_log() {
     );
     let large = vec![0; (64 << 10) + 1];
     assert!(store.writes.put(&store.pages, [0], large).is_err());
-    assert_eq!(verified(&folded, &UnfoldedEntries::new()).problems, [""; 0]);
+    assert_eq!(verified(&applied, &PendingEntries::new()).problems, [""; 0]);
 }

@@ -1,5 +1,5 @@
 //! Usage as it is stored: a record for each hour, day and month of a product. Each record says up to which
-//! frame of the log it counts, so that a fold that is done again counts nothing twice.
+//! frame of the log it counts, so that a checkpoint that is done again counts nothing twice.
 //!
 //! ```text
 //! product, 255                               the features that are counted apart
@@ -20,7 +20,7 @@ use crate::{
     format::codec::{decode_value, encode_value},
     usage::{
         Count, FEATURES, FeatureUsage, Hour, Interval, OTHER, Sales, SalesCell, SalesSum, Usage,
-        UsageDelta, Wallets, fresh::StoredPeriod,
+        UsageDelta, Wallets, pending::StoredPeriod,
     },
 };
 
@@ -93,7 +93,7 @@ impl<'a> StoredUsage<'a> {
     }
 }
 
-/// Adds what a fold's frames, up to `through`, granted, used and sold.
+/// Adds what a checkpoint's frames, up to `through`, granted, used and sold.
 pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(), Error> {
     for (product, hours) in tally.products() {
         let names = names(store, product, &hours)?;
@@ -136,8 +136,8 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                     .unwrap_or_default();
                 let before = usage.clone();
                 for (_, hour) in now {
-                    let fresh = hour.parts.iter().filter(|(lsn, _)| *lsn > counted_through);
-                    fresh.for_each(|(_, part)| usage.merge(part, name));
+                    let pending = hour.parts.iter().filter(|(lsn, _)| *lsn > counted_through);
+                    pending.for_each(|(_, part)| usage.merge(part, name));
                     usage.wallets.merge(&hour.wallets);
                 }
                 usage.sales = usage.sales.bounded();

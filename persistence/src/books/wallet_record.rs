@@ -24,10 +24,9 @@ use crate::{
     index::run::RunMeta,
 };
 
-/// Entries that left a wallet's tail for pages in one fold.
+/// Entries that left a wallet's tail for pages in one checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spill {
-    /// The number of the fold.
     pub(crate) number: u64,
     /// The version of its first entry.
     pub(crate) first: u64,
@@ -36,11 +35,9 @@ pub(crate) struct Spill {
 /// A snapshot too large for the wallet's own record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SnapshotParts {
-    /// The fold that wrote them.
+    /// The checkpoint that wrote them.
     pub(crate) number: u64,
-    /// How many parts there are.
     pub(crate) count: u16,
-    /// Bytes of the whole snapshot.
     pub(crate) bytes: u64,
 }
 
@@ -59,11 +56,9 @@ pub(crate) struct Head {
     pub(crate) spills: Vec<Spill>,
     /// Runs of the index, oldest first.
     pub(crate) runs: Vec<RunMeta>,
-    /// Where the snapshot is, if not in this record.
     pub(crate) parts: Option<SnapshotParts>,
 }
 
-/// A wallet's record as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WalletRecord {
     pub(crate) head: Head,
@@ -193,7 +188,6 @@ impl WalletRecord {
         Ok(replaced)
     }
 
-    /// Bytes of the encoded snapshot.
     pub(crate) fn snapshot_bytes(&self) -> u64 {
         match self.head.parts {
             Some(parts) => parts.bytes,

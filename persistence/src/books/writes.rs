@@ -11,15 +11,15 @@ const MAX_VALUE_BYTES: usize = 64 << 10;
 pub(crate) struct Writes {
     /// How many more writes succeed before one fails, for tests.
     #[cfg(test)]
-    pub(crate) fuse: Fuse,
+    pub(crate) fail_after: WriteLimit,
 }
 
 /// A count of writes, which is as good as without end unless a test sets it.
 #[cfg(test)]
-pub(crate) struct Fuse(pub(crate) std::sync::atomic::AtomicI64);
+pub(crate) struct WriteLimit(pub(crate) std::sync::atomic::AtomicI64);
 
 #[cfg(test)]
-impl Default for Fuse {
+impl Default for WriteLimit {
     fn default() -> Self {
         Self(i64::MAX.into())
     }
@@ -42,7 +42,6 @@ impl Writes {
         tree.insert(key, value).map(drop).map_err(io)
     }
 
-    /// Removes a record, if it is there.
     pub(crate) fn remove(&self, tree: &sled::Tree, key: impl AsRef<[u8]>) -> Result<(), Error> {
         self.burn()?;
         tree.remove(key).map(drop).map_err(io)
@@ -69,7 +68,7 @@ impl Writes {
     #[cfg(test)]
     fn burn(&self) -> Result<(), Error> {
         match self
-            .fuse
+            .fail_after
             .0
             .fetch_sub(1, std::sync::atomic::Ordering::Relaxed)
         {
@@ -80,7 +79,7 @@ impl Writes {
 }
 
 pub(crate) fn io(error: sled::Error) -> Error {
-    failed("the folded state", &error)
+    failed("the books", &error)
 }
 
 pub(crate) const fn damaged(what: String) -> Error {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use domain::Timestamp;
 
-/// A file that lies beside the store: its name and what it holds.
+/// A file beside the store: its name and what it holds.
 pub type BesideFile = (String, Vec<u8>);
 
 /// A backup to make.
@@ -24,7 +24,7 @@ pub struct BackUp {
     pub keep: Option<usize>,
 }
 
-/// A copy of the books alone to make: their log lies elsewhere and goes on behind it.
+/// A copy of the books alone to make: their log is elsewhere and goes on behind it.
 #[derive(Debug, Clone)]
 pub struct SnapshotOrder {
     /// Its name: letters, digits and hyphens.

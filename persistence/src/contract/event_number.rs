@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-/// Where a project event lies in the log: its frame's number, and its offset in the frame.
+/// A project event's place in the log: its frame's number, and its offset in the frame.
 pub type EventNumber = u64;
 
 /// Called when there are new project events. Must not wait for anything.
@@ -12,13 +12,11 @@ pub type OnEvents = Arc<dyn Fn() + Send + Sync>;
 /// Bits of an offset in a frame: frames are shorter than 64 KiB.
 pub(crate) const PLACE_BITS: u32 = 16;
 
-/// The number of a project event at this offset of a frame.
 pub(crate) fn number(lsn: u64, start: usize) -> EventNumber {
     let start = u64::try_from(start).unwrap_or(u64::MAX);
     lsn.saturating_mul(1 << PLACE_BITS).saturating_add(start)
 }
 
-/// The last number that a project event of this frame may have.
 pub(crate) fn last_of(lsn: u64) -> EventNumber {
     number(lsn, (1 << PLACE_BITS) - 1)
 }

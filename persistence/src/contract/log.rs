@@ -6,11 +6,10 @@ use crate::{
     format::append::Append,
 };
 
-/// Called exactly once with the outcome of an append, outside all of the log's locks, in the order of
-/// the tickets.
+/// Called exactly once with the outcome of an append, outside all of the log's locks, in the order of the tickets.
 pub type OnOutcome = Box<dyn FnOnce(Outcome) + Send>;
 
-/// How much was taken in and is not folded yet.
+/// How much was taken in and is not applied yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
     /// Number of events.
@@ -25,7 +24,7 @@ impl Backlog {
         self.events >= enough.events || self.bytes >= enough.bytes
     }
 
-    /// Five eighths of it, where the log begins to wait for folds.
+    /// Five eighths of it, where the log begins to wait for checkpoints.
     pub(crate) const fn most(self) -> Self {
         Self {
             events: (self.events / 8).saturating_mul(5),
@@ -40,23 +39,21 @@ impl Backlog {
 ///
 /// 1. [`Log::append`] never waits for a disk. Tickets rise in the order of the calls; only an append
 ///    of no events shares the ticket before it.
-/// 2. All events of one append survive together or not at all, and never without every append with a
-///    smaller ticket.
-/// 3. `done` hears [`Outcome::Durable`] only after the append survives a power cut. Then
+/// 2. All events of one append survive together or not at all, and never without every append with a smaller ticket.
+/// 3. `done` is called with [`Outcome::Durable`] only after the append survives a power cut. Then
 ///    [`Log::durable`] is at least its ticket, already while `done` runs.
-/// 4. After a *failed* write or sync nothing is taken in any more, every waiting `done` hears
+/// 4. After a *failed* write or sync nothing is taken in any more, every waiting `done` is called with
 ///    [`Outcome::Unknown`], and no failed sync is ever tried again. A log that can ask what became of a write whose
-///    answer was lost asks, and goes on; meanwhile it refuses. Whoever waits for too long hears
+///    answer was lost asks, and goes on; until then it refuses. A caller that waits for too long gets
 ///    [`Outcome::Unknown`], too.
 /// 5. Opening again gives every durable append, in order, exactly once; of the others a prefix.
-/// 6. Whether there is room is asked before anything is changed, with [`Log::refusing`]: an append
-///    that follows is refused only where the log has failed or was closed, so that no wallet in memory
-///    gets ahead of a log that has no room. The room that is left then is enough for one append of
-///    each thread.
-/// 7. Of all that ever open a log for writing one *leads*, the last whose opening is durable: from then on no other's
-///    append becomes durable without an opening of its own. What memory shows may be revealed only where
-///    [`Log::vouches`] says so, after it was read; else by an append of no events, which hears
-///    [`Outcome::Durable`] only from a log that still leads.
+/// 6. Whether there is room is asked before anything is changed, with [`Log::refusing`]: an append that follows is
+///    refused only where the log has failed or was closed, so that no wallet in memory gets ahead of a log that has no
+///    room. The room that is left then is enough for one append of each thread.
+/// 7. Of all that ever open a log for writing one *leads*, the last whose term start is durable: after it no
+///    other's append becomes durable without a term start of its own. A reader asks [`Log::can_serve_reads`] after it has
+///    read memory. Otherwise it sends an append without events, which only a log that still leads answers with
+///    [`Outcome::Durable`].
 pub trait Log: Send + Sync + 'static {
     /// Takes an append in. `done` may be `None` for events that nobody waits for. An append of no
     /// events writes nothing: it waits for all before it, and has the last one's ticket.
@@ -67,7 +64,7 @@ pub trait Log: Send + Sync + 'static {
 
     /// Every append up to this ticket is durable, and no other process has been told that one of its own is: what was
     /// read from memory before this was asked may be revealed.
-    fn vouches(&self, ticket: Ticket) -> bool {
+    fn can_serve_reads(&self, ticket: Ticket) -> bool {
         self.durable() >= ticket
     }
 
@@ -79,7 +76,7 @@ pub trait Log: Send + Sync + 'static {
     /// Why nothing should be appended now, if so.
     fn refusing(&self) -> Option<AppendRefusal>;
 
-    /// How much was taken in and is not folded yet.
+    /// How much was taken in and is not applied yet.
     fn backlog(&self) -> Backlog;
 
     /// How long group commits take; empty where no disk is waited for.

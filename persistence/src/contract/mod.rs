@@ -1,7 +1,7 @@
-//! What the rest of Scrip may rely on, whatever the log and the books are made of. Nothing here assumes
+//! What the rest of Scrip may rely on, of any log and any books. Nothing here assumes
 //! that the log is local: an append may be durable, refused or of unknown outcome, and only that.
 //!
-//! The **log** is one order of appends. The **books** are state folded from it: wallets with their
+//! The **log** is one order of appends. The **books** are state applied from it: wallets with their
 //! histories, the catalog, notes, look-ups.
 
 mod backup;
@@ -30,7 +30,7 @@ pub use wallet_queries::{WalletOrder, WalletPlace};
 pub struct Store {
     /// The log that every change goes through.
     pub log: Arc<dyn Log>,
-    /// The state that is folded from the log.
+    /// The state that is applied from the log.
     pub books: Arc<dyn Books>,
 }
 

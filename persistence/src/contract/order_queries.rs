@@ -17,7 +17,7 @@ use crate::{
     usage::SalesCell,
 };
 
-/// Entries that are read at once: what is appended meanwhile waits for no more than these.
+/// Entries that are read at once: what is appended at the same time waits for no more than these.
 pub(super) const AT_ONCE: usize = 1024;
 
 /// Which orders to list. Empty: all.
@@ -139,8 +139,8 @@ impl dyn Books + '_ {
         let mut key = key_of(&group, at, serial);
         let mut at_once = at_once;
         loop {
-            let stretch = LookUpRange::Before(key);
-            let entries = self.stretch(LookUp::Orders, &stretch, at_once)?;
+            let range = LookUpRange::Before(key);
+            let entries = self.range(LookUp::Orders, &range, at_once)?;
             let is_last = entries.len() < at_once;
             at_once = AT_ONCE;
             for (key, value) in entries.iter() {

@@ -1,5 +1,5 @@
 //! What a project's orders come to, by the sums that are kept by product and time: orders are walked only where a
-//! stretch of time begins or ends within what is kept.
+//! range of time begins or ends within what is kept.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The most orders that are looked through for who bought most: some tens of milliseconds' work.
-const LOOKED_AT: usize = 200_000;
+const MAX_SCANNED: usize = 200_000;
 
 /// The intervals that sums are taken of, the longest first.
 const MAX_FIRST: [Interval; 3] = [Interval::Month, Interval::Day, Interval::Hour];
@@ -113,10 +113,10 @@ impl OrderTotals {
 }
 
 impl dyn Books + '_ {
-    /// How many orders of a project, which has these products, there are, and what they come to. Reads as many entries
-    /// as the smallest list has that all of them are in where a buyer or an amount is wanted, else only those at the
-    /// ends of a stretch of time: of less than an hour, of less than a day where that was more than 90 days ago, or of
-    /// less than a month where that was more than three years ago.
+    /// Counts a project's orders and adds up their amounts; `products` are the project's. A filter by buyer or amount reads
+    /// every entry of the smallest list that has all matching orders. Otherwise whole intervals are stored sums, and only
+    /// entries at both ends of the range are read: less than an hour each, less than a day where that was more than 90 days
+    /// ago, less than a month where that was more than three years ago.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ impl dyn Books + '_ {
         Ok((rows, OrderTotals::of(&sales, filter.state)))
     }
 
-    /// The prices and the wallets that brought most of a project's orders that were placed within a stretch of time, at
+    /// The prices and the wallets that brought most of a project's orders that were placed within a range of time, at
     /// most `most` of each; wallets among the newest 200,000 orders.
     ///
     /// # Errors
@@ -207,12 +207,12 @@ impl dyn Books + '_ {
             if cell.is_paid() {
                 wallets.push((row.position.order.wallet, Takings::of(&cell, &sum)));
             }
-            looked_at < LOOKED_AT
+            looked_at < MAX_SCANNED
         })?;
         Ok(BestSellers {
             prices: best(prices, most),
             wallets: best(wallets, most),
-            is_partial: looked_at >= LOOKED_AT,
+            is_partial: looked_at >= MAX_SCANNED,
         })
     }
 }
@@ -251,7 +251,7 @@ impl dyn Books + '_ {
         Ok(sales)
     }
 
-    /// Adds orders that were placed within a stretch of time: the intervals that lie within, as far as they are kept,
+    /// Adds orders that were placed within a range of time: the intervals within it, as far as they are kept,
     /// and what is left before and behind them.
     fn add_sales(
         &self,
@@ -302,7 +302,7 @@ impl dyn Books + '_ {
                 return Ok(None);
             }
             let periods = self.usage(product, interval, within)?;
-            // A fold may have removed some of them meanwhile.
+            // A checkpoint may have removed some of them since.
             if !is_kept()? {
                 return Ok(None);
             }
@@ -312,9 +312,9 @@ impl dyn Books + '_ {
     }
 }
 
-/// The stretch of whole intervals within another, if there are any: its first instant, and the first after it.
+/// The range of whole intervals within another, if there are any: its first instant, and the first after it.
 fn whole(interval: Interval, (from, to): (Timestamp, Timestamp)) -> Option<(Timestamp, Timestamp)> {
-    // Nothing was placed outside of the calendar: a stretch that begins before it, or ends after it, has all.
+    // Nothing was placed outside of the calendar: a range that begins before it, or ends after it, has all.
     let first = match interval.span(from) {
         Some(span) if span.start == from => from,
         Some(span) => span.end,

@@ -70,7 +70,7 @@ impl dyn Books + '_ {
 
     fn under(&self, name: [u8; 16], limit: usize) -> Result<Vec<OrderId>, Error> {
         let from = LookUpRange::From(joined(&[&name, &[0; 16]]));
-        let entries = self.stretch(LookUp::ProviderIds, &from, limit)?;
+        let entries = self.range(LookUp::ProviderIds, &from, limit)?;
         let same = entries.iter().take_while(|(key, _)| key.starts_with(&name));
         let orders = same.map(|(key, value)| {
             Ok(OrderId {
@@ -103,7 +103,7 @@ impl dyn Books + '_ {
 
     /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
     /// place `before`, or the newest of all. Fewer than `limit`: there are no more. A page that is asked for with the
-    /// last place of the page before it continues that one, however many orders were placed meanwhile.
+    /// last place of the page before it continues that one, however many orders were placed since.
     ///
     /// # Errors
     ///
@@ -131,8 +131,8 @@ impl dyn Books + '_ {
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
         let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
-        let stretch = LookUpRange::Before(wallet_order_key(wallet, at, serial));
-        let entries = self.stretch(LookUp::WalletOrders, &stretch, limit)?;
+        let range = LookUpRange::Before(wallet_order_key(wallet, at, serial));
+        let entries = self.range(LookUp::WalletOrders, &range, limit)?;
         let own = entries
             .iter()
             .take_while(|(key, _)| key.starts_with(&wallet.0));
@@ -172,7 +172,7 @@ impl dyn Books + '_ {
     ) -> Result<Vec<WalletKey>, Error> {
         let address = buyer_key(project, email);
         let from = LookUpRange::From(joined(&[&address, &[0; 16]]));
-        let entries = self.stretch(LookUp::Buyers, &from, limit)?;
+        let entries = self.range(LookUp::Buyers, &from, limit)?;
         let same = entries
             .iter()
             .take_while(|(key, _)| key.starts_with(&address));
@@ -183,10 +183,10 @@ impl dyn Books + '_ {
         &self,
         look_up: LookUp,
         project: ProjectId,
-        stretch: LookUpRange,
+        range: LookUpRange,
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
-        let entries = self.stretch(look_up, &stretch, limit)?;
+        let entries = self.range(look_up, &range, limit)?;
         let project = project.0.to_be_bytes();
         let own = entries
             .iter()

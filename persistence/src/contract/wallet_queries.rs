@@ -55,7 +55,7 @@ impl dyn Books + '_ {
     ) -> Result<Vec<WalletKey>, Error> {
         let prefix = user_prefix(project, text);
         let from = LookUpRange::From(first_user(&prefix));
-        let entries = self.stretch(LookUp::Users, &from, limit)?;
+        let entries = self.range(LookUp::Users, &from, limit)?;
         let same = entries.iter();
         let same = same.take_while(|(key, _)| key.starts_with(&prefix));
         same.map(|(key, _)| wallet(key)).collect()
@@ -100,7 +100,7 @@ impl dyn Books + '_ {
                 (LookUp::Balances, key, product.0.to_be_bytes())
             }
         };
-        let entries = self.stretch(look_up, &LookUpRange::Before(key), limit)?;
+        let entries = self.range(look_up, &LookUpRange::Before(key), limit)?;
         let own = entries.iter().take_while(|(key, _)| key.starts_with(&of));
         own.map(|(key, _)| place(order, key)).collect()
     }

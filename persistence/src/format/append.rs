@@ -59,8 +59,7 @@ pub enum LogEvent {
     Split(Split),
 }
 
-/// A small record of the layers above, by key. A later one replaces the former. The journal does
-/// not interpret it.
+/// A small record of the layers above, by key. A later one replaces the former. The journal does not interpret it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The key, at most [`Note::MAX_KEY_BYTES`].
@@ -88,20 +87,20 @@ impl Note {
 #[derive(Debug, Clone, Default)]
 pub struct Append {
     bytes: Vec<u8>,
-    /// Bytes of whole events; what follows them was begun and not added.
+    /// Bytes of complete events; what follows them was begun and not added.
     length: usize,
     events: u32,
     /// How many of them are project events.
     project_events: u32,
     /// What they change in look-ups and sales.
-    fresh: FreshChanges,
-    /// How many changes of look-ups belong to whole events.
+    pending: PendingChanges,
+    /// How many changes of look-ups belong to complete events.
     listed_length: usize,
 }
 
-/// What an append changes that has to be seen before it is folded.
+/// What an append changes that has to be seen before it is applied.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FreshChanges {
+pub(crate) struct PendingChanges {
     pub(crate) listed: Vec<LookUpChange>,
     pub(crate) sold: Vec<SalesChange>,
 }
@@ -135,11 +134,11 @@ impl<'a> EntryBuilder<'a> {
         } = self;
         entry::end(&mut append.bytes, start, header, record, moved)?;
         if let Some(moved) = moved {
-            lookups::of_fresh_lists(&key, moved, &mut append.fresh.listed);
+            lookups::of_pending_lists(&key, moved, &mut append.pending.listed);
         }
         item::end(&mut append.bytes, start)?;
         append.add()?;
-        append.fresh.sold.extend(moved.and_then(SalesChange::of));
+        append.pending.sold.extend(moved.and_then(SalesChange::of));
         Ok(append.bytes.get(start..).unwrap_or_default())
     }
 }
@@ -191,9 +190,9 @@ impl Append {
                 self.add()
             }
             LogEvent::ProjectEvent(project_event) => self.project_event(project_event),
-            LogEvent::TermStart(opening) => self.leadership(item::begin_term_start, opening),
+            LogEvent::TermStart(start) => self.leadership(item::begin_term_start, start),
             LogEvent::Heartbeat(beat) => self.leadership(item::begin_heartbeat, beat),
-            LogEvent::Resignation(closing) => self.leadership(item::begin_resignation, closing),
+            LogEvent::Resignation(end) => self.leadership(item::begin_resignation, end),
             LogEvent::Split(_) if self.length > 0 => Err(Error::Damaged(
                 "a split has to be the first item of an append".into(),
             )),
@@ -223,7 +222,7 @@ impl Append {
             return Err(too_large());
         }
         if header.is_listed() {
-            lookups::of_event(key, event, &mut self.fresh.listed);
+            lookups::of_event(key, event, &mut self.pending.listed);
         }
         Ok(EntryBuilder {
             append: self,
@@ -248,7 +247,7 @@ impl Append {
         Ok(())
     }
 
-    /// Adds an item that says who leads, or where the log divides: nothing is folded from it, so it is no event.
+    /// Adds an item that says who leads, or where the log divides: nothing is applied from it, so it is no event.
     fn leadership(
         &mut self,
         begin: fn(&mut Vec<u8>) -> usize,
@@ -263,7 +262,7 @@ impl Append {
     /// Forgets what was begun and not added.
     fn reset(&mut self) {
         self.bytes.truncate(self.length);
-        self.fresh.listed.truncate(self.listed_length);
+        self.pending.listed.truncate(self.listed_length);
     }
 
     /// Adds the event that was written behind the last one.
@@ -279,7 +278,7 @@ impl Append {
             return Err(too_large());
         }
         self.length = self.bytes.len();
-        self.listed_length = self.fresh.listed.len();
+        self.listed_length = self.pending.listed.len();
         Ok(())
     }
 
@@ -289,14 +288,12 @@ impl Append {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    /// Takes what its events change in look-ups and sales.
-    pub(crate) fn take_fresh(&mut self) -> FreshChanges {
+    pub(crate) fn take_pending(&mut self) -> PendingChanges {
         self.reset();
         self.listed_length = 0;
-        std::mem::take(&mut self.fresh)
+        std::mem::take(&mut self.pending)
     }
 
-    /// How many of its events are project events.
     pub(crate) const fn project_events(&self) -> u32 {
         self.project_events
     }
@@ -315,7 +312,6 @@ fn too_large() -> Error {
     Error::Damaged("an append is larger than a frame".into())
 }
 
-/// Reads the events of an append back.
 pub(crate) fn decode_events(bytes: &[u8]) -> Result<Vec<LogEvent>, Error> {
     let mut rest = bytes;
     let mut events = Vec::new();
@@ -327,7 +323,6 @@ pub(crate) fn decode_events(bytes: &[u8]) -> Result<Vec<LogEvent>, Error> {
     Ok(events)
 }
 
-/// Decodes an item.
 pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
     Ok(match item {
         Item::Wallet(key, entry) => {
@@ -349,9 +344,9 @@ pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
         Item::ProjectEvent(project, project_event) => {
             LogEvent::ProjectEvent(format::decode_project_event(project, project_event)?)
         }
-        Item::TermStart(opening) => LogEvent::TermStart(decode_value(opening)?),
+        Item::TermStart(start) => LogEvent::TermStart(decode_value(start)?),
         Item::Heartbeat(beat) => LogEvent::Heartbeat(decode_value(beat)?),
-        Item::Resignation(closing) => LogEvent::Resignation(decode_value(closing)?),
+        Item::Resignation(end) => LogEvent::Resignation(decode_value(end)?),
         Item::Split(split) => LogEvent::Split(decode_value(split)?),
     })
 }

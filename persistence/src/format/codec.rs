@@ -45,7 +45,6 @@ pub(crate) fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Reads a stored value back.
 pub(crate) fn decode_value<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
     decode_all(checked(bytes, "a record")?)
 }

@@ -1,5 +1,5 @@
 //! One thing that happened to a wallet, in the one form that the log and the ledger's pages share: a
-//! fold moves these bytes and looks at their head alone. What a ledger reader sees (the balance after
+//! checkpoint moves these bytes and looks at their head alone. What a ledger reader sees (the balance after
 //! it, say) is written with the event, so that nothing is ever replayed to read a page.
 //!
 //! ```text
@@ -21,7 +21,6 @@ use super::{
 };
 use crate::{error::Error, lookups::ListChange, usage::SalesChange};
 
-/// The event left a record.
 const RECORD: u8 = 1;
 /// The record can be found by a key.
 const KEYED: u8 = 1 << 1;
@@ -30,7 +29,6 @@ const LISTED: u8 = 1 << 2;
 /// The event moved something in lists, which the body says.
 const MOVED: u8 = 1 << 3;
 
-/// What an entry adds to usage.
 pub(crate) type Counted = (Option<(Timestamp, history::Entry)>, Option<SalesChange>);
 
 /// An entry's head, read.
@@ -174,7 +172,6 @@ impl<'a> Entry<'a> {
         self.flags & MOVED != 0
     }
 
-    /// Decodes the event and its record.
     pub(crate) fn decode(&self) -> Result<DecodedEntry, Error> {
         match self.flags >> 4 {
             v1::VERSION => v1::read_body(self.body, self.version, self.has_moved()),
@@ -212,7 +209,6 @@ pub(crate) struct Entries<'a>(pub(crate) &'a [u8]);
 impl<'a> Iterator for Entries<'a> {
     type Item = Result<(Entry<'a>, &'a [u8]), Error>;
 
-    /// The next entry and its bytes.
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
             return None;

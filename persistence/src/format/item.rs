@@ -7,9 +7,9 @@
 //! 3  u8 length  key  u16 length  body      a note was put
 //! 4  u8 length  key                        a note was forgotten
 //! 5  [u8;16] project  u16 length  project event   something to tell a project's own servers
-//! 6  u16 length  opening                   who leads from here on: see `leadership`
-//! 7  u16 length  beat                      whoever opened still leads
-//! 8  u16 length  closing                   whoever opened leads no more
+//! 6  u16 length  term start                who leads from here on: see `leadership`
+//! 7  u16 length  heartbeat                 the leader still leads
+//! 8  u16 length  resignation               the leader leads no more
 //! 9  u16 length  split                     another cell's log goes on from here, by itself
 //! ```
 //! All numbers big-endian.
@@ -43,7 +43,7 @@ pub(crate) enum Item<'a> {
 }
 
 impl Item<'_> {
-    /// Whether it says something that is folded, not who leads or where the log divides.
+    /// Whether it says something that is applied, not who leads or where the log divides.
     pub(crate) const fn is_event(&self) -> bool {
         !matches!(
             self,
@@ -59,37 +59,31 @@ pub(crate) fn begin_wallet(bytes: &mut Vec<u8>, wallet: &WalletKey) -> usize {
     begin(bytes)
 }
 
-/// Begins a document's item.
 pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
     bytes.push(DOCUMENT);
     begin(bytes)
 }
 
-/// Begins an opening's item.
 pub(crate) fn begin_term_start(bytes: &mut Vec<u8>) -> usize {
     bytes.push(TERM_START);
     begin(bytes)
 }
 
-/// Begins a beat's item.
 pub(crate) fn begin_heartbeat(bytes: &mut Vec<u8>) -> usize {
     bytes.push(HEARTBEAT);
     begin(bytes)
 }
 
-/// Begins a closing's item.
 pub(crate) fn begin_resignation(bytes: &mut Vec<u8>) -> usize {
     bytes.push(RESIGNATION);
     begin(bytes)
 }
 
-/// Begins a split's item.
 pub(crate) fn begin_split(bytes: &mut Vec<u8>) -> usize {
     bytes.push(SPLIT);
     begin(bytes)
 }
 
-/// Begins a project event's item.
 pub(crate) fn begin_project_event(bytes: &mut Vec<u8>, project: ProjectId) -> usize {
     bytes.push(PROJECT_EVENT);
     bytes.extend_from_slice(&project.0.to_be_bytes());
@@ -112,7 +106,6 @@ pub(crate) fn end(bytes: &mut [u8], start: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds a note.
 pub(crate) fn push_note(bytes: &mut Vec<u8>, key: &[u8], body: Option<&[u8]>) -> Result<(), Error> {
     bytes.push(if body.is_some() { NOTE } else { FORGOTTEN });
     bytes.push(u8::try_from(key.len()).map_err(|_| too_long())?);
@@ -129,7 +122,6 @@ fn too_long() -> Error {
     Error::Damaged("an event is longer than an append may be".into())
 }
 
-/// Splits the first item off.
 pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
     let short = || Error::Damaged("an event of the log is cut short".into());
     let (kind, rest) = bytes.split_first().ok_or_else(short)?;

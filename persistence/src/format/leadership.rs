@@ -1,17 +1,17 @@
-//! What a log says of who leads it, in frames of their own, and of where it divides. Nothing is folded from these items.
+//! What a log says of who leads it, in frames of their own, and of where it divides. Nothing is applied from these items.
 
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// From here on its process leads: whatever it acknowledges lies behind it, and nobody else's frame does before
-/// another opening.
+/// From here on its process leads: all that it acknowledges is behind this, and no other process's frame is before
+/// another term start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermStart {
     /// The data directory of the process.
     pub node: u128,
     /// Drawn for one run of the process.
     pub incarnation: u128,
-    /// How many openings of this run came before: no two are the same bytes in the same place.
+    /// How many term starts of this run came before: no two are the same bytes in the same place.
     pub attempt: u64,
     /// Where the process is reached by others.
     pub address: Box<str>,
@@ -19,17 +19,17 @@ pub struct TermStart {
     pub at: Timestamp,
 }
 
-/// Whoever opened still leads. It is found in its place only if nobody else opened.
+/// The leader still leads. It is found in its place only if no other process's term has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Heartbeat {
     /// When it was made, by the clock of the process.
     pub at: Timestamp,
 }
 
-/// Whoever opened leads no more, and answers nothing from here on: anybody may open at once.
+/// The leader leads no more, and answers nothing from here on: any process may start a term at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resignation {
-    /// The data directory in which the log goes on by itself: nobody may open behind this.
+    /// The data directory in which the log goes on by itself: no term may start behind this.
     pub taken_by: Option<u128>,
     /// When it was made, by the clock of the process.
     pub at: Timestamp,

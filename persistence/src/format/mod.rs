@@ -20,14 +20,12 @@ use domain::{
 use self::codec::{FORMAT, checked};
 use crate::error::Error;
 
-/// Encodes a wallet's snapshot.
 pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
     let mut bytes = versioned_buffer();
     v1::write_wallet(&mut bytes, wallet)?;
     Ok(bytes)
 }
 
-/// Decodes a wallet's snapshot.
 pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
     match versioned(bytes, "a wallet's snapshot")? {
         (v1::VERSION, snapshot) => v1::read_wallet(snapshot),
@@ -45,14 +43,12 @@ pub fn record_bytes(record: &Record) -> Result<u64, Error> {
     Ok(bytes.len() as u64)
 }
 
-/// Encodes a catalog document.
 pub(crate) fn encode_document(document: &Document) -> Result<Vec<u8>, Error> {
     let mut bytes = versioned_buffer();
     v1::write_document(&mut bytes, document)?;
     Ok(bytes)
 }
 
-/// Decodes a catalog document.
 pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
     match versioned(bytes, "a catalog document")? {
         (v1::VERSION, document) => v1::read_document(document),
@@ -60,7 +56,6 @@ pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
     }
 }
 
-/// Appends a project event without its project, which is stored beside it.
 pub(crate) fn write_project_event(
     bytes: &mut Vec<u8>,
     project_event: &ProjectEvent,
@@ -69,7 +64,6 @@ pub(crate) fn write_project_event(
     v1::write_project_event(bytes, project_event)
 }
 
-/// Decodes a project event of a project.
 pub(crate) fn decode_project_event(
     project: ProjectId,
     bytes: &[u8],
@@ -80,7 +74,6 @@ pub(crate) fn decode_project_event(
     }
 }
 
-/// A buffer that begins with the version that is written.
 fn versioned_buffer() -> Vec<u8> {
     let mut bytes = Vec::with_capacity(512);
     bytes.push(v1::VERSION);
@@ -98,7 +91,6 @@ pub(crate) fn encode_note(body: &[u8]) -> Vec<u8> {
     [[FORMAT].as_slice(), body].concat()
 }
 
-/// The body of a stored note.
 pub(crate) fn decode_note(value: &[u8]) -> Result<&[u8], Error> {
     checked(value, "a note")
 }

@@ -28,12 +28,10 @@ pub(super) fn newer(what: &str, version: u8) -> Error {
     ))
 }
 
-/// The decoded content of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DecodedEntry {
     pub(crate) event: Event,
     pub(crate) record: Option<Record>,
-    /// What the event moved in lists.
     pub(crate) moved: Option<Box<ListChange>>,
 }
 
@@ -61,7 +59,6 @@ enum After<'a> {
 pub(super) enum RecordDerivation {
     /// It is the event's ledger entry, except for the balance.
     Balance,
-    /// It is the record of the hold that the event places.
     Hold,
     /// It does not follow from its event.
     Not,
@@ -141,7 +138,6 @@ pub(super) fn read_body(
     })
 }
 
-/// A ledger entry with its instant, and what moved in lists.
 type EntryAndMoves = (Option<(Timestamp, Entry)>, Option<Box<ListChange>>);
 
 /// The ledger entry that an event left, if it left one, and what it moved in lists.
@@ -155,7 +151,6 @@ pub(super) fn read_ledger_entry(bytes: &[u8], has_moved: bool) -> Result<EntryAn
     Ok((entry.map(|entry| (event.at, entry)), moved))
 }
 
-/// The ledger entry that follows from a change, if one does.
 fn entry(change: Change, balance_after: i64) -> Option<Entry> {
     let (product, delta, reason, expires_at, key, meta) = match change {
         Change::Deducted {
@@ -236,7 +231,6 @@ fn unfit() -> Error {
     Error::Damaged("an entry's record does not fit its event".into())
 }
 
-/// Appends an encoded wallet.
 pub(super) fn write_wallet(bytes: &mut Vec<u8>, wallet: &Wallet) -> Result<(), Error> {
     encode_into(bytes, wallet)
 }
@@ -254,7 +248,6 @@ pub(super) fn read_document(bytes: &[u8]) -> Result<Document, Error> {
     decode_all(bytes)
 }
 
-/// A project event's fields except its project, which is stored beside it.
 type ProjectEventFields = (
     Timestamp,
     Timestamp,
@@ -264,7 +257,6 @@ type ProjectEventFields = (
     EventData,
 );
 
-/// Appends an encoded project event without its project.
 pub(super) fn write_project_event(
     bytes: &mut Vec<u8>,
     project_event: &ProjectEvent,

@@ -1,4 +1,4 @@
-//! Frames: what the log is made of. A frame holds whole appends, one after the other, behind a
+//! Frames: what the log is made of. A frame holds complete appends, one after the other, behind a
 //! header that says its length, its place in the order, a checksum over everything, and the hash of
 //! the frame before it, so that no bit, no frame and no order can change unnoticed.
 //!
@@ -21,7 +21,6 @@ use crate::{
     format::{append::Append, item},
 };
 
-/// The version of the frame's layout.
 pub(crate) const VERSION: u8 = 1;
 /// A larger value would pass a quarter of a sled segment in a full leaf and become an unsynced
 /// file of its own; 64 KiB is the bound, this leaves room.
@@ -46,7 +45,7 @@ pub struct FramePosition {
     pub hash: [u8; 32],
 }
 
-/// How many whole appends at the start of queued bytes fill one frame.
+/// How many complete appends at the start of queued bytes fill one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FrameSize {
     pub bytes: usize,
@@ -130,7 +129,6 @@ pub(crate) fn encode(
     }
 }
 
-/// The hash that the next frame carries.
 pub(crate) fn hash(frame: &[u8]) -> [u8; 32] {
     Sha256::digest(frame).into()
 }
@@ -190,7 +188,7 @@ impl Frame<'_> {
         Ok(events)
     }
 
-    /// Counts the events, and checks that each of them is whole.
+    /// Counts the events, and checks that each of them is complete.
     pub(crate) fn count(&self) -> Result<u64, Error> {
         let mut events = 0_u64;
         self.each_append(|append, count| {
@@ -261,6 +259,6 @@ impl Reader<'_> {
 }
 
 #[cfg(test)]
-#[path = "frame_tests.rs"]
+#[path = "tests/frame.rs"]
 #[allow(clippy::arithmetic_side_effects, reason = "small numbers in a test")]
 mod tests;

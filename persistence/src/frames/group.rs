@@ -8,7 +8,7 @@ use crate::{error::Error, format::append::Append};
 /// A frame that was made and is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeFrame {
-    /// Where it lies.
+    /// Its place in the log.
     pub place: FramePosition,
     /// How many appends are in it.
     pub appends: u32,
@@ -30,7 +30,6 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group that has nothing to write.
     pub(crate) const fn empty(behind: FramePosition) -> Self {
         Self {
             behind,
@@ -42,7 +41,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`Error::Damaged`] when these are not whole appends.
+    /// [`Error::Damaged`] when these are not complete appends.
     pub fn of(queued: &[u8], behind: FramePosition, buffer: &mut Vec<u8>) -> Result<Self, Error> {
         let mut group = Self::empty(behind);
         let mut rest = queued;

@@ -29,7 +29,7 @@ pub struct Lease {
     until: AtomicU64,
 }
 
-/// No lease: it was given up.
+/// No lease: it was released.
 const OVER: u64 = u64::MAX;
 
 impl Lease {
@@ -39,12 +39,12 @@ impl Lease {
         self.until.fetch_max(until, Ordering::AcqRel);
     }
 
-    /// Ends it for good. Must be called before a closing is sent.
+    /// Ends it for good. Must be called before a resignation is sent.
     pub fn give_up(&self) {
         self.until.store(OVER, Ordering::Release);
     }
 
-    /// Whether nobody else can have been acknowledged a frame by now. To be asked after what is shown was read.
+    /// Whether no other process can have been acknowledged a frame by now. To be called after reading what is shown.
     #[must_use]
     pub fn holds(&self, now: Moment) -> bool {
         match self.until.load(Ordering::Acquire) {

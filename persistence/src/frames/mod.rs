@@ -17,7 +17,7 @@ pub use group::{Group, MadeFrame};
 pub use leadership::{LeadershipItem, StoredFrame, follows, parse_leadership, splits_off};
 pub use lease::Lease;
 pub(crate) use sled::SledFrames;
-pub use window::{Settled, Window};
+pub use window::{Resolved, Window};
 
 /// Called with a frame's number and its bytes.
 pub type OnFrame<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), Error>;
@@ -29,14 +29,14 @@ pub type OnFrame<'a> = &'a mut dyn FnMut(u64, &[u8]) -> Result<(), Error>;
 /// 1. [`Frames::start`] adds a group's frames right behind [`Group::behind`]. Groups that were started become durable
 ///    in that order: never one without all before it.
 /// 2. [`Frames::finish`] waits for the oldest group that was started and not finished. [`Written::Durable`] only once all
-///    of it survives a power cut, and errors of earlier writes that nobody waited for have been asked about.
+///    of it survives a power cut, and errors of earlier writes without a waiter have been asked about.
 /// 3. An error of either is final. Of what was started a prefix may be there or become so; nothing is started after it,
 ///    and nothing that failed is tried again.
 /// 4. After [`Written::Unknown`], which only a log with [`Frames::shared`] answers, nothing is known of any group under
 ///    way, and nothing is started before [`SharedFrames::reopen`] has said what became of them.
 /// 5. At most [`Frames::depth`] groups are under way at once.
 /// 6. [`Frames::walk`] and [`Frames::read`] show frames as they were started, each under its own number, until they are
-///    forgotten. They check nothing: whoever reads a frame verifies it.
+///    forgotten. They check nothing: the reader of a frame verifies it.
 pub trait Frames: Send + Sync + 'static {
     /// How many groups may be under way at once.
     fn depth(&self) -> usize;
@@ -75,7 +75,7 @@ pub trait Frames: Send + Sync + 'static {
     /// It cannot be read.
     fn read(&self, lsn: u64) -> Result<Option<Arc<[u8]>>, Error>;
 
-    /// Lets go of a frame: one that is folded, or a last one that a crash tore.
+    /// Lets go of a frame: one that is applied, or a last one that a crash tore.
     ///
     /// # Errors
     ///
@@ -100,8 +100,8 @@ pub trait SharedFrames: Send + Sync {
     /// From now on `wake` is called whenever [`SharedFrames::is_answered`] has become true.
     fn on_answer(&self, wake: Arc<dyn Fn() + Send + Sync>);
 
-    /// Tries once to connect anew, and to open behind all that lies there. Then it says what lies between the last frame
-    /// that was known to be durable and the next that is started: [`Window::settle`] takes it. `None`: not yet.
+    /// Tries once to reconnect, and to start a term behind the last frame. Returns the frames between the last one known to
+    /// be durable and the next to start, for [`Window::resolve`]. `None`: not yet.
     ///
     /// # Errors
     ///
@@ -113,23 +113,23 @@ pub trait SharedFrames: Send + Sync {
     /// # Errors
     ///
     /// It cannot be encoded.
-    fn beat(&self, behind: FramePosition) -> Result<Group, Error>;
+    fn heartbeat(&self, behind: FramePosition) -> Result<Group, Error>;
 
-    /// A group that says that this process leads no more; where it `takes` the log along, nobody ever will.
+    /// A group that says that this process leads no more. With `takes` the log ends there: it continues in this process's
+    /// own directory, and no other process may lead it again.
     ///
     /// # Errors
     ///
     /// It cannot be encoded.
-    fn closing(&self, behind: FramePosition, takes: bool) -> Result<Group, Error>;
+    fn resignation(&self, behind: FramePosition, takes: bool) -> Result<Group, Error>;
 
     /// The right to answer from memory, which every durable group renews.
     fn lease(&self) -> Arc<Lease>;
 
     /// Tells the others how far this process has read the log, and how much of it is in its books.
-    fn stands(&self, head: u64, folded: u64);
+    fn report_progress(&self, head: u64, applied: u64);
 }
 
-/// Reads the frame behind another and verifies that it is.
 pub(crate) fn read_behind(frames: &dyn Frames, before: FramePosition) -> Result<Arc<[u8]>, Error> {
     let lsn = before.lsn.saturating_add(1);
     let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));

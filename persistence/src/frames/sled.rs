@@ -1,17 +1,16 @@
 //! Frames in a tree of the database on this machine's disk. A directory has one process at a time, by its lock: nobody
 //! else writes here.
 //!
-//! sled's word for a flush is not enough. Linux reports a write-back error once to each descriptor,
-//! and all of sled's threads sync on one: its periodic flusher, which logs the error and goes on,
-//! the cutting off of free space at the end of the file, and writers of other buffers, which report
-//! it too late. When one of them hears of the error in our frame first, the sync that our flush
-//! waits for succeeds. So a descriptor that only this syncs is asked before a group counts.
-//! Nothing is left to write by then: a lone caller waits a tenth or two longer, many at once do
-//! not. (Without the flusher the files grow by a half; and of all calls only `sync_file_range`,
-//! which cannot be called safely, asks without emptying the disk's cache once more.)
+//! sled's word for a flush is not enough. Linux reports a write-back error once to each descriptor, and all of sled's
+//! threads sync on one: its periodic flusher, which logs the error and goes on, the cutting off of free space at the
+//! end of the file, and writers of other buffers, which report it too late. When one of them gets the error of our
+//! frame first, the sync that our flush waits for succeeds. So a descriptor that only this syncs is asked before a
+//! group counts. Nothing is left to write by then: a lone caller waits a tenth or two longer, many at once do not.
+//! (Without the flusher the files grow by a half; and of all calls only `sync_file_range`, which cannot be called
+//! safely, asks without emptying the disk's cache once more.)
 //!
 //! **Spacers.** Entries in order are dear in sled: a leaf with more than 16 of them is split by writing all of them
-//! again, and a leaf that changed ten times is written anew. A large frame would be written three to four times. So
+//! again, and a leaf that changed ten times is rewritten. A large frame would be written three to four times. So
 //! large frames are put into leaves that were split before, while they had nothing but small keys between the numbers
 //! of frames to come: three a frame leave room for some three frames in a leaf, which has seen fewer than ten changes
 //! by the time that these are dropped.
@@ -29,7 +28,6 @@ use crate::{
 const TREE: &str = "journal";
 /// Frames that are worth spacers, in bytes.
 const LARGE_FRAME: usize = 4 << 10;
-/// Spacers of each frame.
 const SPACERS: u8 = 3;
 /// How many frames ahead spacers are put. More than a leaf has, so that it is split by then.
 const AHEAD: u64 = 16;
@@ -64,7 +62,6 @@ impl SledFrames {
             .map_err(|error| failed(&format!("writing frame {lsn}"), &error))
     }
 
-    /// Puts the spacers of a frame to come.
     fn put_spacers(&self, lsn: u64) -> Result<(), Error> {
         for number in 0..SPACERS {
             let key = [lsn.to_be_bytes().as_slice(), &[number]].concat();
@@ -74,7 +71,6 @@ impl SledFrames {
         Ok(())
     }
 
-    /// Removes a frame's spacers, if it has some.
     fn remove_spacers(&self, lsn: u64) -> Result<(), Error> {
         let key = |lsn: u64| Bound::Excluded(lsn.to_be_bytes());
         let own = self.tree.range((key(lsn), key(lsn.saturating_add(1))));
@@ -148,7 +144,7 @@ impl Frames for SledFrames {
 }
 
 #[cfg(test)]
-#[path = "sled_tests.rs"]
+#[path = "tests/sled.rs"]
 #[allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

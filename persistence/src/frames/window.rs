@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use super::{FramePosition, Group};
 
-/// Groups under way, the oldest first, each with what it was made from: until its outcome is known, nothing of it
-/// is let go of.
+/// Groups under way, the oldest first, each with what it was made from, which is kept until the outcome is known.
 #[derive(Debug)]
 pub struct Window<T> {
     depth: usize,
@@ -16,7 +15,7 @@ pub struct Window<T> {
 
 /// What became of groups whose answers were lost.
 #[derive(Debug)]
-pub struct Settled<T> {
+pub struct Resolved<T> {
     /// They are durable, the oldest first.
     pub durable: Vec<(Group, T)>,
     /// They are not in the log and never will be: from these, groups are to be made again, in this order.
@@ -58,9 +57,9 @@ impl<T> Window<T> {
         self.under_way.push_back((group, from));
     }
 
-    /// An opening is durable, and these places, of which its own is the last, cannot change any more: says what became of
-    /// all that was under way. The next group follows the opening.
-    pub fn settle(&mut self, found: &[FramePosition]) -> Settled<T> {
+    /// A term start is durable, and these places, of which its own is the last, cannot change any more: says what became of
+    /// all that was under way. The next group follows the term start.
+    pub fn resolve(&mut self, found: &[FramePosition]) -> Resolved<T> {
         let is_found = |(group, _): &mut (Group, T)| found.contains(&group.last());
         let mut durable = Vec::new();
         while let Some(known) = self.under_way.pop_front_if(is_found) {
@@ -68,7 +67,7 @@ impl<T> Window<T> {
         }
         self.head = found.last().copied().unwrap_or(self.head);
         let again = self.under_way.drain(..).map(|(_, from)| from).collect();
-        Settled { durable, again }
+        Resolved { durable, again }
     }
 
     /// The oldest group.

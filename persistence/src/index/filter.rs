@@ -1,6 +1,5 @@
-//! Whether a hash may be in a run: split-block Bloom filters of about 24 bits a key, one group of
-//! blocks for each page. A filter says "perhaps" or "no", and never a wrong "no". The memory for
-//! awake wallets' filters has a budget.
+//! Whether a hash may be in a run: split-block Bloom filters of about 24 bits a key, one group of blocks for each page.
+//! A filter says "perhaps" or "no", and never a wrong "no". The memory for awake wallets' filters has a budget.
 
 use std::sync::{
     Arc,
@@ -13,8 +12,7 @@ pub(crate) type Block = [u32; 8];
 /// Bytes of a stored block: its words, little endian.
 pub(crate) const BLOCK_BYTES: usize = 32;
 
-/// Bits for each key. A wrong "perhaps" costs a read, perhaps from the disk: about 12 in 100,000 of
-/// a full page.
+/// Bits for each key. A wrong "perhaps" costs a read, perhaps from the disk: about 12 in 100,000 of a full page.
 const BITS_PER_KEY: usize = 24;
 
 /// Odd multipliers of Parquet's split-block filter. They are part of the format on disk.
@@ -35,7 +33,6 @@ pub(crate) const fn blocks_for(keys: usize) -> usize {
     if blocks == 0 { 1 } else { blocks }
 }
 
-/// Adds a hash to a page's blocks.
 pub(crate) fn insert(page: &mut [Block], hash: u64) {
     let place = place(hash, page.len());
     if let Some(block) = page.get_mut(place) {
@@ -68,12 +65,10 @@ const fn place(hash: u64, blocks: usize) -> usize {
     ((hash & 0xFFFF_FFFF).wrapping_mul(blocks as u64) >> 32) as usize
 }
 
-/// Appends blocks in their stored form.
 pub(crate) fn to_bytes(page: &[Block], into: &mut Vec<u8>) {
     into.extend(page.iter().flatten().flat_map(|word| word.to_le_bytes()));
 }
 
-/// Reads blocks in their stored form.
 pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Block> + '_ {
     bytes.as_chunks::<BLOCK_BYTES>().0.iter().map(|block| {
         let mut words = [0; 8];
@@ -88,9 +83,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Block> + '_ {
 pub(crate) struct FilterBlocks {
     /// The pages' blocks, one page after the other.
     blocks: Box<[Block]>,
-    /// How many blocks each page has.
     per_page: usize,
-    /// How often the blocks were halved.
     halvings: u8,
 }
 
@@ -98,7 +91,6 @@ pub(crate) struct FilterBlocks {
 const MAX_HALVINGS: u8 = 2;
 
 impl FilterBlocks {
-    /// Filters of full size, as they are stored.
     pub(crate) fn new(blocks: Vec<Block>, per_page: usize) -> Self {
         Self {
             blocks: blocks.into(),
@@ -180,14 +172,14 @@ pub(crate) struct Budget {
 }
 
 /// One wallet's part of the budget.
-pub(crate) struct Share {
+pub(crate) struct BudgetShare {
     budget: Arc<Budget>,
     bytes: AtomicUsize,
 }
 
-/// A part of a share, given back when dropped.
+/// Bytes of a share, given back when dropped.
 pub(crate) struct Reservation {
-    share: Arc<Share>,
+    share: Arc<BudgetShare>,
     bytes: usize,
 }
 
@@ -200,16 +192,15 @@ impl Budget {
         }
     }
 
-    /// A wallet's share, empty.
-    pub(crate) fn share(self: &Arc<Self>) -> Arc<Share> {
-        Arc::new(Share {
+    pub(crate) fn share(self: &Arc<Self>) -> Arc<BudgetShare> {
+        Arc::new(BudgetShare {
             budget: Arc::clone(self),
             bytes: AtomicUsize::new(0),
         })
     }
 
     /// What every holder may have once less than half is free.
-    fn part(&self) -> usize {
+    fn fair_share(&self) -> usize {
         let holders = self.holders.load(Ordering::Relaxed).max(1);
         self.limit.checked_div(holders).unwrap_or_default()
     }
@@ -220,7 +211,7 @@ impl Budget {
     }
 }
 
-impl Share {
+impl BudgetShare {
     /// Whether filters may have their full size. The last quarter is for halved ones, so that no
     /// wallet is left without.
     pub(crate) fn has_room_for_full(&self, bytes: usize) -> bool {
@@ -245,7 +236,6 @@ impl Share {
         }
     }
 
-    /// Reserves bytes for this wallet, if there is room.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         let budget = &self.budget;
         let own = self.bytes.load(Ordering::Relaxed);
@@ -253,13 +243,13 @@ impl Share {
             let holders = budget.holders.load(Ordering::Relaxed).saturating_add(1);
             budget.limit.checked_div(holders).unwrap_or_default()
         } else {
-            budget.part()
+            budget.fair_share()
         };
-        let modest = own.saturating_add(bytes) <= most;
+        let is_within_share = own.saturating_add(bytes) <= most;
         let reserved = budget
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-                let limit = if modest {
+                let limit = if is_within_share {
                     budget.limit
                 } else {
                     budget.limit / 2
@@ -270,10 +260,10 @@ impl Share {
         Some(self.reservation(bytes))
     }
 
-    /// Whether this wallet has more than its part while others need room: then it is to give some back.
+    /// Whether this wallet has more than its fair share while others need room: then it is to give some back.
     pub(crate) fn is_over_share(&self) -> bool {
         let crowded = self.budget.used.load(Ordering::Relaxed) > self.budget.limit / 2;
-        crowded && self.bytes.load(Ordering::Relaxed) > self.budget.part()
+        crowded && self.bytes.load(Ordering::Relaxed) > self.budget.fair_share()
     }
 }
 
@@ -318,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latecomer_gets_its_part() {
+    fn a_latecomer_gets_its_share() {
         let budget = Arc::new(Budget::new(1000));
         let (first, second) = (budget.share(), budget.share());
         let most = first.reserve(500).unwrap();

@@ -1,6 +1,6 @@
 //! Merging runs: when a level is full, its runs and the new keys become one run of the next, a
 //! page at a time. A cascade over several levels is one merge, so that no key is written twice in
-//! a fold. Sources are only read here; the fold retires them.
+//! a checkpoint. Sources are only read here; the checkpoint retires them.
 
 use domain::id::WalletKey;
 
@@ -13,7 +13,6 @@ use crate::{error::Error, tuning::Tuning};
 /// What becomes of a wallet's runs when keys are added.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The new run's level.
     pub(crate) level: u8,
     /// Runs that go into it.
     pub(crate) sources: Vec<RunMeta>,
@@ -21,12 +20,12 @@ pub(crate) struct Plan {
     pub(crate) kept: Vec<RunMeta>,
 }
 
-/// Plans where `fresh` new keys go: to the level of their number, or up from every level that they fill, as long as a
-/// fold can take the time. A level that is too large for that stays overfull until [`large`] finds it.
-pub(crate) fn plan(runs: &[RunMeta], fresh: usize, tuning: &Tuning) -> Plan {
+/// Plans where `new` new keys go: to the level of their number, or up from every level that they fill, as long as a
+/// checkpoint can take the time. A level that is too large for that stays overfull until [`large`] finds it.
+pub(crate) fn plan(runs: &[RunMeta], new: usize, tuning: &Tuning) -> Plan {
     let mut level = 0_u8;
     let mut size = tuning.inline_keys.saturating_mul(tuning.fan_in);
-    while fresh >= size && level < u8::MAX {
+    while new >= size && level < u8::MAX {
         level = level.saturating_add(1);
         size = size.saturating_mul(tuning.fan_in);
     }
@@ -48,7 +47,7 @@ pub(crate) fn plan(runs: &[RunMeta], fresh: usize, tuning: &Tuning) -> Plan {
     }
 }
 
-/// The lowest level with more runs than it should have, too large to be merged within a fold: those
+/// The lowest level with more runs than it should have, too large to be merged within a checkpoint: those
 /// runs, which become one of the next level.
 pub(crate) fn large(runs: &[RunMeta], tuning: &Tuning) -> Option<Vec<RunMeta>> {
     let levels = (0..u8::MAX).take_while(|level| runs.iter().any(|run| run.level >= *level));
@@ -63,15 +62,15 @@ fn keys_of(runs: &[RunMeta]) -> u64 {
     keys.fold(0, u64::saturating_add)
 }
 
-/// Writes the run of `fresh` (sorted) and the plan's sources.
+/// Writes the run of `new` (sorted) and the plan's sources.
 pub(crate) fn write(
     store: &impl Pages,
     wallet: WalletKey,
     number: u64,
-    fresh: &[Key],
+    new: &[Key],
     plan: &Plan,
 ) -> Result<RunMeta, Error> {
-    let mut merge = Merge::new(store, wallet, number, plan.level, fresh, &plan.sources);
+    let mut merge = Merge::new(store, wallet, number, plan.level, new, &plan.sources);
     while !merge.write_page(store)? {}
     Ok(merge.run())
 }
@@ -81,7 +80,7 @@ pub(crate) struct Merge {
     wallet: WalletKey,
     writer: Writer,
     /// Sorted keys that are in no run yet.
-    fresh: Vec<Key>,
+    new: Vec<Key>,
     used: usize,
     sources: Vec<Source>,
     next_page: u16,
@@ -94,14 +93,14 @@ impl Merge {
         wallet: WalletKey,
         number: u64,
         level: u8,
-        fresh: &[Key],
+        new: &[Key],
         sources: &[RunMeta],
     ) -> Self {
-        let keys = keys_of(sources).saturating_add(fresh.len() as u64);
+        let keys = keys_of(sources).saturating_add(new.len() as u64);
         Self {
             wallet,
             writer: Writer::new(store, wallet, number, level, keys),
-            fresh: fresh.to_vec(),
+            new: new.to_vec(),
             used: 0,
             sources: sources.iter().map(|run| Source::new(*run)).collect(),
             next_page: 0,
@@ -109,7 +108,6 @@ impl Merge {
         }
     }
 
-    /// The new run.
     pub(crate) const fn run(&self) -> RunMeta {
         self.writer.run()
     }
@@ -121,14 +119,14 @@ impl Merge {
             return Ok(true);
         }
         self.page.clear();
-        let rest = self.fresh.get(self.used..).unwrap_or_default();
+        let rest = self.new.get(self.used..).unwrap_or_default();
         let count = rest.partition_point(|key| run.page_of(key.hash) <= page);
         self.page.extend(rest.iter().take(count));
         self.used = self.used.saturating_add(count);
         for source in &mut self.sources {
             source.take(store, &self.wallet, run.pages, page, &mut self.page)?;
         }
-        // Few sorted stretches after each other: the stable sort finds and merges them.
+        // Few sorted ranges after each other: the stable sort finds and merges them.
         self.page.sort();
         self.writer.page(store, page, &self.page)?;
         self.next_page = page.saturating_add(1);

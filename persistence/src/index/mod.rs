@@ -1,7 +1,6 @@
-//! Which record a look-up hash leads to: sorted runs of (hash, entry) that merge in tiers, so that
-//! neither memory nor the cost of a new key grows with a wallet's history. An index only proposes:
-//! the caller confirms a hash against the record itself. It never holds a wallet's whole index in
-//! memory.
+//! Which record a look-up hash leads to: sorted runs of (hash, entry) that merge in tiers, so that neither memory nor
+//! the cost of a new key grows with a wallet's history. An index only proposes: the caller confirms a hash against the
+//! record itself. It never holds a wallet's whole index in memory.
 
 pub(crate) mod filter;
 pub(crate) mod merge;
@@ -11,9 +10,7 @@ mod tests;
 
 use crate::{error::Error, tuning::Tuning};
 
-/// Where the pages of runs and their filters are stored.
 pub(crate) trait Pages {
-    /// A stored value.
     type Value: AsRef<[u8]>;
 
     /// The sizes at which pages and runs end.
@@ -25,10 +22,8 @@ pub(crate) trait Pages {
     /// A page's filter; `None`: it is not there (any more).
     fn filter(&self, key: &[u8]) -> Result<Option<Self::Value>, Error>;
 
-    /// Stores a value of a page.
     fn put_page(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error>;
 
-    /// Stores a page's filter.
     fn put_filter(&self, key: Vec<u8>, value: Vec<u8>) -> Result<(), Error>;
 }
 
@@ -47,7 +42,6 @@ pub(crate) const KEY_BYTES: usize = 13;
 /// The bound of versions, which have 40 bits.
 pub(crate) const MAX_VERSION: u64 = 1 << 40;
 
-/// A key as it is stored.
 pub(crate) type Packed = [u8; KEY_BYTES];
 
 impl Key {
@@ -66,7 +60,6 @@ impl Key {
     }
 }
 
-/// Appends keys in their stored form.
 pub(crate) fn pack(keys: &[Key], into: &mut Vec<u8>) {
     into.reserve(keys.len().saturating_mul(KEY_BYTES));
     for key in keys {
@@ -79,12 +72,10 @@ pub(crate) const fn packed(bytes: &[u8]) -> &[Packed] {
     bytes.as_chunks().0
 }
 
-/// All keys in stored bytes.
 pub(crate) fn unpack(bytes: &[u8]) -> impl Iterator<Item = Key> + '_ {
     packed(bytes).iter().map(Key::unpack)
 }
 
-/// The entries of one hash in sorted keys.
 pub(crate) fn versions(keys: &[Packed], hash: u64) -> impl Iterator<Item = u64> + '_ {
     let start = keys.partition_point(|key| Key::unpack(key).hash < hash);
     let from = keys.get(start..).unwrap_or_default();

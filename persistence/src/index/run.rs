@@ -1,6 +1,6 @@
 //! Runs on disk. A run is split into pages by ranges of the hash, so that a look-up knows its page
 //! without a directory; a page that hashes crowd into goes on in further values, because no value
-//! may pass sled's limits whatever keys a caller invents. Runs are written once and never changed.
+//! may pass sled's limits, with any keys that a caller invents. Runs are written once and never changed.
 
 use domain::id::WalletKey;
 use serde::{Deserialize, Serialize};
@@ -11,18 +11,16 @@ use crate::{error::Error, format::codec::FORMAT};
 /// What a wallet's record says about one of its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunMeta {
-    /// The fold that wrote it: no wallet gets two runs in one fold.
+    /// The checkpoint that wrote it: no wallet gets two runs in one checkpoint.
     pub(crate) number: u64,
     /// Runs of one level merge into one of the next.
     pub(crate) level: u8,
-    /// Keys in it.
     pub(crate) keys: u64,
     /// Pages that they are spread over, at least 1.
     pub(crate) pages: u16,
 }
 
 impl RunMeta {
-    /// The page that a hash belongs to.
     pub(crate) const fn page_of(&self, hash: u64) -> u16 {
         page_of(hash, self.pages)
     }
@@ -34,7 +32,6 @@ pub(crate) const fn page_of(hash: u64, pages: u16) -> u16 {
     ((hash >> 16).wrapping_mul(pages as u64) >> 48) as u16
 }
 
-/// One stored value of a page.
 pub(crate) struct PageValue<V>(V);
 
 /// Bytes before a value's keys: the format, and whether the page goes on.
@@ -50,7 +47,6 @@ impl<V: AsRef<[u8]>> PageValue<V> {
     }
 }
 
-/// The prefix of the keys of a run's pages and filters.
 pub(crate) fn prefix(wallet: &WalletKey, number: u64) -> Vec<u8> {
     [number.to_be_bytes().as_slice(), &wallet.0].concat()
 }

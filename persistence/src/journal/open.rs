@@ -18,7 +18,7 @@ use crate::{
         database::{self, Database},
         guard,
         lock::{DATABASE, Directory},
-        progress::{LogProgress, UnfoldedFrame},
+        progress::{LogProgress, PendingFrame},
         queue::Queue,
         recovery::read_meta,
         rounds,
@@ -40,19 +40,19 @@ pub struct DirectoryPosition<'a> {
     /// The directory.
     pub root: &'a Path,
     /// The last frame in its books.
-    pub folded: FramePosition,
+    pub applied: FramePosition,
     /// The last frame that was acknowledged to it as durable.
     pub acknowledged: FramePosition,
 }
 
 impl SledJournal {
-    /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as reading the unfolded
+    /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as reading the pending
     /// part of the log takes.
     ///
     /// # Errors
     ///
     /// [`Error::Unusable`] when the directory is in use, half restored or cannot be written durably,
-    /// [`Error::Damaged`] when what is stored is not whole, [`Error::Io`] when the disk fails.
+    /// [`Error::Damaged`] when what is stored is inconsistent, [`Error::Io`] when the disk fails.
     pub fn open(options: Options) -> Result<Self, Error> {
         Membership::refuse(&options.dir)?;
         Self::open_with(options, true, |options, database, _| {
@@ -83,7 +83,7 @@ impl SledJournal {
         Self::open_with(options, false, |options, database, watermark| {
             frames(DirectoryPosition {
                 root: &options.dir,
-                folded: read_meta(&database.sled)?,
+                applied: read_meta(&database.sled)?,
                 acknowledged: watermark.place(),
             })
         })
@@ -149,7 +149,7 @@ impl SledJournal {
     pub fn extend(&self, frames: &[StoredFrame]) -> Result<(), Error> {
         let shared = &self.shared;
         let mut before = shared.progress.head();
-        let mut unfolded = Vec::with_capacity(frames.len());
+        let mut pending = Vec::with_capacity(frames.len());
         for stored in frames {
             follows(stored, before).map_err(|_| went_elsewhere(before.lsn))?;
             let events = frame::decode_checked(&stored.bytes)?.count()?;
@@ -159,7 +159,7 @@ impl SledJournal {
             };
             let count = u32::try_from(events).unwrap_or(u32::MAX);
             shared.progress.count_append(count, length);
-            unfolded.push(UnfoldedFrame {
+            pending.push(PendingFrame {
                 place: stored.place,
                 before: std::mem::replace(&mut before, stored.place),
                 events,
@@ -170,7 +170,7 @@ impl SledJournal {
         }
         let options = &shared.options;
         let enough = options.checkpoint;
-        shared.progress.made_durable(unfolded, before, enough);
+        shared.progress.made_durable(pending, before, enough);
         shared.progress.make_room(options.backlog_limit.most());
         Ok(())
     }
@@ -197,14 +197,14 @@ impl SledJournal {
     ///
     /// # Errors
     ///
-    /// No thread can be started, or what was read cannot be folded.
+    /// No thread can be started, or what was read cannot be applied.
     pub fn lead(&self, opened: &[FramePosition]) -> Result<(), Error> {
         let shared = &self.shared;
         shared.progress.opened(opened, shared.options.checkpoint);
         shared.is_leader.store(true, Ordering::Release);
-        // From here on it says that it leads, while it folds what it has read.
+        // From here on it says that it leads, while it applies what it has read.
         self.start_log()?;
-        self.settle()
+        self.flush()
     }
 
     /// Closes a log that others may follow for good: it goes on in this directory, by itself.
@@ -226,9 +226,9 @@ impl SledJournal {
         let disk = &books.disk;
         let rounds = Arc::clone(disk);
         let mut threads = self.threads.lock();
-        let folding = Arc::clone(&books);
+        let checkpointing = Arc::clone(&books);
         threads.push(start("checkpoint", &self.shared, disk, move |shared| {
-            checkpoint::run(shared, &folding)
+            checkpoint::run(shared, &checkpointing)
         })?);
         threads.push(start("rounds", &self.shared, disk, move |shared| {
             rounds::run(shared, &rounds, &stop, watermark)

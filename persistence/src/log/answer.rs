@@ -23,7 +23,7 @@ pub(super) fn answer(
     (shared.options.completions)(waiting);
 }
 
-/// However this thread ends, nobody is left waiting in the queue.
+/// However this thread ends, no caller is left waiting in the queue.
 pub(super) struct PanicGuard<'a>(pub &'a Shared, pub &'a Arc<Disk>);
 
 impl Drop for PanicGuard<'_> {

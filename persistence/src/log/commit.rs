@@ -1,4 +1,4 @@
-//! Group commit: one thread takes whatever is queued, makes frames of it and starts to write them; once the
+//! Group commit: one thread takes all that is queued, makes frames of it and starts to write them; once the
 //! oldest group under way is durable, it lets every append in it be answered. It never answers first, and
 //! never tries a failed write again. Where an answer was lost, it asks what became of the groups under way, and writes
 //! those again that are not in the log.
@@ -13,23 +13,23 @@ use super::{
     answer::{PanicGuard, answer},
     idle_threads::IdleThreads,
     pacing::Pacing,
-    progress::UnfoldedFrame,
+    progress::PendingFrame,
     project_events,
     queue::{Batch, Taken},
     shared::{Disk, Shared},
 };
 use crate::{
     error::{Error, Outcome},
-    frames::{Group, Settled, SharedFrames, Window, Written, lease::HEARTBEAT_INTERVAL},
+    frames::{Group, Resolved, SharedFrames, Window, Written, lease::HEARTBEAT_INTERVAL},
     sled_error::caught,
 };
 
 /// The typical size of an event in the log.
 const EVENT_BYTES: usize = 128;
 /// Callers who waited for so long hear that the outcome is unknown.
-const UNKNOWN_AFTER: Duration = Duration::from_secs(10);
-/// Pause between two attempts to open anew.
-const REOPEN_EVERY: Duration = Duration::from_millis(100);
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Pause between two attempts to reopen the log.
+const REOPEN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs the log's thread until the queue is stopped and empty.
 pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
@@ -38,7 +38,7 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
         .options
         .occupy_idle_threads
         .then(|| IdleThreads::occupy(&disk.database.sled));
-    // Far enough from the limit for all that may be in flight meanwhile.
+    // Far enough from the limit for all that may be in flight by then.
     let enough = shared.options.backlog_limit.most();
     let mut commit = Commit {
         shared,
@@ -116,7 +116,6 @@ struct Commit<'a> {
     pacing: Pacing,
     /// When the next group may be started.
     not_before: Instant,
-    /// When the last group was started.
     started: Instant,
     /// When the last group was answered.
     ended: Instant,
@@ -133,10 +132,10 @@ impl Commit<'_> {
         self.others().is_none_or(SharedFrames::is_answered)
     }
 
-    /// When a beat is due, unless something else is started before.
+    /// When a heartbeat is due, unless something else is started before.
     fn beat_at(&self) -> Option<Instant> {
-        let beats = self.window.has_room() && self.others().is_some() && !self.shared.failed();
-        beats
+        let is_due = self.window.has_room() && self.others().is_some() && !self.shared.failed();
+        is_due
             .then(|| self.started.checked_add(HEARTBEAT_INTERVAL))
             .flatten()
     }
@@ -151,7 +150,7 @@ impl Commit<'_> {
             if group.frames.is_empty()
                 && let Some(others) = self.disk.frames.shared()
             {
-                group = others.beat(behind)?;
+                group = others.heartbeat(behind)?;
             }
             if !self.shared.failed() && !group.frames.is_empty() {
                 self.disk.frames.start(&group)?;
@@ -225,13 +224,13 @@ impl Commit<'_> {
             }
             self.answer_overdue(since);
             let stopping = self.shared.queue.stopped().is_some();
-            if stopping && since.elapsed() >= UNKNOWN_AFTER {
+            if stopping && since.elapsed() >= COMMIT_TIMEOUT {
                 let why = Error::Io("the log cannot be reached, and is to be closed".into());
                 return self.fail(&why, None);
             }
-            thread::sleep(REOPEN_EVERY);
+            thread::sleep(REOPEN_INTERVAL);
         };
-        let Settled { durable, again } = self.window.settle(&found);
+        let Resolved { durable, again } = self.window.resolve(&found);
         for (group, source) in durable {
             self.made_durable(&group, source);
         }
@@ -247,16 +246,16 @@ impl Commit<'_> {
     fn answer_overdue(&mut self, since: Instant) {
         let shared = self.shared;
         for source in self.window.sources() {
-            if source.started.elapsed() >= UNKNOWN_AFTER {
+            if source.started.elapsed() >= COMMIT_TIMEOUT {
                 answer(shared, &mut source.batch.waiting, Outcome::Unknown);
             }
         }
-        if since.elapsed() >= UNKNOWN_AFTER {
+        if since.elapsed() >= COMMIT_TIMEOUT {
             answer(shared, &mut shared.queue.take_waiting(), Outcome::Unknown);
         }
     }
 
-    /// Shows project events to their readers, before a fold can reach them and find them missing.
+    /// Shows project events to their readers, before a checkpoint can reach them and find them missing.
     fn publish(&self, group: &Group, batch: &Batch) -> Result<(), Error> {
         let mut all = Vec::new();
         if batch.project_events > 0 {
@@ -279,7 +278,7 @@ impl Commit<'_> {
         if committed {
             shared.latency.count(took);
         }
-        let frames = self.unfolded(group, &batch);
+        let frames = self.pending(group, &batch);
         let enough = shared.options.checkpoint;
         shared.progress.made_durable(frames, group.last(), enough);
         self.answer(batch, Outcome::Durable);
@@ -301,21 +300,20 @@ impl Commit<'_> {
         self.not_before = until.unwrap_or(now);
     }
 
-    /// What there is to fold of a batch's group.
-    fn unfolded(&self, group: &Group, batch: &Batch) -> Vec<UnfoldedFrame> {
+    fn pending(&self, group: &Group, batch: &Batch) -> Vec<PendingFrame> {
         let shared = self.shared;
         let keep = shared.progress.waiting_bytes() < shared.options.frame_bytes;
         let mut before = group.behind;
         let mut ticket = batch.before;
-        let mut unfolded = Vec::with_capacity(group.frames.len());
+        let mut pending = Vec::with_capacity(group.frames.len());
         for frame in &group.frames {
-            // A frame without events is none that anybody appended.
+            // A frame without events has no appends of callers.
             let (appends, length) = match frame.events {
                 0 => (0, 0),
                 _ => (frame.appends, frame.payload_bytes),
             };
             ticket = ticket.saturating_add(appends.into());
-            unfolded.push(UnfoldedFrame {
+            pending.push(PendingFrame {
                 place: frame.place,
                 before: std::mem::replace(&mut before, frame.place),
                 events: frame.events,
@@ -324,7 +322,7 @@ impl Commit<'_> {
                 frame: keep.then(|| Arc::clone(&frame.bytes)),
             });
         }
-        unfolded
+        pending
     }
 
     /// Says that this process leads no more, where others may take its place.
@@ -332,20 +330,20 @@ impl Commit<'_> {
         let Some(others) = self.others() else {
             return;
         };
-        // Nothing is answered from memory behind a closing.
+        // Nothing is answered from memory behind a resignation.
         others.lease().give_up();
         if self.shared.failed() {
             return;
         }
         let takes = self.shared.leaving.load(Ordering::Acquire);
         let closed = caught(|| {
-            let group = others.closing(self.window.head(), takes)?;
+            let group = others.resignation(self.window.head(), takes)?;
             self.disk.frames.start(&group)?;
             Ok((self.disk.frames.finish()?, group))
         });
         match closed {
             Ok((Written::Durable, group)) => {
-                let frames = self.unfolded(&group, &Batch::default());
+                let frames = self.pending(&group, &Batch::default());
                 let enough = self.shared.options.checkpoint;
                 self.shared
                     .progress
@@ -364,7 +362,7 @@ impl Commit<'_> {
 
     /// Stops the log for good: a batch that is not under way any more and all that are have an unknown outcome.
     fn fail(&mut self, error: &Error, oldest: Option<Batch>) {
-        // Refuse first, so that nobody who hears "unknown" can append again.
+        // Refuse first, so that no caller who is answered "unknown" can append again.
         self.shared.fail(self.disk, error);
         if let Some(batch) = oldest {
             self.answer(batch, Outcome::Unknown);
@@ -372,7 +370,7 @@ impl Commit<'_> {
         self.answer_all();
     }
 
-    /// Answers all groups under way, whose outcome nobody will know.
+    /// Answers all groups under way, whose outcome stays unknown.
     fn answer_all(&mut self) {
         while let Some((_, source)) = self.window.pop() {
             self.answer(source.batch, Outcome::Unknown);

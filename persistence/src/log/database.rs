@@ -1,5 +1,5 @@
 //! Opens sled the way it must be opened. Files that sled does not sync when it creates a database
-//! are synced here, and a new database takes its place whole or not at all.
+//! are synced here, and a new database takes its place complete or not at all.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,22 +16,20 @@ use crate::{
     sled_error::{failed, words},
 };
 
-/// With smaller segments sled writes large leaves into unsynced files of their own. Fixed for the
-/// life of a database.
+/// With smaller segments sled writes large leaves into unsynced files of their own. Fixed for the life of a database.
 const SEGMENT_BYTES: usize = 8 << 20;
 /// How long sled's threads of an earlier opening in this process may take to release its lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Ending of a snapshot's name until sled has written and synced all of it.
 const UNFINISHED_SNAPSHOT: &str = "generating";
 
-/// An open database.
 #[derive(Clone)]
 pub(crate) struct Database {
     pub sled: sled::Db,
     /// A descriptor of our own, open since before the first write: Linux reports a write-back
     /// error once to each descriptor, and sled's own threads swallow theirs.
     pub file: Arc<File>,
-    /// Another descriptor, for the log's thread alone: an error that a checkpoint heard of on the
+    /// Another descriptor, for the log's thread alone: an error that a checkpoint got on the
     /// first is not reported there again.
     pub log_file: Arc<File>,
 }
@@ -151,9 +149,9 @@ fn open_sled(config: &sled::Config) -> Result<sled::Db, Error> {
 }
 
 /// Removes snapshots that a crash left unfinished. Whenever sled is opened it writes a snapshot of
-/// where its log stands, and renames it once it is on the disk. It means to skip an unfinished one,
+/// how far its log goes, and renames it once it is on the disk. It means to skip an unfinished one,
 /// but looks for another ending than it writes, takes it for the newest and does not open. Until
-/// the rename the snapshot before still exists, and stands for the same log.
+/// the rename the snapshot before still exists, and is of the same log.
 fn remove_unfinished_snapshots(path: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(path).map_err(|error| unusable(path, &error))? {
         let file = entry.map_err(|error| unusable(path, &error))?.path();

@@ -32,9 +32,8 @@ mod filter {
         SeccompRule, TargetArch,
     };
 
-    /// An offset that nobody passes to `fadvise64`: the filter refuses it too, which shows that the
-    /// filter works. No safe wrapper of `sync_file_range` itself exists, and this crate forbids
-    /// unsafe code.
+    /// An offset that nobody passes to `fadvise64`: the filter refuses it too, which shows that the filter works. No
+    /// safe wrapper of `sync_file_range` itself exists, and this crate forbids unsafe code.
     const CANARY_OFFSET: u64 = 0x5C21_9CA4_A21E_0001;
 
     #[cfg(target_arch = "x86_64")]

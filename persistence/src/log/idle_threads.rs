@@ -1,12 +1,10 @@
-//! Keeps threads of sled's pool from being woken for nothing. sled 0.34.7 writes buffers on a pool of
-//! seven threads, one for a process, and wakes all that idle there for each buffer
-//! (`Queue::send` in its `threadpool.rs`): at 1,500 group commits a second 10,000 wake-ups, of which
-//! 1,500 find something to do. So all but two are occupied, by a task that waits: one of the two
-//! writes, the other takes the next buffer meanwhile.
+//! Keeps threads of sled's pool from being woken for nothing. sled 0.34.7 writes buffers on a pool of seven threads,
+//! one for a process, and wakes all that idle there for each buffer (`Queue::send` in its `threadpool.rs`): at 1,500
+//! group commits a second 10,000 wake-ups, of which 1,500 find something to do. So all but two are occupied, by a task
+//! that waits: one of the two writes, the other takes the next buffer at the same time.
 //!
-//! A task that waits is had without a change of sled: `flush_async` runs on the pool, and wakes its
-//! future there. Such a future's waker waits until the store is closed. It holds nothing of the
-//! database by then.
+//! A task that waits is had without a change of sled: `flush_async` runs on the pool, and wakes its future there. Such
+//! a future's waker waits until the store is closed. It holds nothing of the database by then.
 
 use std::{
     future::Future as _,
@@ -27,7 +25,7 @@ const OCCUPIED: usize = 5;
 /// Times to try: a flush that ends before it is waited for occupies nobody.
 const ATTEMPTS: usize = 100;
 /// How long a thread may take to run its task.
-const WITHIN: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The pool is the process': one store of it occupies its threads.
 static IN_USE: AtomicBool = AtomicBool::new(false);
@@ -69,7 +67,6 @@ impl Drop for IdleThreads {
     }
 }
 
-/// Where the threads wait.
 #[derive(Default)]
 struct Gate {
     state: Mutex<GateState>,
@@ -90,7 +87,7 @@ impl Gate {
     fn wait_for_another(&self, before: usize) {
         let mut state = self.state.lock();
         if state.waiting == before {
-            self.changed.wait_for(&mut state, WITHIN);
+            self.changed.wait_for(&mut state, TIMEOUT);
         }
     }
 

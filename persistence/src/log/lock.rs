@@ -11,17 +11,15 @@ use std::{
 use super::watermark;
 use crate::{error::Error, files::unusable};
 
-/// Where sled's files are in it.
 pub(crate) const DATABASE: &str = "sled";
 /// The file that says which log elsewhere the books in it follow.
 pub(crate) const MEMBERSHIP: &str = "cluster.json";
-/// Where a restore works in it.
 pub(crate) const RESTORING: &str = "restoring";
 
-/// How long a lock that somebody has is tried for.
-const LOCK_WITHIN: Duration = Duration::from_millis(400);
+/// How long a lock that another process has is tried for.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(400);
 /// Between two attempts.
-const LOCK_EVERY: Duration = Duration::from_millis(20);
+const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A data directory, locked until this is dropped.
 pub struct Directory {
@@ -64,7 +62,7 @@ impl Directory {
         let unfinished = self.restoring();
         match unfinished.exists() {
             true if self.is_member() => Err(Error::Unusable(format!(
-                "making the books in {} anew is not finished: start Scrip with its storage.url again, which goes on \
+                "rebuilding the local state in {} is not finished: start Scrip with its storage.url again, which goes on \
                      where it stopped",
                 self.root.display()
             ))),
@@ -87,7 +85,6 @@ impl Directory {
         self.root.join(RESTORING)
     }
 
-    /// The directory itself.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
@@ -102,7 +99,6 @@ impl Directory {
         self.root.join("sled.new")
     }
 
-    /// The watermark's file.
     pub(crate) fn watermark(&self) -> PathBuf {
         self.root.join(watermark::FILE)
     }
@@ -114,8 +110,8 @@ fn try_lock(lock: &File) -> Result<(), TryLockError> {
     let started = Instant::now();
     loop {
         match lock.try_lock() {
-            Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_WITHIN => {
-                thread::sleep(LOCK_EVERY);
+            Err(TryLockError::WouldBlock) if started.elapsed() < LOCK_TIMEOUT => {
+                thread::sleep(LOCK_INTERVAL);
             }
             locked => return locked,
         }

@@ -1,5 +1,5 @@
 //! The log: appends wait in a queue, one thread has them written as frames and answers, and opening checks that they
-//! are whole. Also the data directory, the database in it, and what the store's threads share.
+//! are consistent. Also the data directory, the database in it, and what the store's threads share.
 
 pub(crate) mod answer;
 pub(crate) mod commit;

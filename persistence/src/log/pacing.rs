@@ -2,7 +2,7 @@
 //!
 //! A commit costs the same write, two syncs and some wake-ups, together about what ten requests cost, however many
 //! events it has. On a busy machine fewer and larger commits leave more of the processor to those who make events; but
-//! where nearly all callers wait for one commit, nobody is left to make any meanwhile. So it rests until about half of
+//! where nearly all callers wait for one commit, nobody is left to make any in that time. So it rests until about half of
 //! the callers wait. How many there are, how fast events come and how long a commit takes is seen as it goes: no time in
 //! here is a machine's.
 //!

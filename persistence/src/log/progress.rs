@@ -1,4 +1,4 @@
-//! How far the log has come: what is durable, what is folded, and the frames in between. Appends,
+//! How far the log has come: what is durable, what is applied, and the frames in between. Appends,
 //! the log's thread and the checkpointer meet here; nothing here touches the disk.
 
 use std::{
@@ -14,12 +14,12 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::{contract::Backlog, frames::FramePosition};
 
-/// Frames without events are folded with the next that has some, or once there are so many.
+/// Frames without events are applied with the next that has some, or once there are so many.
 const EMPTY_FRAMES: usize = 1024;
 
-/// A durable frame that is not folded yet.
+/// A durable frame that is not applied yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UnfoldedFrame {
+pub(crate) struct PendingFrame {
     pub place: FramePosition,
     /// The frame before it.
     pub before: FramePosition,
@@ -34,22 +34,21 @@ pub(crate) struct UnfoldedFrame {
 
 #[derive(Default)]
 struct State {
-    frames: VecDeque<UnfoldedFrame>,
+    frames: VecDeque<PendingFrame>,
     /// Events and bytes of `frames`.
     waiting: Backlog,
-    /// Since when something waits to be folded.
+    /// Since when something waits to be applied.
     since: Option<Instant>,
-    /// A ticket that somebody waits for, to be folded after all that was recovered.
+    /// A ticket that a caller waits for, to be applied after all that was recovered.
     awaited: Option<u64>,
-    /// The last durable frame.
     head: FramePosition,
     stopped: bool,
-    /// The checkpointer has something to do besides folding.
+    /// The checkpointer has something else to do.
     nudged: bool,
 }
 
 impl State {
-    /// Now, if there is a reason to fold.
+    /// Now, if there is a reason to apply.
     fn reason(&self) -> Option<Instant> {
         let frames = &self.frames;
         let enough = || frames.len() >= EMPTY_FRAMES || frames.iter().any(|frame| frame.events > 0);
@@ -61,21 +60,21 @@ impl State {
 /// See the module.
 #[derive(Default)]
 pub(crate) struct LogProgress {
-    /// Events and bytes that were taken in and are not folded.
+    /// Events and bytes that were taken in and are not applied.
     events: AtomicU64,
     bytes: AtomicU64,
     durable: AtomicU64,
-    folded: AtomicU64,
+    applied: AtomicU64,
     state: Mutex<State>,
     /// Wakes the checkpointer.
     work: Condvar,
-    /// Wakes callers who wait for folds.
-    folded_more: Condvar,
+    /// Wakes callers who wait for checkpoints.
+    applied_more: Condvar,
 }
 
 impl LogProgress {
-    /// The progress after opening: the last frame, and those that are not folded.
-    pub(crate) fn recovered(head: FramePosition, frames: Vec<UnfoldedFrame>) -> Self {
+    /// The progress after opening: the last frame, and those that are not applied.
+    pub(crate) fn recovered(head: FramePosition, frames: Vec<PendingFrame>) -> Self {
         let waiting = frames
             .iter()
             .fold(Backlog::default(), |sum, frame| sum.plus(frame));
@@ -94,13 +93,12 @@ impl LogProgress {
         }
     }
 
-    /// Counts an append that is taken in.
     pub(crate) fn count_append(&self, events: u32, bytes: usize) {
         self.events.fetch_add(events.into(), Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Events and bytes that were taken in and are not folded.
+    /// Events and bytes that were taken in and are not applied.
     pub(crate) fn backlog(&self) -> Backlog {
         Backlog {
             events: self.events.load(Ordering::Relaxed),
@@ -108,22 +106,19 @@ impl LogProgress {
         }
     }
 
-    /// Bytes that are durable and not folded.
+    /// Bytes that are durable and not applied.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.state.lock().waiting.bytes
     }
 
-    /// The last durable ticket.
     pub(crate) fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
     }
 
-    /// The last folded ticket.
-    pub(crate) fn folded(&self) -> u64 {
-        self.folded.load(Ordering::Acquire)
+    pub(crate) fn applied(&self) -> u64 {
+        self.applied.load(Ordering::Acquire)
     }
 
-    /// The last durable frame.
     pub(crate) fn head(&self) -> FramePosition {
         self.state.lock().head
     }
@@ -131,7 +126,7 @@ impl LogProgress {
     /// Adds frames that are durable now, the last of them at `head`.
     pub(crate) fn made_durable(
         &self,
-        frames: Vec<UnfoldedFrame>,
+        frames: Vec<PendingFrame>,
         head: FramePosition,
         enough: Backlog,
     ) {
@@ -155,13 +150,13 @@ impl LogProgress {
         }
     }
 
-    /// Adds openings of this process: those of the places that lie behind the last durable frame.
+    /// Adds term starts of this process: those of the places that are behind the last durable frame.
     pub(crate) fn opened(&self, found: &[FramePosition], enough: Backlog) {
         let head = self.head();
         let mut before = head;
-        let openings = found.iter().filter(|place| place.lsn > head.lsn);
-        let openings: Vec<_> = openings
-            .map(|place| UnfoldedFrame {
+        let starts = found.iter().filter(|place| place.lsn > head.lsn);
+        let starts: Vec<_> = starts
+            .map(|place| PendingFrame {
                 place: *place,
                 before: std::mem::replace(&mut before, *place),
                 events: 0,
@@ -170,17 +165,17 @@ impl LogProgress {
                 frame: None,
             })
             .collect();
-        self.made_durable(openings, before, enough);
+        self.made_durable(starts, before, enough);
     }
 
-    /// Waits, if it is to `wait`, until there is a reason to fold: `enough` of it, the oldest waiting for `interval`,
+    /// Waits, if it is to `wait`, until there is a reason to apply: `enough` of it, the oldest waiting for `interval`,
     /// or someone asking. Returns the oldest frames, about `enough`, or none; `None` when stopped.
     pub(crate) fn next(
         &self,
         enough: Backlog,
         interval: Duration,
         wait: bool,
-    ) -> Option<Vec<UnfoldedFrame>> {
+    ) -> Option<Vec<PendingFrame>> {
         let mut state = self.state.lock();
         loop {
             if state.stopped {
@@ -207,8 +202,8 @@ impl LogProgress {
         }
     }
 
-    /// Removes the oldest frames, which are folded and dropped now.
-    pub(crate) fn made_folded(&self, frames: &[UnfoldedFrame]) {
+    /// Removes the oldest frames, which are applied and dropped now.
+    pub(crate) fn made_applied(&self, frames: &[PendingFrame]) {
         let mut state = self.state.lock();
         for frame in frames {
             state.frames.pop_front();
@@ -218,33 +213,33 @@ impl LogProgress {
             self.bytes.fetch_sub(frame.length, Ordering::Relaxed);
         }
         let ticket = frames.last().map_or(0, |frame| frame.ticket);
-        self.folded.fetch_max(ticket, Ordering::AcqRel);
+        self.applied.fetch_max(ticket, Ordering::AcqRel);
         if state
             .awaited
-            .is_some_and(|ticket| self.is_folded(&state, ticket))
+            .is_some_and(|ticket| self.is_applied(&state, ticket))
         {
             state.awaited = None;
         }
         state.since = state.reason();
         drop(state);
-        self.folded_more.notify_all();
+        self.applied_more.notify_all();
     }
 
-    /// Wakes the checkpointer for something other than a fold.
+    /// Wakes the checkpointer for something other than a checkpoint.
     pub(crate) fn nudge(&self) {
         self.state.lock().nudged = true;
         self.work.notify_one();
     }
 
-    /// Whether there is no more folding.
+    /// Whether checkpoints have ended.
     pub(crate) fn is_stopped(&self) -> bool {
         self.state.lock().stopped
     }
 
-    /// Asks for all up to `ticket`, and all that was recovered, to be folded soon.
+    /// Asks for all up to `ticket`, and all that was recovered, to be applied soon.
     pub(crate) fn ask(&self, ticket: u64) {
         let mut state = self.state.lock();
-        if !self.is_folded(&state, ticket) {
+        if !self.is_applied(&state, ticket) {
             state.awaited = state.awaited.max(Some(ticket));
             state.since = state.since.or_else(|| state.reason());
             drop(state);
@@ -253,42 +248,42 @@ impl LogProgress {
     }
 
     /// Asks as [`Self::ask`] does, and waits. `false` if the log stopped first.
-    pub(crate) fn settle(&self, ticket: u64) -> bool {
+    pub(crate) fn wait_for(&self, ticket: u64) -> bool {
         self.ask(ticket);
         let mut state = self.state.lock();
-        while !self.is_folded(&state, ticket) {
+        while !self.is_applied(&state, ticket) {
             if state.stopped {
                 return false;
             }
-            self.folded_more.wait(&mut state);
+            self.applied_more.wait(&mut state);
         }
         true
     }
 
-    /// Waits while more than `limit` of what is durable waits to be folded: under a load that folding
-    /// cannot follow, callers are slowed down before anybody has to be turned away.
+    /// Waits while more than `limit` of what is durable waits to be applied: under a load that checkpoints
+    /// cannot follow, callers are slowed down before any has to be refused.
     pub(crate) fn make_room(&self, limit: Backlog) {
         let mut state = self.state.lock();
         while state.waiting.reaches(limit) && !state.stopped {
-            self.folded_more.wait(&mut state);
+            self.applied_more.wait(&mut state);
         }
     }
 
-    /// Ends folding: the journal closed or failed.
+    /// Ends checkpoints: the journal closed or failed.
     pub(crate) fn stop(&self) {
         self.state.lock().stopped = true;
         self.work.notify_all();
-        self.folded_more.notify_all();
+        self.applied_more.notify_all();
     }
 
-    fn is_folded(&self, state: &State, ticket: u64) -> bool {
-        let recovered_folded = state.frames.front().is_none_or(|frame| frame.ticket > 0);
-        recovered_folded && self.folded() >= ticket
+    fn is_applied(&self, state: &State, ticket: u64) -> bool {
+        let recovered_applied = state.frames.front().is_none_or(|frame| frame.ticket > 0);
+        recovered_applied && self.applied() >= ticket
     }
 }
 
 impl Backlog {
-    fn plus(self, frame: &UnfoldedFrame) -> Self {
+    fn plus(self, frame: &PendingFrame) -> Self {
         Self {
             events: self.events.saturating_add(frame.events),
             bytes: self.bytes.saturating_add(frame.length),
@@ -296,7 +291,7 @@ impl Backlog {
     }
 }
 
-fn oldest(frames: &VecDeque<UnfoldedFrame>, enough: Backlog) -> Vec<UnfoldedFrame> {
+fn oldest(frames: &VecDeque<PendingFrame>, enough: Backlog) -> Vec<PendingFrame> {
     let mut sum = Backlog::default();
     let few = frames.iter().take_while(|frame| {
         let more = !sum.reaches(enough);

@@ -1,4 +1,4 @@
-//! Project events on their way from the log to their readers. A project event's number is where it lies in the log. So
+//! Project events on their way from the log to their readers. A project event's number is its place in the log. So
 //! numbers rise in the log's order, and a reader that goes on after a number misses no project event: none with a
 //! smaller number becomes durable later.
 
@@ -17,14 +17,12 @@ use crate::{
     frames::frame,
 };
 
-/// A project event of a frame, still encoded.
 pub(crate) struct FramedEvent {
     pub(crate) project: ProjectId,
     pub(crate) number: EventNumber,
     pub(crate) bytes: Box<[u8]>,
 }
 
-/// All of a frame's project events.
 pub(crate) fn of_frame(frame: &[u8]) -> Result<Vec<FramedEvent>, Error> {
     let read = frame::decode_checked(frame)?;
     let mut all = Vec::new();
@@ -50,19 +48,19 @@ pub(crate) fn of_frame(frame: &[u8]) -> Result<Vec<FramedEvent>, Error> {
     Ok(all)
 }
 
-/// Project events that are durable and not folded yet.
+/// Project events that are durable and not applied yet.
 #[derive(Default)]
-pub(crate) struct UnfoldedEvents(RwLock<UnfoldedState>);
+pub(crate) struct PendingEvents(RwLock<PendingState>);
 
 #[derive(Default)]
-struct UnfoldedState {
+struct PendingState {
     by_project: BTreeMap<(ProjectId, EventNumber), Box<[u8]>>,
     /// All of them in the log's order.
     order: VecDeque<(EventNumber, ProjectId)>,
     listeners: Vec<OnEvents>,
 }
 
-impl UnfoldedEvents {
+impl PendingEvents {
     /// Registers a callback for new project events.
     pub(crate) fn listen(&self, listener: OnEvents) {
         self.0.write().listeners.push(listener);
@@ -87,14 +85,14 @@ impl UnfoldedEvents {
     }
 
     /// Removes project events up to this frame, which are stored now.
-    pub(crate) fn folded(&self, lsn: u64) {
+    pub(crate) fn applied(&self, lsn: u64) {
         let last = last_of(lsn);
-        let folded = |waiting: &UnfoldedState| waiting.order.front().is_some_and(|it| it.0 <= last);
-        if !folded(&self.0.read()) {
+        let applied = |waiting: &PendingState| waiting.order.front().is_some_and(|it| it.0 <= last);
+        if !applied(&self.0.read()) {
             return;
         }
         let mut waiting = self.0.write();
-        while folded(&waiting) {
+        while applied(&waiting) {
             let Some((number, project)) = waiting.order.pop_front() else {
                 return;
             };
@@ -103,7 +101,7 @@ impl UnfoldedEvents {
     }
 
     /// At most `limit` project events of a project after a number: those that `stored` reads, and those
-    /// that are not stored. Project events that are folded meanwhile stay here until this ends.
+    /// that are not stored. Project events that are applied in the meantime stay here until this ends.
     pub(crate) fn merged(
         &self,
         project: ProjectId,
@@ -115,10 +113,10 @@ impl UnfoldedEvents {
         let mut all = stored()?;
         let after = all.last().map_or(after, |(last, _)| *last);
         let from = (project, after.saturating_add(1));
-        let fresh = waiting.by_project.range(from..=(project, EventNumber::MAX));
+        let pending = waiting.by_project.range(from..=(project, EventNumber::MAX));
         let room = limit.saturating_sub(all.len());
         all.extend(
-            fresh
+            pending
                 .take(room)
                 .map(|((_, number), bytes)| (*number, bytes.clone())),
         );
@@ -126,5 +124,4 @@ impl UnfoldedEvents {
     }
 }
 
-/// A project event's number and its encoded content.
 pub(crate) type NumberedEvent = (EventNumber, Box<[u8]>);

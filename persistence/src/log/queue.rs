@@ -92,7 +92,7 @@ impl Queue {
         if let Some(refused) = state.stopped {
             return Err(refused);
         }
-        // Whoever only waits may be told at once; for an append there is room, since it was asked before.
+        // A caller that only waits may be answered at once; for an append there is room, since it was asked before.
         if append.events() == 0 && self.is_unreachable() {
             return Err(AppendRefusal::Unreachable);
         }
@@ -141,7 +141,7 @@ impl Queue {
         spent.project_events = 0;
         spent.bytes.shrink_to(KEPT_BYTES);
         let mut state = self.state.lock();
-        // Whoever appends meanwhile wakes nobody.
+        // An append in that time does not wake the thread.
         while state.full.is_empty() && state.stopped.is_none() && Instant::now() < not_before {
             if std::mem::take(&mut state.called) {
                 return Taken::Nothing(spent);

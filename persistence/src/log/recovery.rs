@@ -1,10 +1,10 @@
-//! Reads the log when it is opened and checks that it is whole: every frame after the folded ones
-//! is there, sound, and follows the one before. A torn last frame was never acknowledged and is
+//! Reads the log when it is opened and checks that it is consistent: every frame after the applied ones
+//! is there, sound, and follows the one before. An incomplete last frame was never acknowledged and is
 //! removed; anything else refuses to start and names the place. Nothing is guessed around.
 
 use serde::{Deserialize, Serialize};
 
-use super::progress::UnfoldedFrame;
+use super::progress::PendingFrame;
 use crate::{
     error::Error,
     format::codec::{decode_value, encode_value},
@@ -12,10 +12,10 @@ use crate::{
     sled_error::failed,
 };
 
-/// The key in sled's default tree that says how far the log is folded.
+/// The key in sled's default tree that says how far the log is applied.
 const META: &str = "folded";
 
-/// The last folded frame, as a checkpoint writes it.
+/// The last applied frame, as a checkpoint writes it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Meta {
     lsn: u64,
@@ -24,19 +24,19 @@ struct Meta {
 
 /// The result of reading a log.
 pub(crate) struct Scan {
-    /// The last folded frame.
-    pub folded: FramePosition,
+    /// The last applied frame.
+    pub applied: FramePosition,
     /// The last frame.
     pub head: FramePosition,
-    /// Sound frames that are not folded.
-    pub frames: Vec<UnfoldedFrame>,
-    /// Frames that are folded and were about to be dropped.
+    /// Sound frames that are not applied.
+    pub frames: Vec<PendingFrame>,
+    /// Frames that are applied and were about to be dropped.
     pub leftover: Vec<u64>,
     /// A last frame that was only half written, and what is wrong with it.
-    pub torn: Option<(u64, Error)>,
+    pub incomplete: Option<(u64, Error)>,
 }
 
-/// The bytes of the record that says how far the log is folded.
+/// The bytes of the record that says how far the log is applied.
 pub(crate) fn encode_meta(place: &FramePosition) -> Result<Vec<u8>, Error> {
     encode_value(&Meta {
         lsn: place.lsn,
@@ -44,18 +44,18 @@ pub(crate) fn encode_meta(place: &FramePosition) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Notes how far the log is folded.
+/// Notes how far the log is applied.
 pub(crate) fn write_meta(db: &sled::Db, place: &FramePosition) -> Result<(), Error> {
     db.insert(META, encode_meta(place)?)
-        .map_err(|error| failed("writing how far the log is folded", &error))?;
+        .map_err(|error| failed("writing how far the log is applied", &error))?;
     Ok(())
 }
 
-/// How far the log is folded.
+/// How far the log is applied.
 pub(crate) fn read_meta(db: &sled::Db) -> Result<FramePosition, Error> {
     match db
         .get(META)
-        .map_err(|error| failed("reading how far the log is folded", &error))?
+        .map_err(|error| failed("reading how far the log is applied", &error))?
     {
         Some(bytes) => {
             let Meta { lsn, hash } = decode_value(&bytes)?;
@@ -65,15 +65,15 @@ pub(crate) fn read_meta(db: &sled::Db) -> Result<FramePosition, Error> {
     }
 }
 
-/// Reads the whole log behind what is folded, and changes nothing.
+/// Reads the whole log behind what is applied, and changes nothing.
 pub(crate) fn scan(
     frames: &dyn Frames,
-    folded: FramePosition,
+    applied: FramePosition,
     mark: FramePosition,
 ) -> Result<Scan, Error> {
-    let mut scan = Scan::nothing_behind(folded);
-    let mut marked = mark.lsn <= folded.lsn;
-    frames.walk(folded, &mut |lsn, bytes| {
+    let mut scan = Scan::nothing_behind(applied);
+    let mut marked = mark.lsn <= applied.lsn;
+    frames.walk(applied, &mut |lsn, bytes| {
         scan.see(lsn, bytes, mark)?;
         marked |= scan.head == mark;
         Ok(())
@@ -84,31 +84,31 @@ pub(crate) fn scan(
             scan.head.lsn, mark.lsn
         )));
     }
-    if !marked || (mark.lsn == folded.lsn && mark != folded) {
+    if !marked || (mark.lsn == applied.lsn && mark != applied) {
         return Err(at(mark.lsn, "it is not the one that the watermark names"));
     }
     Ok(scan)
 }
 
 impl Scan {
-    /// A log that ends with what is folded.
-    pub(crate) const fn nothing_behind(folded: FramePosition) -> Self {
+    /// A log that ends with what is applied.
+    pub(crate) const fn nothing_behind(applied: FramePosition) -> Self {
         Self {
-            folded,
-            head: folded,
+            applied,
+            head: applied,
             frames: Vec::new(),
             leftover: Vec::new(),
-            torn: None,
+            incomplete: None,
         }
     }
 
     fn see(&mut self, lsn: u64, bytes: &[u8], mark: FramePosition) -> Result<(), Error> {
-        if lsn <= self.folded.lsn {
+        if lsn <= self.applied.lsn {
             self.leftover.push(lsn);
             return Ok(());
         }
-        if let Some((torn, why)) = &self.torn {
-            return Err(at(*torn, &format!("{why}, and frames follow it")));
+        if let Some((incomplete, why)) = &self.incomplete {
+            return Err(at(*incomplete, &format!("{why}, and frames follow it")));
         }
         let next = self.head.lsn.saturating_add(1);
         if lsn != next {
@@ -116,9 +116,9 @@ impl Scan {
         }
         let frame = match frame::decode(bytes) {
             Ok(frame) => frame,
-            // Frames up to the watermark were durable and acknowledged: none of them is "torn".
+            // Frames up to the watermark were durable and acknowledged: none of them is "incomplete".
             Err(why @ Error::Damaged(_)) if lsn > mark.lsn => {
-                self.torn = Some((lsn, why));
+                self.incomplete = Some((lsn, why));
                 return Ok(());
             }
             Err(why) => return Err(in_frame(lsn, why)),
@@ -135,7 +135,7 @@ impl Scan {
             lsn,
             hash: frame::hash(bytes),
         };
-        self.frames.push(UnfoldedFrame {
+        self.frames.push(PendingFrame {
             place: self.head,
             before,
             events,
@@ -149,16 +149,16 @@ impl Scan {
 
 /// Removes what a crash left over, durably.
 pub(crate) fn repair(db: &sled::Db, frames: &dyn Frames, scan: &Scan) -> Result<(), Error> {
-    if let Some((lsn, why)) = &scan.torn {
+    if let Some((lsn, why)) = &scan.incomplete {
         tracing::warn!(
             log.lsn = lsn,
             error = %why,
             "Removing the last frame of the log: a crash tore it before it was acknowledged"
         );
     }
-    let torn = scan.torn.iter().map(|(lsn, _)| lsn);
+    let incomplete = scan.incomplete.iter().map(|(lsn, _)| lsn);
     let mut removed = 0_usize;
-    for lsn in scan.leftover.iter().chain(torn) {
+    for lsn in scan.leftover.iter().chain(incomplete) {
         frames.forget(*lsn)?;
         removed = removed.saturating_add(1);
     }
@@ -182,7 +182,7 @@ fn in_frame(lsn: u64, why: Error) -> Error {
 }
 
 #[cfg(test)]
-#[path = "recovery_tests.rs"]
+#[path = "tests/recovery.rs"]
 #[allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

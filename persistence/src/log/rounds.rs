@@ -1,6 +1,5 @@
-//! Checks made once a second whether or not anyone appends: the watermark, the free space, and
-//! whether sled has failed where nobody waited for it. An idle store costs one look at the file
-//! system and writes nothing.
+//! Checks made once a second whether or not anyone appends: the watermark, the free space, and whether sled has failed
+//! where nobody waited for it. An idle store costs one look at the file system and writes nothing.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -13,7 +12,7 @@ use super::{
 };
 use crate::{error::Error, options::Step, sled_error::failed};
 
-const EVERY: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Tells what runs beside a journal that it is being closed.
 #[derive(Debug, Default)]
@@ -38,7 +37,7 @@ impl StopSignal {
     pub fn wait(&self) -> bool {
         let mut stopped = self.stopped.lock();
         if !*stopped {
-            self.now.wait_for(&mut stopped, EVERY);
+            self.now.wait_for(&mut stopped, INTERVAL);
         }
         *stopped
     }
@@ -56,7 +55,7 @@ pub(crate) fn run(
         if shared.failed() {
             return Ok(());
         }
-        // A write that sled makes by itself, or after somebody has stopped waiting, fails silently;
+        // A write that sled makes by itself, or after its caller has stopped waiting, fails silently;
         // one of its writers even fails without waking those who wait.
         let sled = &disk.database.sled;
         sled.context
@@ -68,9 +67,9 @@ pub(crate) fn run(
             shared.options.before(Step::SyncWatermark)?;
             watermark.write(head)?;
         }
-        // After it: whoever is said to have been told of a frame can prove it.
+        // After it: a process that was told of a frame can prove it.
         if let Some(others) = disk.frames.shared() {
-            others.stands(head.lsn, read_meta(sled)?.lsn);
+            others.report_progress(head.lsn, read_meta(sled)?.lsn);
         }
         if last {
             return Ok(());

@@ -22,14 +22,14 @@ use crate::{
     contract::{Awake, latency::Latency},
     error::{AppendRefusal, Error},
     frames::{Frames, Lease, lease},
-    lookups::fresh::Overlay,
+    lookups::overlay::Overlay,
     options::Options,
     sled_error::words,
-    usage::fresh::FreshSales,
+    usage::pending::PendingSales,
 };
 
 /// How long waiting callers may take to hear of a failure before `on_fatal` is called.
-const ANSWER_GRACE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What is open on the disk below the books; released only when the journal is closed.
 pub(crate) struct Disk {
@@ -39,7 +39,6 @@ pub(crate) struct Disk {
     pub directory: Directory,
 }
 
-/// What the store's threads share.
 pub(crate) struct Shared {
     pub options: Options,
     pub queue: Arc<Queue>,
@@ -48,17 +47,17 @@ pub(crate) struct Shared {
     pub latency: Latency,
     /// Whether this process has opened the log for writing.
     pub is_leader: AtomicBool,
-    /// Whether this process takes the log along when it closes it: nobody may open it again elsewhere.
+    /// Whether this process takes the log along when it closes it: no term may start elsewhere.
     pub leaving: AtomicBool,
     /// The right to answer from memory, where several processes may write to the log.
     pub lease: Option<Arc<Lease>>,
     /// Look-up entries that are not stored yet.
-    pub fresh: Overlay,
+    pub overlay: Overlay,
     /// Sales that are not stored yet.
-    pub sales: FreshSales,
+    pub sales: PendingSales,
     /// Project events that are not stored yet.
-    pub project_events: project_events::UnfoldedEvents,
-    /// The wallets in memory that folds take snapshots from.
+    pub project_events: project_events::PendingEvents,
+    /// The wallets in memory that checkpoints take snapshots from.
     awake: Mutex<Option<Weak<dyn Awake>>>,
     failure: Mutex<Option<Error>>,
     answered: Mutex<bool>,
@@ -83,9 +82,9 @@ impl Shared {
             is_leader: AtomicBool::new(true),
             leaving: AtomicBool::new(false),
             lease,
-            fresh: Overlay::default(),
-            sales: FreshSales::default(),
-            project_events: project_events::UnfoldedEvents::default(),
+            overlay: Overlay::default(),
+            sales: PendingSales::default(),
+            project_events: project_events::PendingEvents::default(),
             awake: Mutex::new(None),
             failure: Mutex::new(None),
             answered: Mutex::new(false),
@@ -94,23 +93,22 @@ impl Shared {
         }
     }
 
-    /// Whether nobody else can have been told that a frame of his is durable.
+    /// Whether no other process can have a frame acknowledged.
     pub(crate) fn may_answer(&self) -> bool {
         let lease = self.lease.as_ref();
         lease.is_none_or(|lease| lease.holds(lease::now()))
     }
 
-    /// Sets the wallets that folds take snapshots from.
+    /// Sets the wallets that checkpoints take snapshots from.
     pub(crate) fn follow(&self, awake: Weak<dyn Awake>) {
         *self.awake.lock() = Some(awake);
     }
 
-    /// The wallets that folds take snapshots from, if they still exist.
+    /// The wallets that checkpoints take snapshots from, if they still exist.
     pub(crate) fn awake(&self) -> Option<Arc<dyn Awake>> {
         self.awake.lock().as_ref().and_then(Weak::upgrade)
     }
 
-    /// Why the store failed, if it did.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.failure
             .lock()
@@ -118,7 +116,6 @@ impl Shared {
             .map(|why| Error::Io(format!("the log failed before: {why}")))
     }
 
-    /// Whether the store failed.
     pub(crate) fn failed(&self) -> bool {
         self.failure.lock().is_some()
     }
@@ -146,12 +143,11 @@ impl Shared {
         self.report_failure();
     }
 
-    /// Calls `on_fatal` once; callers who wait for an append come first, unless the log's thread
-    /// hangs in the disk.
+    /// Calls `on_fatal` once; callers who wait for an append come first, unless the log's thread hangs in the disk.
     fn report_fatal_after_answers(&self) {
         let mut answered = self.answered.lock();
         if !*answered {
-            self.on_answered.wait_for(&mut answered, ANSWER_GRACE);
+            self.on_answered.wait_for(&mut answered, ANSWER_TIMEOUT);
         }
         drop(answered);
         self.report_failure();

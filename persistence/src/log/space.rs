@@ -1,5 +1,5 @@
 //! Keeps the disk from filling up: appends are refused while a reserve still lets the log recover
-//! and the folding catch up. Folding itself is never refused: it is what frees space.
+//! and the checkpoints catch up. A checkpoint itself is never refused: it is what frees space.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,9 +9,8 @@ use std::{
 use crate::error::Error;
 
 /// Look again after this much was written, however little time passed.
-const LOOK_EVERY_BYTES: u64 = 4 << 20;
+const CHECK_INTERVAL_BYTES: u64 = 4 << 20;
 
-/// The free-space guard.
 pub(crate) struct Space {
     dir: PathBuf,
     min_free_bytes: u64,
@@ -43,7 +42,7 @@ impl Space {
     pub(crate) fn wrote(&self, bytes: usize) {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let before = self.unseen_bytes.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) >= LOOK_EVERY_BYTES {
+        if before.saturating_add(bytes) >= CHECK_INTERVAL_BYTES {
             self.look();
         }
     }

@@ -1,9 +1,7 @@
-//! How far the log is known to have been durable, in a file of its own: the chain of frames cannot
-//! show that its end was lost, but this can. It is never ahead of the log, so a log that ends
-//! before it has lost something.
+//! How far the log is known to have been durable, in a file of its own: the chain of frames cannot show that its end
+//! was lost, but this can. It is never ahead of the log, so a log that ends before it has lost something.
 //!
-//! Two slots, written in turn, each in a block of its own: a write that is cut short damages one
-//! and leaves the other.
+//! Two slots, written in turn, each in a block of its own: a write that is cut short damages one and leaves the other.
 
 use std::{
     fs::{File, OpenOptions},
@@ -49,13 +47,17 @@ impl Watermark {
 
     /// Opens the file of an existing log.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(|error| {
-            Error::Unusable(format!(
-                "{} cannot be read ({error}): without it nobody can tell whether the end of the \
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(|error| {
+                Error::Unusable(format!(
+                    "{} cannot be read ({error}): without it it is unknown whether the end of the \
                  log was lost. Restore the data directory as a whole",
-                path.display()
-            ))
-        })?;
+                    path.display()
+                ))
+            })?;
         let slots = SLOT_OFFSETS.map(|offset| read(&file, offset));
         let (written, writes) = match slots {
             [Some(first), Some(second)] if second.lsn >= first.lsn => (second, 0),
@@ -75,7 +77,6 @@ impl Watermark {
         })
     }
 
-    /// The last place written.
     pub(crate) const fn place(&self) -> FramePosition {
         self.written
     }
@@ -149,11 +150,11 @@ mod tests {
             watermark.write(place(last)).unwrap();
             assert_eq!(Watermark::open(&path).unwrap().place(), place(last));
             // A later write may tear either slot: the other is still read.
-            let mut torn = std::fs::read(&path).unwrap();
+            let mut damaged = std::fs::read(&path).unwrap();
             let newest = SLOT_OFFSETS.map(|at| read(&watermark.file, at).unwrap().lsn == last);
-            torn[if newest[0] { 20 } else { 4096 + 20 }] ^= 1;
-            let other = dir.path().join("torn");
-            std::fs::write(&other, torn).unwrap();
+            damaged[if newest[0] { 20 } else { 4096 + 20 }] ^= 1;
+            let other = dir.path().join("damaged");
+            std::fs::write(&other, damaged).unwrap();
             assert_eq!(Watermark::open(&other).unwrap().place().lsn, last - 1);
         }
     }

@@ -5,7 +5,7 @@ use super::spec::LookUp;
 /// Called with an entry's key and its value; returns whether to go on.
 pub(crate) type EachEntry<'a> = dyn FnMut(&[u8], &[u8]) -> bool + 'a;
 
-/// Entries of a look-up in a stretch's order. They lie one behind another: a box for each key and value would cost more
+/// Entries of a look-up in a range's order. They are stored one behind another: a box for each key and value would cost more
 /// than to read them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryBatch {

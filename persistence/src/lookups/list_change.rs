@@ -14,7 +14,7 @@ pub struct ListChange {
     pub(crate) project: ProjectId,
     /// The order that changed.
     pub(crate) order: Option<OrderChange>,
-    /// The day of the wallet's last use, since the epoch: before, and now. A wallet that nobody owns has none: it is not
+    /// The day of the wallet's last use, since the epoch: before, and now. A wallet without an owner has none: it is not
     /// listed.
     pub(crate) day: Option<(Option<i32>, Option<i32>)>,
     /// Ranks of balances: before, if there was one, and now.
@@ -32,7 +32,7 @@ pub(crate) struct OrderChange {
 /// What a list shows of an order, as far as it can be filtered by that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderSummary {
-    /// How it stands.
+    /// Its status.
     pub status: OrderStatus,
     /// Whether its money is on its way.
     pub processing: bool,
@@ -53,7 +53,6 @@ pub struct OrderSummary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListedOrder {
     pub(crate) placed_at: Timestamp,
-    /// The hash of the buyer's address.
     pub(super) buyer: Option<[u8; 16]>,
     pub(crate) summary: OrderSummary,
 }

@@ -1,5 +1,5 @@
 //! Finds out what an event moves in lists: the places of its wallet, and of one of the wallet's orders. They follow from
-//! the wallet's state and not from the event, so the wallet notes them when it applies it, and a fold need not replay
+//! the wallet's state and not from the event, so the wallet notes them when it applies it, and a checkpoint need not replay
 //! anything. Most events of a busy wallet move nothing.
 
 use super::list_change::{ListChange, ListedOrder, OrderChange};
@@ -22,7 +22,7 @@ pub struct ListWatch {
 }
 
 impl ListWatch {
-    /// Notes where the wallet stands before this change is applied to it.
+    /// Notes the wallet's values before this change is applied to it.
     #[must_use]
     pub fn before(wallet: Option<&Wallet>, change: &Change) -> Self {
         let listed = |serial| {

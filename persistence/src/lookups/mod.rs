@@ -1,18 +1,17 @@
-//! Look-ups find something without reading its wallet, like a secondary index. Each is declared once: what one event
-//! of a wallet puts into it or takes out of it, and how wide its entries are. The fold, what is appended and not
-//! folded yet, `verify` and the journal in memory all work from that declaration; reading one gives a stretch of its
-//! entries, in order. A look-up only says where to look: only the wallet knows how things stand, and what may be
-//! shown.
+//! Look-ups find something without reading its wallet, like a secondary index. Each is declared once: what one event of
+//! a wallet puts into it or takes out of it, and how wide its entries are. The checkpoint, what is appended and not
+//! applied yet, `verify` and the journal in memory all work from that declaration; reading one gives a range of its
+//! entries, in order. A look-up only says where to look: only the wallet knows how things stand, and what may be shown.
 
 mod codes;
 mod entry_batch;
-pub(crate) mod fresh;
 mod ids;
 pub(crate) mod list_change;
 pub(crate) mod lists;
 mod merged;
 pub(crate) mod order_lists;
 pub(crate) mod orders;
+pub(crate) mod overlay;
 pub(crate) mod periods;
 pub(crate) mod provider_ids;
 mod spec;
@@ -34,7 +33,7 @@ pub use provider_ids::ProviderId;
 use spec::Put;
 pub use spec::{Key, LookUp, LookUpRange, Value};
 pub(crate) use spec::{LookUpChange, LookUpSpec, joined};
-pub use users::folded;
+pub use users::case_folded;
 
 impl LookUp {
     pub(crate) const fn declared(self) -> &'static LookUpSpec {
@@ -68,19 +67,21 @@ pub(crate) fn of(
     }
 }
 
-/// Adds what an event of a wallet changes in look-ups, lists apart.
 pub(crate) fn of_event(wallet: &WalletKey, event: &Event, into: &mut Vec<LookUpChange>) {
     each(into, |look_up, put| (look_up.changes)(wallet, event, put));
 }
 
-/// Adds what an event moved in lists.
 fn of_lists(wallet: &WalletKey, moved: &ListChange, into: &mut Vec<LookUpChange>) {
     each(into, |look_up, put| (look_up.moves)(wallet, moved, put));
 }
 
-/// Adds what an event moved in lists that have to show it before it is folded: those of orders. Lists of wallets would
+/// Adds what an event moved in lists that have to show it before it is applied: those of orders. Lists of wallets would
 /// make busy wallets pay for that.
-pub(crate) fn of_fresh_lists(wallet: &WalletKey, moved: &ListChange, into: &mut Vec<LookUpChange>) {
+pub(crate) fn of_pending_lists(
+    wallet: &WalletKey,
+    moved: &ListChange,
+    into: &mut Vec<LookUpChange>,
+) {
     let look_up = LookUp::Orders;
     (look_up.declared().moves)(wallet, moved, &mut |key, value| {
         into.push(LookUpChange {
@@ -106,7 +107,6 @@ fn each(into: &mut Vec<LookUpChange>, add: impl Fn(&LookUpSpec, &mut Put<'_>)) {
 /// Entries put (`Some`) and taken out (`None`) by one look-up's keys; later ones replace earlier ones.
 pub(crate) type Changes = BTreeMap<Key, Option<Value>>;
 
-/// Changes of all look-ups.
 #[derive(Debug, Default)]
 pub(crate) struct AllChanges {
     sets: BTreeMap<LookUp, Changes>,
@@ -125,7 +125,6 @@ impl AllChanges {
         self.count
     }
 
-    /// Takes all changes, by look-up.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = (LookUp, Changes)> + use<> {
         std::mem::take(self).sets.into_iter()
     }

@@ -52,7 +52,7 @@ pub(crate) enum OrderGroup<'a> {
 }
 
 impl ListedOrder {
-    /// An order as it stands in its wallet.
+    /// An order as its wallet has it.
     pub(super) fn of(wallet: &Wallet, order: &Order) -> Self {
         let currency = order.terms.currency.as_bytes().first_chunk();
         let refunded_cents = match order.paid_at {
@@ -168,7 +168,6 @@ impl OrderRow {
     }
 }
 
-/// A stored currency's ISO 4217 code.
 pub(crate) fn currency_code(currency: &[u8; 3]) -> &str {
     str::from_utf8(currency).unwrap_or("XXX")
 }

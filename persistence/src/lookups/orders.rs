@@ -138,7 +138,6 @@ pub(crate) fn number(bytes: Option<&[u8]>) -> Result<u128, Error> {
         .ok_or_else(short)
 }
 
-/// The wallet that an entry ends with.
 pub(crate) fn wallet(bytes: &[u8]) -> Result<WalletKey, Error> {
     let wallet = bytes.last_chunk::<16>();
     wallet.map(|key| WalletKey(*key)).ok_or_else(short)

@@ -1,4 +1,4 @@
-//! Subscriptions found without their wallets, by when their periods end: those whose next period nobody reported are
+//! Subscriptions found without their wallets, by when their periods end: those whose next period was not reported are
 //! found here, to ask the provider about them.
 
 use domain::{

@@ -1,5 +1,5 @@
 //! Orders by the provider's identifiers of the objects that they came with. This decides whose a payment or a
-//! subscription is, whatever was written on it at the provider since.
+//! subscription is, also where something else was written on it at the provider since.
 
 use domain::{
     id::{OrderSerial, ProjectId, PublicSubscriptionId, WalletKey},

@@ -41,21 +41,15 @@ pub enum LookUp {
 /// Callback for what to put under a key or, without a value, to take out.
 pub(crate) type Put<'a> = dyn FnMut(Key, Option<Value>) + 'a;
 
-/// One look-up's declaration.
 pub(crate) struct LookUpSpec {
-    /// Its name in the store.
     pub(crate) name: &'static str,
-    /// Bytes of a key.
     pub(crate) key: usize,
-    /// Bytes of a value.
     pub(crate) value: usize,
-    /// What an event of a wallet changes in it.
     pub(crate) changes: fn(&WalletKey, &Event, &mut Put<'_>),
     /// What moves in it when a wallet's or an order's place in lists changes.
     pub(crate) moves: fn(&WalletKey, &ListChange, &mut Put<'_>),
 }
 
-/// For look-ups that are no lists.
 pub(super) fn nothing_moves(_: &WalletKey, _: &ListChange, _: &mut Put<'_>) {}
 
 /// For lists, which follow from wallets' states and not from their events.
@@ -95,7 +89,6 @@ pub enum LookUpRange {
     Before(Key),
 }
 
-/// Joins parts into a key or a value.
 pub(crate) fn joined(parts: &[&[u8]]) -> Box<[u8]> {
     parts.concat().into()
 }

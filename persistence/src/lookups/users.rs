@@ -38,18 +38,17 @@ fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
 pub(crate) fn user_prefix(project: ProjectId, text: &str) -> Vec<u8> {
     let [.., a, b, c, d, e, f, g, h] = project.0.to_be_bytes();
     let mut prefix = vec![a, b, c, d, e, f, g, h];
-    prefix.extend(folded(text).bytes().take(PREFIX_BYTES));
+    prefix.extend(case_folded(text).bytes().take(PREFIX_BYTES));
     prefix
 }
 
 /// A text without regard to case: how a text begins does not depend on what follows, as it does with
 /// [`str::to_lowercase`].
 #[must_use]
-pub fn folded(text: &str) -> String {
+pub fn case_folded(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// The first key that begins so.
 pub(crate) fn first_user(prefix: &[u8]) -> Key {
     let zeros = [0; PROJECT_BYTES + PREFIX_BYTES + 16];
     let rest = zeros.get(prefix.len()..).unwrap_or_default();

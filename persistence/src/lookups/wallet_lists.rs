@@ -1,5 +1,5 @@
 //! Wallets in lists: by the day of their last use, and by the coarse rank of a balance. Coarse, because a place that
-//! moved with each deduction would make every fold dearer; within a day or a rank, wallets tell the order.
+//! moved with each deduction would make every checkpoint dearer; within a day or a rank, wallets tell the order.
 
 use domain::id::{ProductId, ProjectId, WalletKey};
 

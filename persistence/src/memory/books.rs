@@ -19,7 +19,7 @@ use crate::{
     error::Error,
     format::append::LogEvent,
     lookups::{self, Key, ListWatch, LookUp, Value},
-    usage::{self, Interval, SalesChange, Usage, fresh::StoredPeriod},
+    usage::{self, Interval, SalesChange, Usage, pending::StoredPeriod},
 };
 
 #[derive(Default)]
@@ -28,12 +28,11 @@ pub(super) struct MemoryBooks {
     documents: BTreeMap<(u8, u128), Document>,
     notes: BTreeMap<Box<[u8]>, Box<[u8]>>,
     look_ups: BTreeMap<(LookUp, Key), Value>,
-    /// By product, interval and first instant.
     usage: BTreeMap<(ProductId, Interval, Timestamp), Usage>,
 }
 
 impl MemoryBooks {
-    pub(super) fn fold(&mut self, log_event: LogEvent) -> Result<(), Error> {
+    pub(super) fn apply(&mut self, log_event: LogEvent) -> Result<(), Error> {
         match log_event {
             LogEvent::Wallet {
                 key,

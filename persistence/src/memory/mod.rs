@@ -1,5 +1,5 @@
 //! A journal without a disk, for tests of the layers above; it keeps the contracts of log and books. "Durable" means
-//! kept across [`MemoryJournal::reopen`]; durability and folding can be held back, and the log can be made to fail,
+//! kept across [`MemoryJournal::reopen`]; durability and checkpoints can be held back, and the log can be made to fail,
 //! so that a test can stop between any two moments.
 //!
 //! Waiting callers are answered on the thread that made their append durable: the one that
@@ -30,9 +30,9 @@ use crate::{
         event_number::{last_of, number},
     },
     error::{AppendRefusal, Error, Outcome, Ticket},
-    format::append::{Append, FreshChanges, LogEvent, decode_events},
-    lookups::{EachEntry, EntryBatch, Key, LookUp, LookUpRange, Value, fresh::Overlay},
-    usage::{Interval, Usage, fresh::FreshSales},
+    format::append::{Append, LogEvent, PendingChanges, decode_events},
+    lookups::{EachEntry, EntryBatch, Key, LookUp, LookUpRange, Value, overlay::Overlay},
+    usage::{Interval, Usage, pending::PendingSales},
 };
 
 struct Queued {
@@ -44,26 +44,23 @@ struct Queued {
 struct State {
     /// Appends that were taken in and are not durable.
     queued: Vec<Queued>,
-    /// Everything durable, for reopening. Its length is the last durable ticket, after
-    /// [`State::recovered`] of them.
+    /// Everything durable, for reopening. Its length is the last durable ticket, after [`State::recovered`] of them.
     log: Vec<Append>,
     /// Appends that an earlier opening made durable.
     recovered: usize,
     /// Appends of `log` in `books`.
-    folded: usize,
+    applied: usize,
     books: MemoryBooks,
-    /// All project events that are durable.
     project_events: BTreeMap<(ProjectId, EventNumber), ProjectEvent>,
-    /// Callbacks for when there are more project events.
     on_project_events: Vec<OnEvents>,
-    /// Appends that were taken in and are not folded.
+    /// Appends that were taken in and are not applied.
     backlog: Backlog,
     holding: bool,
-    holding_folds: bool,
+    holding_checkpoints: bool,
     /// A thread is answering: another that finds more to answer leaves it to that one.
     answering: bool,
     refusing: Option<AppendRefusal>,
-    /// How much may wait to be folded; `None`: no limit.
+    /// How much may wait to be applied; `None`: no limit.
     backlog_limit: Option<Backlog>,
     failure: Option<Error>,
     /// Wallets that a test made unreadable.
@@ -73,11 +70,10 @@ struct State {
 /// A journal in memory.
 pub struct MemoryJournal {
     state: Arc<Mutex<State>>,
-    /// Look-up entries that are not folded yet.
-    fresh: Overlay,
-    /// Sales that are not folded yet.
-    sales: FreshSales,
-    /// Notified when something became durable, was folded, or failed.
+    /// Look-up entries that are not applied yet.
+    overlay: Overlay,
+    sales: PendingSales,
+    /// Notified when something became durable, was applied, or failed.
     moved: Condvar,
 }
 
@@ -93,8 +89,8 @@ impl MemoryJournal {
     pub fn new() -> Self {
         Self {
             state: Arc::default(),
-            fresh: Overlay::default(),
-            sales: FreshSales::default(),
+            overlay: Overlay::default(),
+            sales: PendingSales::default(),
             moved: Condvar::new(),
         }
     }
@@ -113,11 +109,11 @@ impl MemoryJournal {
         for append in log {
             state.make_durable(append)?;
         }
-        state.fold()?;
+        state.apply()?;
         Ok(Self {
             state: Arc::new(Mutex::new(state)),
-            fresh: Overlay::default(),
-            sales: FreshSales::default(),
+            overlay: Overlay::default(),
+            sales: PendingSales::default(),
             moved: Condvar::new(),
         })
     }
@@ -133,14 +129,14 @@ impl MemoryJournal {
         self.deliver();
     }
 
-    /// From now on nothing is folded.
-    pub fn hold_folds(&self) {
-        self.state.lock().holding_folds = true;
+    /// From now on nothing is applied.
+    pub fn hold_checkpoints(&self) {
+        self.state.lock().holding_checkpoints = true;
     }
 
-    /// Folds what was held back, and what follows.
-    pub fn release_folds(&self) {
-        self.state.lock().holding_folds = false;
+    /// Applies what was held back, and what follows.
+    pub fn release_checkpoints(&self) {
+        self.state.lock().holding_checkpoints = false;
         self.deliver();
     }
 
@@ -149,7 +145,7 @@ impl MemoryJournal {
         self.state.lock().refusing = why;
     }
 
-    /// Refuses appends while as much as this waits to be folded.
+    /// Refuses appends while as much as this waits to be applied.
     pub fn limit_backlog(&self, limit: Backlog) {
         self.state.lock().backlog_limit = Some(limit);
     }
@@ -173,7 +169,7 @@ impl MemoryJournal {
         }
     }
 
-    /// Makes durable and folds as much as is allowed, and answers outside of the lock.
+    /// Makes durable and applies as much as is allowed, and answers outside of the lock.
     fn deliver(&self) {
         loop {
             let mut listeners = Vec::new();
@@ -187,8 +183,8 @@ impl MemoryJournal {
                 if state.project_events.len() > events_before {
                     listeners.clone_from(&state.on_project_events);
                 }
-                self.fresh.folded(state.folded_ticket().0);
-                self.sales.folded(state.folded_ticket().0);
+                self.overlay.applied(state.applied_ticket().0);
+                self.sales.applied(state.applied_ticket().0);
                 self.moved.notify_all();
                 state.answering = !batch.is_empty();
                 (batch, outcome)
@@ -230,8 +226,8 @@ impl State {
         self.log.len().saturating_sub(self.recovered)
     }
 
-    fn folded_ticket(&self) -> Ticket {
-        ticket(self.folded.saturating_sub(self.recovered))
+    fn applied_ticket(&self) -> Ticket {
+        ticket(self.applied.saturating_sub(self.recovered))
     }
 
     /// Appends ever taken in, also by earlier openings.
@@ -244,7 +240,7 @@ impl State {
         self.log.len().saturating_add(writing)
     }
 
-    /// Makes durable and folds as much as is allowed; returns the callbacks to call, and their outcome.
+    /// Makes durable and applies as much as is allowed; returns the callbacks to call, and their outcome.
     fn advance(&mut self) -> (Vec<OnOutcome>, Outcome) {
         let mut waiting = Vec::new();
         let outcome = if self.failure.is_some() {
@@ -261,7 +257,7 @@ impl State {
                     waiting.extend(queued.done);
                 }
             }
-            if let Err(error) = self.fold() {
+            if let Err(error) = self.apply() {
                 self.failure = Some(error);
             }
             Outcome::Durable
@@ -284,18 +280,18 @@ impl State {
         Ok(())
     }
 
-    fn fold(&mut self) -> Result<(), Error> {
-        if self.holding_folds {
+    fn apply(&mut self) -> Result<(), Error> {
+        if self.holding_checkpoints {
             return Ok(());
         }
-        for append in self.log.iter().skip(self.folded) {
+        for append in self.log.iter().skip(self.applied) {
             for log_event in decode_events(append.bytes())? {
-                self.books.fold(log_event)?;
+                self.books.apply(log_event)?;
             }
             let Backlog { events, bytes } = &mut self.backlog;
             *events = events.saturating_sub(append.events().into());
             *bytes = bytes.saturating_sub(append.bytes().len() as u64);
-            self.folded = self.folded.saturating_add(1);
+            self.applied = self.applied.saturating_add(1);
         }
         Ok(())
     }
@@ -307,8 +303,8 @@ fn ticket(appends: usize) -> Ticket {
 
 impl Log for MemoryJournal {
     fn append(&self, mut append: Append, done: Option<OnOutcome>) -> Result<Ticket, AppendRefusal> {
-        let FreshChanges { listed, sold } = append.take_fresh();
-        self.fresh.add(&listed);
+        let PendingChanges { listed, sold } = append.take_pending();
+        self.overlay.add(&listed);
         let slot = self.sales.add(&sold);
         let ticket_taken = {
             let mut state = self.state.lock();
@@ -327,7 +323,7 @@ impl Log for MemoryJournal {
             slot.set(ticket_taken.0);
             ticket_taken
         };
-        self.fresh.appended(listed, ticket_taken.0);
+        self.overlay.appended(listed, ticket_taken.0);
         self.deliver();
         Ok(ticket_taken)
     }
@@ -337,7 +333,7 @@ impl Log for MemoryJournal {
     }
 
     /// One that cannot be reached may be led by another, for all that it knows.
-    fn vouches(&self, ticket: Ticket) -> bool {
+    fn can_serve_reads(&self, ticket: Ticket) -> bool {
         let in_doubt = matches!(
             self.refusing(),
             Some(AppendRefusal::Unreachable | AppendRefusal::Fenced)
@@ -365,15 +361,15 @@ impl Log for MemoryJournal {
 }
 
 impl Books for MemoryJournal {
-    fn folded(&self) -> Ticket {
-        self.state.lock().folded_ticket()
+    fn applied(&self) -> Ticket {
+        self.state.lock().applied_ticket()
     }
 
-    fn fold_soon(&self) {
+    fn checkpoint_soon(&self) {
         self.deliver();
     }
 
-    fn settle(&self) -> Result<(), Error> {
+    fn flush(&self) -> Result<(), Error> {
         self.deliver();
         let mut state = self.state.lock();
         let target = state.appends();
@@ -381,7 +377,7 @@ impl Books for MemoryJournal {
             if let Some(failure) = &state.failure {
                 return Err(failure.clone());
             }
-            if state.folded >= target {
+            if state.applied >= target {
                 return Ok(());
             }
             self.moved.wait(&mut state);
@@ -461,17 +457,17 @@ impl Books for MemoryJournal {
         self.state.lock().on_project_events.push(listener);
     }
 
-    fn stretch(
+    fn range(
         &self,
         look_up: LookUp,
-        stretch: &LookUpRange,
+        range: &LookUpRange,
         limit: usize,
     ) -> Result<EntryBatch, Error> {
         let state = self.state.lock();
         let books = &state.books;
         let stored = |each: &mut EachEntry<'_>| {
             let mut take = |(key, value): (&Key, &Value)| each(key, value);
-            match stretch {
+            match range {
                 LookUpRange::From(from) => {
                     let _ = books.entries(look_up, from.clone()..).all(&mut take);
                 }
@@ -482,12 +478,12 @@ impl Books for MemoryJournal {
             }
             Ok(())
         };
-        self.fresh.merged(look_up, stretch, limit, stored)
+        self.overlay.merged(look_up, range, limit, stored)
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
-        if let Some(fresh) = self.fresh.find(look_up, key) {
-            return Ok(fresh);
+        if let Some(value) = self.overlay.find(look_up, key) {
+            return Ok(value);
         }
         let state = self.state.lock();
         Ok(state.books.find(look_up, key).cloned())
@@ -511,7 +507,7 @@ impl MemoryHistory {
 }
 
 impl History for MemoryHistory {
-    fn folded(&self) -> u64 {
+    fn applied(&self) -> u64 {
         self.state.upgrade().map_or(0, |state| {
             let state = state.lock();
             state

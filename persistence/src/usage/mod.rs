@@ -1,7 +1,7 @@
 //! What was granted, used and sold, by how many wallets, by product and time: counted from wallets' entries as they
-//! are folded, so that a query reads no ledger and no order.
+//! are applied, so that a query reads no ledger and no order.
 
-pub(crate) mod fresh;
+pub(crate) mod pending;
 mod sales;
 mod wallets;
 
@@ -40,7 +40,6 @@ pub enum Interval {
     Month,
 }
 
-/// Milliseconds of an hour.
 pub(crate) const HOUR: i64 = 60 * 60 * 1000;
 
 impl Interval {
@@ -134,7 +133,6 @@ impl Count {
         }
     }
 
-    /// Adds all of another count.
     pub(crate) const fn merge(&mut self, other: &Self) {
         self.granted = self.granted.saturating_add(other.granted);
         self.deducted = self.deducted.saturating_add(other.deducted);
@@ -211,7 +209,7 @@ pub fn feature(meta: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Meta<'_>>(meta).ok()?.feature
 }
 
-/// What a fold adds to an hour. Each frame has a part of its own, because the stored record says which frames it has
+/// What a checkpoint adds to an hour. Each frame has a part of its own, because the stored record says which frames it has
 /// counted already. Wallets are together: a set counts none twice.
 #[derive(Debug, Default)]
 pub(crate) struct Hour {
@@ -229,7 +227,7 @@ impl Hour {
     }
 }
 
-/// What a fold adds to usage, by product and hour.
+/// What a checkpoint adds to usage, by product and hour.
 #[derive(Debug, Default)]
 pub(crate) struct UsageDelta {
     hours: BTreeMap<(ProductId, i64), Hour>,
@@ -259,7 +257,6 @@ impl UsageDelta {
         }
     }
 
-    /// Adds what an event of this frame changes in sales.
     pub(crate) fn sell(&mut self, lsn: u64, change: &SalesChange) {
         let hour = self.hour(change.product, change.placed_at);
         if let Some(usage) = hour.and_then(|hour| hour.part(lsn)) {

@@ -1,5 +1,5 @@
-//! Counts orders by when they were placed and how they stand now: whatever changes how an order stands takes it out as
-//! it stood before and adds it as it stands then.
+//! Counts orders by when they were placed and by their status: each change of an order's status takes it out with
+//! the former status and adds it with the new one.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use crate::lookups::{
 /// The most cells that are stored together: so many fit a record beside all else that it has.
 const CELLS: usize = 800;
 
-/// What prices are counted as where a stretch of time has more than [`CELLS`].
+/// What prices are counted as where a range of time has more than [`CELLS`].
 pub(crate) const OTHER_PRICES: PriceId = PriceId(0);
 
-/// Orders that were placed within a stretch of time, by price and how they stand: as many cells as prices that were
+/// Orders that were placed within a range of time, by price and how they stand: as many cells as prices that were
 /// bought, times the states (eight at most) that their orders are in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sales(BTreeMap<SalesCell, SalesSum>);
@@ -52,7 +52,7 @@ pub struct Money {
     pub returned: i64,
 }
 
-/// How an event changed the way an order stands.
+/// How an event changed an order's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SalesChange {
     pub(crate) product: ProductId,
@@ -122,7 +122,7 @@ impl Sales {
         self.count(|_| true)
     }
 
-    /// Orders that are neither paid nor given up.
+    /// Orders that are neither paid nor failed.
     #[must_use]
     pub fn pending(&self) -> i64 {
         self.in_status(OrderStatus::Pending)
@@ -178,12 +178,11 @@ impl Sales {
         other.0.iter().for_each(|(cell, sum)| self.add(*cell, *sum));
     }
 
-    /// Adds an order as it stands.
+    /// Adds an order with its status.
     pub(crate) fn add_order(&mut self, order: &OrderSummary) {
         self.add(SalesCell::of(order), SalesSum::of(order, 1));
     }
 
-    /// Adds what an event changed.
     pub(crate) fn change(&mut self, change: &SalesChange) {
         if let Some(before) = &change.before {
             self.add(SalesCell::of(before), SalesSum::of(before, -1));
@@ -201,7 +200,6 @@ impl Sales {
         }
     }
 
-    /// All cells with their sums.
     pub(crate) fn cells(&self) -> impl ExactSizeIterator<Item = (&SalesCell, &SalesSum)> {
         self.0.iter()
     }

@@ -1,5 +1,5 @@
 //! Counts different wallets: exactly up to 128, about as many beyond (HyperLogLog, 2,048 registers). What is stored
-//! depends on nothing but which wallets were added, however often and in whatever order: so a fold that is done again
+//! depends on nothing but which wallets were added, however often and in any order: so a checkpoint that is done again
 //! changes nothing, several intervals can be joined without counting a wallet twice, and `verify` compares byte by
 //! byte. Not a library's: the bytes are on the disk.
 
@@ -52,7 +52,6 @@ impl fmt::Debug for Wallets {
 }
 
 impl Wallets {
-    /// Adds a wallet, if it is not in the set.
     pub(crate) fn add(&mut self, wallet: &WalletKey) {
         self.insert(hash(wallet));
     }

@@ -97,8 +97,7 @@ pub(crate) fn hot() -> [u64; 2] {
     [0, last.unwrap()]
 }
 
-/// Reads it all back: at least what was seen before, at most what was seen after, and each thing found in
-/// every way.
+/// Reads it all back: at least what was seen before, at most what was seen after, and each thing found in every way.
 pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
     for (wallet, least) in (0..).zip(&before.versions) {
         let now = version(journal, wallet);

@@ -35,8 +35,7 @@ pub(crate) fn key(wallet: u64) -> WalletKey {
     )
 }
 
-/// Keeps wallets, and makes their events with the records that these leave, as a wallet's owner
-/// does before it appends.
+/// Keeps wallets, and makes their events with the records that these leave, as a wallet's owner does before it appends.
 #[derive(Default)]
 pub(crate) struct Teller {
     wallets: BTreeMap<WalletKey, Wallet>,
@@ -166,9 +165,9 @@ pub(crate) fn waiter() -> (OnOutcome, mpsc::Receiver<Outcome>) {
 
 /// Appends and waits for the outcome.
 pub(crate) fn commit(log: &dyn Log, events: &[LogEvent]) -> (Ticket, Outcome) {
-    let (done, heard) = waiter();
+    let (done, answers) = waiter();
     let ticket = log.append(append(events), Some(done)).unwrap();
-    (ticket, heard.recv_timeout(TIMEOUT).unwrap())
+    (ticket, answers.recv_timeout(TIMEOUT).unwrap())
 }
 
 /// How many events of a wallet are readable, all of them fitting together.

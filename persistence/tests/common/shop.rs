@@ -26,8 +26,7 @@ impl Teller {
         self.creation(wallet, project, owner)
     }
 
-    /// An order whose serial is its number, with a checkout session of that number if it is no
-    /// renewal.
+    /// An order whose serial is its number, with a checkout session of that number if it is no renewal.
     pub(crate) fn placed(
         &mut self,
         wallet: u64,

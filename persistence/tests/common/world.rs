@@ -44,7 +44,7 @@ pub(crate) fn world(journal: &SledJournal) -> Vec<String> {
         (LookUp::Balances, 33),
     ] {
         let all_of_it = LookUpRange::From(vec![0; key_bytes].into());
-        let entries = journal.stretch(look_up, &all_of_it, usize::MAX).unwrap();
+        let entries = journal.range(look_up, &all_of_it, usize::MAX).unwrap();
         all.extend(entries.iter().map(|it| format!("{look_up:?} {it:?}")));
     }
     for interval in [Interval::Hour, Interval::Day, Interval::Month] {

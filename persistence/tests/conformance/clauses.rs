@@ -1,4 +1,4 @@
-//! The contracts of `Log` and `Books`, clause by clause, for whatever implements them.
+//! The contracts of `Log` and `Books`, clause by clause, for all that implement them.
 
 mod orders;
 mod project_events;
@@ -19,7 +19,7 @@ pub(crate) use orders::{
     notes_keep_the_latest_form_until_they_are_forgotten,
     orders_are_due_until_they_are_paid_failed_or_expired,
     orders_are_listed_newest_first_each_in_its_project,
-    subscriptions_are_found_by_when_their_periods_end, what_is_not_folded_is_laid_over_what_is,
+    subscriptions_are_found_by_when_their_periods_end, what_is_not_applied_is_laid_over_what_is,
 };
 use persistence::{
     Append, AppendRefusal, Backlog, Books, Error, Log, LogEvent, Note, Outcome, SledJournal, Step,
@@ -39,8 +39,8 @@ pub(crate) trait Subject {
     fn reopen(&mut self);
     /// Nothing becomes durable while held.
     fn hold(&self, holding: bool);
-    /// Nothing is folded while held.
-    fn hold_folds(&self, holding: bool);
+    /// Nothing is applied while held.
+    fn hold_checkpoints(&self, holding: bool);
     /// The next write, or the one held back, fails.
     fn fail(&self);
 }
@@ -85,8 +85,8 @@ impl Subject for InDirectory {
         self.trouble.hold(holding);
     }
 
-    fn hold_folds(&self, holding: bool) {
-        self.trouble.hold_step(Step::Fold, holding);
+    fn hold_checkpoints(&self, holding: bool) {
+        self.trouble.hold_step(Step::Checkpoint, holding);
     }
 
     fn fail(&self) {
@@ -116,12 +116,12 @@ macro_rules! conformance {
                 nothing_durable_is_lost_or_doubled_by_reopening,
                 all_events_of_an_append_survive_together,
                 an_append_without_events_is_a_barrier,
-                settling_makes_everything_readable,
-                a_history_finds_what_was_folded,
+                flushing_makes_everything_readable,
+                a_history_finds_what_was_applied,
                 codes_lead_to_wallets_from_the_moment_they_are_appended,
                 wallets_are_found_by_what_callers_call_them,
-                opening_folds_everything,
-                a_history_follows_the_folds,
+                opening_checkpoints_everything,
+                a_history_follows_the_checkpoints,
                 an_append_that_is_too_large_is_not_one,
                 the_catalog_keeps_the_latest_form,
                 orders_are_listed_newest_first_each_in_its_project,
@@ -131,7 +131,7 @@ macro_rules! conformance {
                 an_order_is_found_by_its_checkout,
                 an_order_is_found_by_the_providers_names,
                 buyers_are_found_by_the_address_they_paid_under,
-                what_is_not_folded_is_laid_over_what_is,
+                what_is_not_applied_is_laid_over_what_is,
                 notes_keep_the_latest_form_until_they_are_forgotten,
                 project_events_are_shown_in_the_logs_order_each_to_its_project,
                 what_is_not_durable_is_told_to_nobody,
@@ -146,7 +146,7 @@ pub(crate) fn tickets_count_appends_from_one(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     assert_eq!(
-        (store.log.durable(), store.books.folded()),
+        (store.log.durable(), store.books.applied()),
         (Ticket(0), Ticket(0))
     );
     for number in 1..=3 {
@@ -160,7 +160,7 @@ pub(crate) fn appending_does_not_wait_for_the_disk(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     subject.hold(true);
-    let (done, heard) = waiter();
+    let (done, answers) = waiter();
     // Were this to wait, it would wait for ever: nothing moves until it is released.
     store
         .log
@@ -172,12 +172,12 @@ pub(crate) fn appending_does_not_wait_for_the_disk(subject: &mut dyn Subject) {
         .unwrap();
     assert_eq!(store.log.durable(), Ticket(0));
     assert_eq!(store.log.backlog().events, 2);
-    assert!(heard.try_recv().is_err());
+    assert!(answers.try_recv().is_err());
     subject.hold(false);
-    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
-    store.books.settle().unwrap();
+    assert_eq!(answers.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
+    store.books.flush().unwrap();
     assert_eq!(
-        (store.log.durable(), store.books.folded()),
+        (store.log.durable(), store.books.applied()),
         (Ticket(2), Ticket(2))
     );
     assert_eq!(store.log.backlog(), Backlog::default());
@@ -186,7 +186,7 @@ pub(crate) fn appending_does_not_wait_for_the_disk(subject: &mut dyn Subject) {
 pub(crate) fn answers_come_in_order_exactly_once(subject: &mut dyn Subject) {
     const EACH: u64 = 2000;
     let store = subject.store();
-    let (send, heard) = mpsc::channel();
+    let (send, answers) = mpsc::channel();
     thread::scope(|scope| {
         for wallet in 0..4 {
             let (log, send) = (Arc::clone(&store.log), send.clone());
@@ -206,19 +206,22 @@ pub(crate) fn answers_come_in_order_exactly_once(subject: &mut dyn Subject) {
     // Across threads nobody can say from outside which call came first; within one, anybody can.
     let mut last = [0; 4];
     for _ in 0..4 * EACH {
-        let (wallet, number, outcome) = heard.recv_timeout(TIMEOUT).unwrap();
+        let (wallet, number, outcome) = answers.recv_timeout(TIMEOUT).unwrap();
         assert_eq!(outcome, Outcome::Durable);
         assert_eq!(number, last[wallet as usize] + 1, "wallet {wallet}");
         last[wallet as usize] = number;
     }
-    assert!(heard.recv_timeout(TIMEOUT).is_err(), "an answer came twice");
+    assert!(
+        answers.recv_timeout(TIMEOUT).is_err(),
+        "an answer came twice"
+    );
     assert_eq!(store.log.durable(), Ticket(4 * EACH));
 }
 
 pub(crate) fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
-    let (send, heard) = mpsc::channel();
+    let (send, answers) = mpsc::channel();
     for number in 1..=500 {
         let (me, send) = (Arc::clone(&store.log), send.clone());
         let done = Box::new(move |_| send.send((number, me.durable())).unwrap());
@@ -228,7 +231,7 @@ pub(crate) fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn 
             .unwrap();
     }
     for expected in 1..=500 {
-        let (number, durable) = heard.recv_timeout(TIMEOUT).unwrap();
+        let (number, durable) = answers.recv_timeout(TIMEOUT).unwrap();
         assert_eq!(number, expected);
         assert!(
             durable >= Ticket(number),
@@ -245,24 +248,24 @@ pub(crate) fn what_is_durable_is_vouched_for_and_nothing_else(subject: &mut dyn 
     let event = append(&[teller.granted(1)]);
     let second = store.log.append(event, None).unwrap();
     assert!(store.log.leads());
-    assert!(store.log.vouches(first));
-    assert!(!store.log.vouches(second));
+    assert!(store.log.can_serve_reads(first));
+    assert!(!store.log.can_serve_reads(second));
     subject.hold(false);
     assert_eq!(commit(&*store.log, &[]).1, Outcome::Durable);
-    assert!(store.log.vouches(second));
+    assert!(store.log.can_serve_reads(second));
 }
 
 pub(crate) fn a_callback_may_append(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
-    let (again, heard) = waiter();
+    let (again, answers) = waiter();
     let me = Arc::clone(&store.log);
     let (created, granted) = (teller.created(1), teller.granted(1));
     let done = Box::new(move |_| {
         me.append(append(&[granted]), Some(again)).unwrap();
     });
     store.log.append(append(&[created]), Some(done)).unwrap();
-    assert_eq!(heard.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
+    assert_eq!(answers.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
 }
 
 pub(crate) fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: &mut dyn Subject) {
@@ -274,7 +277,7 @@ pub(crate) fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: 
     );
     let durable = store.log.durable();
     subject.hold(true);
-    let (send, heard) = mpsc::channel();
+    let (send, answers) = mpsc::channel();
     for number in 2..=50 {
         let send = send.clone();
         let done = Box::new(move |outcome| send.send((number, outcome)).unwrap());
@@ -285,13 +288,16 @@ pub(crate) fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: 
     }
     subject.fail();
     for number in 2..=50 {
-        assert_eq!(heard.recv_timeout(TIMEOUT), Ok((number, Outcome::Unknown)));
+        assert_eq!(
+            answers.recv_timeout(TIMEOUT),
+            Ok((number, Outcome::Unknown))
+        );
     }
     let refused = store.log.append(append(&[teller.granted(1)]), None);
     assert_eq!(refused, Err(AppendRefusal::Poisoned));
     assert_eq!(store.log.refusing(), Some(AppendRefusal::Poisoned));
     assert_eq!(store.log.durable(), durable);
-    assert!(matches!(store.books.settle(), Err(Error::Io(_))));
+    assert!(matches!(store.books.flush(), Err(Error::Io(_))));
     assert!(store.log.close().is_err());
     assert_eq!(
         store.log.append(append(&[teller.granted(1)]), None),
@@ -309,9 +315,9 @@ pub(crate) fn nothing_durable_is_lost_or_doubled_by_reopening(subject: &mut dyn 
             expected += 1;
             assert_eq!(commit(&*store.log, &[teller.next(1)]).1, Outcome::Durable);
         }
-        // Some rounds leave everything unfolded, some nothing.
+        // Some rounds leave everything pending, some nothing.
         if round % 2 == 1 {
-            store.books.settle().unwrap();
+            store.books.flush().unwrap();
             assert_eq!(version(&*store.books, 1), expected);
         }
         drop(store);
@@ -319,8 +325,8 @@ pub(crate) fn nothing_durable_is_lost_or_doubled_by_reopening(subject: &mut dyn 
     }
     let store = subject.store();
     assert_eq!(version(&*store.books, 1), expected);
-    assert_eq!(store.log.durable(), Ticket(0), "tickets start anew");
-    store.books.settle().unwrap();
+    assert_eq!(store.log.durable(), Ticket(0), "tickets start again");
+    store.books.flush().unwrap();
     assert_eq!(version(&*store.books, 1), expected);
     assert_eq!(store.log.backlog(), Backlog::default());
 }
@@ -353,11 +359,11 @@ pub(crate) fn an_append_without_events_is_a_barrier(subject: &mut dyn Subject) {
     let (ticket, outcome) = commit(&*store.log, &[]);
     assert_eq!((ticket, outcome), (Ticket(1), Outcome::Durable));
     assert!(store.log.durable() >= ticket);
-    store.books.settle().unwrap();
-    assert_eq!(store.books.folded(), ticket);
+    store.books.flush().unwrap();
+    assert_eq!(store.books.applied(), ticket);
 }
 
-pub(crate) fn settling_makes_everything_readable(subject: &mut dyn Subject) {
+pub(crate) fn flushing_makes_everything_readable(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     for wallet in 1..=100 {
@@ -369,31 +375,31 @@ pub(crate) fn settling_makes_everything_readable(subject: &mut dyn Subject) {
             )
             .unwrap();
     }
-    store.books.settle().unwrap();
-    assert_eq!(store.books.folded(), Ticket(100));
+    store.books.flush().unwrap();
+    assert_eq!(store.books.applied(), Ticket(100));
     for wallet in 1..=100 {
         assert_eq!(version(&*store.books, wallet), 2);
     }
     // Nothing to do is settled at once.
-    store.books.settle().unwrap();
+    store.books.flush().unwrap();
 }
 
-pub(crate) fn a_history_finds_what_was_folded(subject: &mut dyn Subject) {
+pub(crate) fn a_history_finds_what_was_applied(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     let history = store.books.new_history(&key(1));
-    assert_eq!(history.folded(), 0);
+    assert_eq!(history.applied(), 0);
     for _ in 1..=200 {
         store.log.append(append(&[teller.next(1)]), None).unwrap();
     }
-    store.books.settle().unwrap();
+    store.books.flush().unwrap();
     let find = |text: &str| {
         let hash = RecordKey::Grant(text).hash(&key(1));
         let same = |record: &Record| record.lookup() == Some(RecordKey::Grant(text));
         history.find(hash, &same).unwrap().map(|record| record.seq)
     };
     assert_eq!(find("grant-1"), None);
-    assert_eq!(history.folded(), 200);
+    assert_eq!(history.applied(), 200);
     // A record has its event's number; the creation left none.
     assert_eq!(find("grant-2"), Some(2));
     assert_eq!(find("grant-200"), Some(200));
@@ -414,11 +420,11 @@ pub(crate) fn a_history_finds_what_was_folded(subject: &mut dyn Subject) {
     assert_eq!(seen, (2..=200).rev().collect::<Vec<_>>());
 }
 
-/// Appends, and looks at what is taken in and not durable, at what is durable and not folded, at what
-/// is folded, and at what is there after a restart.
+/// Appends, and looks at what is taken in and not durable, at what is durable and not applied, at what
+/// is applied, and at what is there after a restart.
 fn everywhere(subject: &mut dyn Subject, appends: &[Vec<LogEvent>], look: impl Fn(&dyn Books)) {
     let store = subject.store();
-    subject.hold_folds(true);
+    subject.hold_checkpoints(true);
     subject.hold(true);
     let durable = store.log.durable();
     for events in appends {
@@ -429,9 +435,9 @@ fn everywhere(subject: &mut dyn Subject, appends: &[Vec<LogEvent>], look: impl F
     subject.hold(false);
     assert_eq!(commit(&*store.log, &[]).1, Outcome::Durable);
     look(&*store.books);
-    assert!(appends.is_empty() || store.books.folded() < store.log.durable());
-    subject.hold_folds(false);
-    store.books.settle().unwrap();
+    assert!(appends.is_empty() || store.books.applied() < store.log.durable());
+    subject.hold_checkpoints(false);
+    store.books.flush().unwrap();
     look(&*store.books);
     drop(store);
     subject.reopen();
@@ -444,7 +450,7 @@ pub(crate) fn wallets_are_found_by_what_callers_call_them(subject: &mut dyn Subj
     let appends = [
         vec![teller.created(1)],
         vec![teller.created_with_code(2, own)],
-        // Whatever opens it now, it is called the same.
+        // Its place keeps its name, also under another code.
         vec![teller.rotated(2, CodeHash([9; 16]))],
     ];
     everywhere(subject, &appends, |books| {
@@ -486,7 +492,7 @@ pub(crate) fn codes_lead_to_wallets_from_the_moment_they_are_appended(subject: &
         assert_eq!(books.code(&first).unwrap(), Some(key(1)), "put again");
         assert_eq!(books.code(&third).unwrap(), None);
     });
-    // Taken out and put again within what is not folded.
+    // Taken out and put again within what is not applied.
     let there_and_back = vec![teller.rotated(1, third), teller.rotated(1, first)];
     let again = [vec![teller.rotated(2, second)], there_and_back];
     everywhere(subject, &again, |books| {
@@ -504,27 +510,27 @@ pub(crate) fn the_catalog_keeps_the_latest_form(subject: &mut dyn Subject) {
     let store = subject.store();
     put(&store, 1, "one");
     put(&store, 2, "two");
-    store.books.settle().unwrap();
+    store.books.flush().unwrap();
     put(&store, 1, "one, renamed");
     drop(store);
     subject.reopen();
     let store = subject.store();
-    for _ in ["recovered", "folded"] {
+    for _ in ["recovered", "applied"] {
         let mut documents = store.books.documents().unwrap();
         documents.sort_by_key(domain::catalog::Document::address);
         assert_eq!(documents, [project(1, "one, renamed"), project(2, "two")]);
-        store.books.settle().unwrap();
+        store.books.flush().unwrap();
     }
     put(&store, 1, "one, again");
-    store.books.settle().unwrap();
+    store.books.flush().unwrap();
     let documents = store.books.documents().unwrap();
     assert!(documents.contains(&project(1, "one, again")));
 }
 
-pub(crate) fn opening_folds_everything(subject: &mut dyn Subject) {
+pub(crate) fn opening_checkpoints_everything(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
-    subject.hold_folds(true);
+    subject.hold_checkpoints(true);
     for _ in 0..500 {
         let events = [teller.next(1), teller.next(2)];
         store.log.append(append(&events), None).unwrap();
@@ -533,10 +539,10 @@ pub(crate) fn opening_folds_everything(subject: &mut dyn Subject) {
     assert_eq!(store.log.backlog().events, 1001);
     // Before a caller settles there is nothing.
     assert_eq!(
-        (version(&*store.books, 1), store.books.folded()),
+        (version(&*store.books, 1), store.books.applied()),
         (0, Ticket(0))
     );
-    subject.hold_folds(false);
+    subject.hold_checkpoints(false);
     drop(store);
     subject.reopen();
     let store = subject.store();
@@ -548,13 +554,13 @@ pub(crate) fn opening_folds_everything(subject: &mut dyn Subject) {
     assert_eq!(store.books.documents().unwrap(), [project(1, "one")]);
     let stored = store.books.load(&key(1)).unwrap().unwrap();
     assert_eq!(
-        (stored.history.folded(), stored.wallet),
+        (stored.history.applied(), stored.wallet),
         (500, teller.wallet(1).clone())
     );
 }
 
 /// One history, asked again and again: what it has only grows, and nothing of it is lost on the way.
-pub(crate) fn a_history_follows_the_folds(subject: &mut dyn Subject) {
+pub(crate) fn a_history_follows_the_checkpoints(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     let history = store.books.new_history(&key(1));
@@ -569,9 +575,9 @@ pub(crate) fn a_history_follows_the_folds(subject: &mut dyn Subject) {
         for _ in 0..50 {
             store.log.append(append(&[teller.next(1)]), None).unwrap();
         }
-        store.books.settle().unwrap();
+        store.books.flush().unwrap();
         let last = round * 50;
-        assert_eq!(history.folded(), last);
+        assert_eq!(history.applied(), last);
         for version in [2, last / 2, last - 1, last] {
             assert_eq!(find(version), Some(version));
         }
@@ -599,7 +605,7 @@ pub(crate) fn an_append_that_is_too_large_is_not_one(subject: &mut dyn Subject) 
     assert_eq!(full.bytes().len(), Append::MAX_BYTES);
     let store = subject.store();
     store.log.append(full, None).unwrap();
-    store.books.settle().unwrap();
+    store.books.flush().unwrap();
     let notes = store.books.notes(b"").unwrap();
     let sizes: Vec<_> = notes.iter().map(|(_, body)| body.len()).collect();
     assert_eq!(sizes, [32 * 1024, room]);
@@ -609,7 +615,7 @@ pub(crate) fn what_is_not_there_is_not_found(subject: &mut dyn Subject) {
     let store = subject.store();
     assert!(store.books.load(&WalletKey([1; 16])).unwrap().is_none());
     assert!(store.books.documents().unwrap().is_empty());
-    store.books.settle().unwrap();
+    store.books.flush().unwrap();
     let history = store.books.new_history(&WalletKey([1; 16]));
     assert_eq!(history.before(u64::MAX, 10).unwrap(), []);
     assert_eq!(history.find(0, &|_| true).unwrap(), None);
@@ -620,16 +626,16 @@ pub(crate) fn closing_makes_everything_durable_and_takes_nothing_more(subject: &
     let store = subject.store();
     let mut waiting = Vec::new();
     for _ in 1..=100 {
-        let (done, heard) = waiter();
+        let (done, answers) = waiter();
         store
             .log
             .append(append(&[teller.next(1)]), Some(done))
             .unwrap();
-        waiting.push(heard);
+        waiting.push(answers);
     }
     store.log.close().unwrap();
-    for heard in waiting {
-        assert_eq!(heard.try_recv(), Ok(Outcome::Durable));
+    for answers in waiting {
+        assert_eq!(answers.try_recv(), Ok(Outcome::Durable));
     }
     assert_eq!(
         store.log.append(append(&[teller.next(1)]), None),

@@ -101,7 +101,7 @@ pub(crate) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut 
             1 => subject.hold(true),
             2 => place_some(subject),
             3 => subject.hold(false),
-            4 => store.books.settle().unwrap(),
+            4 => store.books.flush().unwrap(),
             6 => place_some(subject),
             7 => {
                 drop(store);
@@ -116,8 +116,8 @@ pub(crate) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut 
     assert_eq!(newest(&*books, ONE).len(), 300);
 }
 
-/// Some entries are folded and some are not, wherever a page begins and whichever way it goes.
-pub(crate) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject) {
+/// Some entries are applied and some are not, wherever a page begins and whichever way it goes.
+pub(crate) fn what_is_not_applied_is_laid_over_what_is(subject: &mut dyn Subject) {
     let mut teller = Teller::default();
     let store = subject.store();
     commit(&*store.log, &[teller.opened(1, ONE)]);
@@ -128,10 +128,10 @@ pub(crate) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
     for order in (0..60).step_by(2) {
         store.log.append(place(&mut teller, order), None).unwrap();
     }
-    store.books.settle().unwrap();
-    subject.hold_folds(true);
+    store.books.flush().unwrap();
+    subject.hold_checkpoints(true);
     subject.hold(true);
-    // In between, before and after; and some that are folded are taken out of what is due.
+    // In between, before and after; and some that are applied are taken out of what is due.
     for order in (1..70).step_by(2) {
         store.log.append(place(&mut teller, order), None).unwrap();
     }
@@ -146,7 +146,7 @@ pub(crate) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
         .filter(|o| *o >= 60 || o % 3 > 0)
         .collect();
     placed.reverse();
-    for _ in ["appended", "folded"] {
+    for _ in ["appended", "applied"] {
         for limit in [1, 7, 1000] {
             let (mut listed, mut before) = (Vec::new(), None);
             let (mut waiting, mut after) = (Vec::new(), None);
@@ -165,8 +165,8 @@ pub(crate) fn what_is_not_folded_is_laid_over_what_is(subject: &mut dyn Subject)
             assert_eq!(waiting, pending, "{limit} at a time");
         }
         subject.hold(false);
-        subject.hold_folds(false);
-        store.books.settle().unwrap();
+        subject.hold_checkpoints(false);
+        store.books.flush().unwrap();
     }
 }
 
@@ -287,7 +287,7 @@ pub(crate) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject
     let customer = CustomerId::new("cus_1").unwrap();
     let mut appends = vec![vec![teller.opened(1, ONE), teller.opened(2, ONE)]];
     for (wallet, order, kind, number) in [
-        // Its renewal is heard of first.
+        // Its renewal is reported first.
         (1, 8, OrderKind::Renewal, 5),
         (1, 7, OrderKind::Checkout, 5),
         (1, 9, OrderKind::Switch, 5),
@@ -360,9 +360,9 @@ pub(crate) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn 
     });
 }
 
-/// Looks at what is folded, and at what is there after a restart.
-fn settled(subject: &mut dyn Subject, look: impl Fn(&dyn Books)) {
-    subject.store().books.settle().unwrap();
+/// Looks at what is applied, and at what is there after a restart.
+fn flushed(subject: &mut dyn Subject, look: impl Fn(&dyn Books)) {
+    subject.store().books.flush().unwrap();
     look(&*subject.store().books);
     for _ in 0..2 {
         subject.reopen();
@@ -382,7 +382,7 @@ pub(crate) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut 
     commit(&*log, &[note("a/2", Some("two")), note("a/1", Some("one"))]);
     commit(&*log, &[note("b/1", Some("")), teller.opened(1, ONE)]);
     drop(log);
-    settled(subject, |books| {
+    flushed(subject, |books| {
         assert_eq!(kept(books, "a/"), [pair("a/1", "one"), pair("a/2", "two")]);
         assert_eq!(kept(books, "b"), [pair("b/1", "")]);
         assert_eq!(kept(books, "").len(), 3);
@@ -397,9 +397,9 @@ pub(crate) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut 
     commit(&*log, &again);
     commit(&*log, &[note("b/1", Some("x")), note("b/1", None)]);
     drop(log);
-    // What was not folded when the process ended is after opening.
+    // What was not applied when the process ended is after opening.
     subject.reopen();
-    settled(subject, |books| {
+    flushed(subject, |books| {
         assert_eq!(
             kept(books, "a/"),
             [pair("a/1", "again"), pair("a/2", "two")]

@@ -64,13 +64,13 @@ pub(crate) fn project_events_are_shown_in_the_logs_order_each_to_its_project(
         assert!(deltas(books, ONE, 0, 10).1 <= books.last_project_event());
     };
     let store = subject.store();
-    subject.hold_folds(true);
+    subject.hold_checkpoints(true);
     for events in &appends {
         commit(&*store.log, events);
     }
     look(&*store.books);
-    subject.hold_folds(false);
-    store.books.settle().unwrap();
+    subject.hold_checkpoints(false);
+    store.books.flush().unwrap();
     look(&*store.books);
     drop(store);
     subject.reopen();
@@ -88,7 +88,7 @@ pub(crate) fn whoever_reads_on_misses_no_project_event(subject: &mut dyn Subject
     for delta in 1..=40 {
         commit(&*store.log, &[credited(ONE, delta), credited(TWO, delta)]);
         if delta % 10 == 5 {
-            store.books.settle().unwrap();
+            store.books.flush().unwrap();
         }
         if delta % 7 == 0 {
             read(3);

@@ -74,7 +74,7 @@ async fn a_failed_log_leaves_the_outcome_unknown() {
 #[tokio::test]
 async fn a_wallet_that_cannot_be_reloaded_is_not_taken_for_missing() {
     let service = Service::new().await;
-    service.journal.hold_folds();
+    service.journal.hold_checkpoints();
     service.credit("ann", 10).await.unwrap();
     let registry = std::sync::Arc::clone(&service.handle.inner.registry);
     let (key, _) = service

@@ -92,16 +92,16 @@ impl Log for Front {
 }
 
 impl Books for Front {
-    fn folded(&self) -> Ticket {
-        self.journal.folded()
+    fn applied(&self) -> Ticket {
+        self.journal.applied()
     }
 
-    fn fold_soon(&self) {
-        self.journal.fold_soon();
+    fn checkpoint_soon(&self) {
+        self.journal.checkpoint_soon();
     }
 
     fn settle(&self) -> Result<(), StoreError> {
-        self.journal.settle()
+        self.journal.flush()
     }
 
     fn follow(&self, awake: Weak<dyn Awake>) {
@@ -172,13 +172,13 @@ impl Books for Front {
         self.journal.on_project_events(listener);
     }
 
-    fn stretch(
+    fn range(
         &self,
         look_up: LookUp,
-        stretch: &LookUpRange,
+        range: &LookUpRange,
         limit: usize,
     ) -> Result<EntryBatch, StoreError> {
-        self.journal.stretch(look_up, stretch, limit)
+        self.journal.range(look_up, range, limit)
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, StoreError> {

@@ -80,7 +80,7 @@ fn paid(service: &Service, order: OrderId) -> Pay {
 async fn a_minted_code_opens_its_wallet_as_soon_as_the_order_shows_it() {
     let service = Service::new().await;
     let order = placed(&service).await;
-    service.journal.hold_folds();
+    service.journal.hold_checkpoints();
     service.journal.hold();
     let (handle, scope) = (&service.handle, &service.scope);
     let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid(&service, order)));
@@ -160,7 +160,7 @@ async fn an_order_is_found_by_its_payment_before_it_is_reported() {
         reported_at: START,
     });
     assert_eq!(handle.order_of_payment(scope, &payment), Ok(None));
-    service.journal.hold_folds();
+    service.journal.hold_checkpoints();
     service.journal.hold();
     let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid));
     assert!(pay.as_mut().now_or_never().is_none());

@@ -38,11 +38,11 @@ async fn only_the_idle_ones_are_put_to_sleep() {
 async fn a_wallet_stays_awake_until_its_last_event_is_folded() {
     let service = Service::new().await;
     service.credit("ann", 10).await.unwrap();
-    service.journal.hold_folds();
+    service.journal.hold_checkpoints();
     service.deduct("ann", 3, "a").await.unwrap();
     let registry = &service.handle.inner.registry;
     assert_eq!(registry.sweep(Sweep::All), 0);
-    service.journal.release_folds();
+    service.journal.release_checkpoints();
     assert_eq!(registry.sweep(Sweep::All), 1);
     assert_eq!(service.balance("ann").await, Ok(7));
 }

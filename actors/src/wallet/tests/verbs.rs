@@ -143,7 +143,7 @@ async fn a_code_opens_its_wallet_until_it_is_rotated() {
         view.id
     );
 
-    service.journal.hold_folds();
+    service.journal.hold_checkpoints();
     let new = service
         .handle
         .rotate(&service.scope, &code, None, KeyKind::Secret)
@@ -165,7 +165,7 @@ async fn a_code_opens_its_wallet_until_it_is_rotated() {
         view.id
     );
 
-    service.journal.release_folds();
+    service.journal.release_checkpoints();
     let newer = service
         .handle
         .rotate(&service.scope, &new, None, KeyKind::Secret)

@@ -96,7 +96,7 @@ impl Payload {
     }
 }
 
-/// Reads what is not wanted, so that whoever still sends it hears the answer.
+/// Reads what is not wanted, so that a client that still sends it gets the answer.
 pub(super) async fn drain(mut body: TimedBody<RequestBody>) {
     let mut left = DRAINED_BYTES;
     while let Some(Ok(frame)) = body.frame().await {
@@ -152,7 +152,7 @@ where
 /// An answer's body, until its client has taken it.
 pub(super) struct Relayed<B> {
     pub(super) body: B,
-    /// Ends a stream that has no end of its own, when whoever sends it no longer leads.
+    /// Ends a stream that has no end of its own, when its sender no longer leads.
     pub(super) cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     pub(super) is_over: bool,
     pub(super) _place: Held,

@@ -18,15 +18,15 @@ use tokio::time::sleep;
 use tower::Service;
 
 /// For a connection, with TLS where the leader speaks it.
-const CONNECT_WITHIN: Duration = Duration::from_secs(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// Unused connections are closed after this, long before the leader closes them: one that it closes while a request is
 /// written to it leaves the request's outcome unknown.
-const IDLE_FOR: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Unused connections that are kept for each process.
 const IDLE_CONNECTIONS: usize = 256;
 /// Between probes of a connection on which nothing comes: streams may be silent for long, also when their leader's
 /// machine is gone.
-const PROBE_EVERY: Duration = Duration::from_secs(10);
+const PROBE_INTERVAL: Duration = Duration::from_secs(10);
 /// Bytes of an answer that are read ahead of its client.
 const BUFFER_BYTES: usize = 64 * 1024;
 
@@ -38,15 +38,15 @@ pub(super) fn client(tls: ClientConfig) -> HttpClient {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
-    http.set_connect_timeout(Some(CONNECT_WITHIN));
-    http.set_keepalive(Some(PROBE_EVERY));
-    http.set_keepalive_interval(Some(PROBE_EVERY));
+    http.set_connect_timeout(Some(CONNECT_TIMEOUT));
+    http.set_keepalive(Some(PROBE_INTERVAL));
+    http.set_keepalive_interval(Some(PROBE_INTERVAL));
     http.set_keepalive_retries(Some(3));
     let https = HttpsConnectorBuilder::new().with_tls_config(tls);
     let connector = Timed(https.https_or_http().enable_http1().wrap_connector(http));
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE_FOR)
+        .pool_idle_timeout(IDLE_TIMEOUT)
         .pool_max_idle_per_host(IDLE_CONNECTIONS)
         .http1_max_buf_size(BUFFER_BYTES)
         .build(connector)
@@ -90,7 +90,7 @@ where
         Box::pin(async move {
             tokio::select! {
                 connected = connecting => connected.map_err(Into::into),
-                () = sleep(CONNECT_WITHIN) => Err("it took too long to connect".into()),
+                () = sleep(CONNECT_TIMEOUT) => Err("it took too long to connect".into()),
             }
         })
     }

@@ -1,5 +1,5 @@
 //! In whose name a request takes places. Whose a credential is, the process that leads says once, and it is remembered
-//! here; until then a request is a stranger's, whatever it claims, and all strangers share one part.
+//! here; until then a request is a stranger's, also if it claims more, and all strangers share one part.
 
 use std::{
     collections::HashMap,

@@ -1,5 +1,5 @@
 //! Sends a request to the process that leads, as it came, and its answer back. A request is sent again only where it was
-//! provably not taken; where nobody can tell, the caller hears so.
+//! provably not taken; where that is unknown, the caller is told so.
 
 use std::{
     net::SocketAddr,
@@ -42,7 +42,7 @@ use crate::front::{
 };
 
 /// For an answer: its head, and all of it where it is kept.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Blocks of bodies that are kept at once.
 const KEPT_BLOCKS: usize = 64 * 1024 * 1024 / BLOCK_BYTES;
 /// Of the requests that may be under way to a leader, one in so many may be a stream, which lasts for as long as its
@@ -57,7 +57,7 @@ const PASSED_PART: usize = 4;
 /// What a forwarder is told by the configuration.
 #[derive(Debug, Clone)]
 pub struct ForwardSettings {
-    /// Proxies whose `X-Forwarded-For` is believed, as for the limits. It is judged here; the leader hears the result.
+    /// Proxies whose `X-Forwarded-For` is believed, as for the limits. It is judged here; the leader gets the result.
     pub trusted_proxies: Vec<IpNet>,
     /// Bytes of a body that is kept: as large as the API takes any. Larger ones are passed on unread.
     pub max_kept_body_bytes: usize,
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Forwarder {
     }
 }
 
-/// What this process keeps of its exchange with one cell, whoever leads it. Cells do not take each other's places.
+/// What this process keeps of its exchange with one cell, under any leader. Cells do not take each other's places.
 pub(super) struct Link {
     pub(super) cell: i16,
     whole: Places,
@@ -197,13 +197,13 @@ impl Forwarder {
         })
     }
 
-    /// Sends a request to the process that leads a cell. `deposed` ends when it is no longer for that process to answer.
+    /// Sends a request to the process that leads a cell. `fenced` ends when it is no longer for that process to answer.
     pub(super) async fn send<D>(
         &self,
         link: &Link,
         origin: &Origin,
         outgoing: &mut Outgoing,
-        deposed: impl Fn() -> D,
+        fenced: impl Fn() -> D,
     ) -> Fate
     where
         D: Future<Output = ()> + Send + 'static,
@@ -218,8 +218,8 @@ impl Forwarder {
             return Fate::NotTaken;
         };
         let sent = tokio::select! {
-            sent = timeout(ANSWER_WITHIN, self.answer(request, holder)) => sent,
-            () = deposed() => return Fate::Unknown,
+            sent = timeout(ANSWER_TIMEOUT, self.answer(request, holder)) => sent,
+            () = fenced() => return Fate::Unknown,
         };
         let response = match sent {
             Ok(Ok(response)) => response,
@@ -260,7 +260,7 @@ impl Forwarder {
             }
             Payload::Once(body) if is_endless(&answer.headers) => {
                 let holder = self.holder(&head.headers, *client);
-                let cut = Box::pin(deposed());
+                let cut = Box::pin(fenced());
                 let place = holder.take(&link.streams);
                 place.map_or(Fate::NoRoom, |place| {
                     Fate::Answered(relayed(answer, body, place, Some(cut)))

@@ -19,13 +19,13 @@ use crate::front::{
 };
 
 /// How long a request may wait in all.
-pub(super) const HELD_FOR: Duration = Duration::from_secs(8);
+pub(super) const HOLD_TIMEOUT: Duration = Duration::from_secs(8);
 /// Requests that may wait for a leader at once, and as many until it is known which cell they are for.
-pub(super) const HELD_AT_ONCE: usize = 1_000;
+pub(super) const MAX_HELD: usize = 1_000;
 /// The first pause before a leader that did not take a request is asked again; each is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const MIN_BACKOFF: Duration = Duration::from_millis(50);
 /// The longest such pause.
-const LAST_PAUSE: Duration = Duration::from_millis(500);
+const MAX_BACKOFF: Duration = Duration::from_millis(500);
 
 /// What a front has done so far, for the process' metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +64,7 @@ impl Counters {
     }
 }
 
-/// Room for those that wait. Keys that nobody knows cost others no place.
+/// Room for those that wait. Unknown keys cost others no place.
 #[derive(Debug)]
 pub(super) struct WaitingRoom {
     for_leader: Places,
@@ -74,8 +74,8 @@ pub(super) struct WaitingRoom {
 impl Default for WaitingRoom {
     fn default() -> Self {
         Self {
-            for_leader: Shares::new(HELD_AT_ONCE),
-            for_route: Shares::new(HELD_AT_ONCE),
+            for_leader: Shares::new(MAX_HELD),
+            for_route: Shares::new(MAX_HELD),
         }
     }
 }
@@ -85,7 +85,7 @@ pub(super) struct Hold<'a> {
     room: &'a WaitingRoom,
     held: &'a AtomicU64,
     holder: Holder,
-    /// When it is given up: counted from the first time that it has to wait.
+    /// When it times out: counted from the first time that it has to wait.
     until: Option<Instant>,
     pause: Duration,
 }
@@ -106,11 +106,11 @@ impl<'a> Hold<'a> {
             held,
             holder,
             until: None,
-            pause: FIRST_PAUSE,
+            pause: MIN_BACKOFF,
         }
     }
 
-    /// Waits until somebody else leads.
+    /// Waits until another process leads.
     ///
     /// # Errors
     ///
@@ -134,7 +134,7 @@ impl<'a> Hold<'a> {
         self.wait(&self.room.for_route, progress, None).await
     }
 
-    /// Waits until somebody else leads, or for a little while: the one that leads may not be ready yet.
+    /// Waits until another process leads, or for a little while: the one that leads may not be ready yet.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl<'a> Hold<'a> {
         changes: &mut watch::Receiver<u64>,
     ) -> Result<(), Error> {
         let pause = self.pause;
-        self.pause = pause.saturating_mul(2).min(LAST_PAUSE);
+        self.pause = pause.saturating_mul(2).min(MAX_BACKOFF);
         self.wait(&self.room.for_leader, changes, Some(pause)).await
     }
 
@@ -155,7 +155,7 @@ impl<'a> Hold<'a> {
         pause: Option<Duration>,
     ) -> Result<(), Error> {
         let now = Instant::now();
-        let end = now.checked_add(HELD_FOR).unwrap_or(now);
+        let end = now.checked_add(HOLD_TIMEOUT).unwrap_or(now);
         let end = *self.until.get_or_insert(end);
         if end <= now {
             return Err(unavailable());

@@ -1,7 +1,7 @@
 //! The front of a process that is one of several over one log: it answers where this process leads, passes each request
 //! on to the process that does where another leads, and holds it for a while where nobody is known to.
 //!
-//! It knows no endpoint but those that ask about the process itself, and nothing of the log: whoever follows it says
+//! It knows no endpoint but those that ask about the process itself, and nothing of the log: the follower says
 //! through the [`FrontSwitch`] who leads. A request is sent a second time only if it cannot have been done the first.
 //!
 //! There may be several such logs, *cells*, each with a leader of its own and with some of the projects. The front of

@@ -54,7 +54,7 @@ impl<'a, R> Way<'a, R> {
         (key, self.shared.destination(key.as_ref(), self.asked))
     }
 
-    /// Waits until somebody leads the cell.
+    /// Waits until a process leads the cell.
     async fn for_leader(&mut self, is_own: bool) -> Result<(), Error> {
         if !is_own {
             self.shared.routes.ask_for_refresh();
@@ -115,7 +115,7 @@ impl<R: Responder> Front<R> {
         }
     }
 
-    /// Sends a request that was read, until somebody takes it.
+    /// Sends a request that was read, until a process takes it.
     async fn send(
         &self,
         mut outgoing: Outgoing,
@@ -137,9 +137,9 @@ impl<R: Responder> Front<R> {
                     };
                 }
                 Destination::Leader(link, leader) => {
-                    let deposed = || self.deposed(link.cell, leader.clone(), key);
+                    let fenced = || self.fenced(link.cell, leader.clone(), key);
                     let forwarder = &way.shared.forwarder;
-                    match forwarder.send(&link, &leader, &mut outgoing, deposed).await {
+                    match forwarder.send(&link, &leader, &mut outgoing, fenced).await {
                         Fate::Answered(response) => {
                             counters.forwarded.fetch_add(1, Relaxed);
                             return response;
@@ -164,12 +164,12 @@ impl<R: Responder> Front<R> {
         }
     }
 
-    fn deposed(
+    fn fenced(
         &self,
         cell: i16,
         leader: Origin,
         key: Option<RoutingKey>,
     ) -> impl Future<Output = ()> + Send + 'static {
-        Arc::clone(self.shared()).deposed(cell, leader, key)
+        Arc::clone(self.shared()).fenced(cell, leader, key)
     }
 }

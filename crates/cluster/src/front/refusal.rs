@@ -30,7 +30,7 @@ pub(super) fn refuse(error: &Error, headers: &HeaderMap) -> Response {
     response
 }
 
-/// The answer where nobody leads, or where it is not known what the leader did.
+/// The answer where no process leads, or where it is not known what the leader did.
 pub(super) fn unavailable() -> Error {
     Error::new(ErrorCode::Unavailable)
 }

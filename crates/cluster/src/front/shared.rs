@@ -25,7 +25,7 @@ use crate::front::{
 
 /// After another process came to lead: how much longer an answer of the former one is waited for, which may still be
 /// true, and how long a stream of it goes on.
-const ANSWER_AFTER_CHANGE: Duration = Duration::from_secs(5);
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Who leads the own cell, as far as this process knows.
 pub(super) enum Leader<R> {
@@ -68,7 +68,7 @@ pub(super) enum Destination {
     Here,
     /// The process that leads a cell.
     Leader(Arc<Link>, Origin),
-    /// A cell that nobody is known to lead. `is_own`: who leads it will be in the log.
+    /// A cell without a known leader. `is_own`: who leads it will be in the log.
     NoLeader { is_own: bool },
     /// No cell is known to have what it is about.
     Nowhere,
@@ -132,7 +132,7 @@ impl<R> Shared<R> {
 
     /// Ends some time after a process stopped to lead a cell, or the cell to have what a request was about, unless that
     /// is so again.
-    pub(super) async fn deposed(
+    pub(super) async fn fenced(
         self: Arc<Self>,
         cell: i16,
         leader: Origin,
@@ -148,10 +148,7 @@ impl<R> Shared<R> {
             let has_it = || self.cell(key.as_ref()).is_none_or(|it| it == cell);
             if leads && (key.is_none() || has_it()) {
                 drop(changes.changed().await);
-            } else if timeout(ANSWER_AFTER_CHANGE, changes.changed())
-                .await
-                .is_err()
-            {
+            } else if timeout(CHANGE_TIMEOUT, changes.changed()).await.is_err() {
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! Who answers: the service of this process, another process, or nobody yet.
+//! Who answers: the service of this process, another process, or none yet.
 
 use std::{
     net::SocketAddr,
@@ -34,7 +34,7 @@ const LEADERZ: &str = "/leaderz";
 const LOCAL: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 /// Of those what it answers whether it leads or not.
 const OF_PROCESS: [&str; 2] = ["/healthz", "/metrics"];
-/// Below this other processes of the cluster ask the one that leads, and nobody else.
+/// Below this other processes of the cluster ask the one that leads; no other client may.
 const INTERNAL: &str = "/cluster/";
 
 /// Answers all requests of a process that is one of several. Here, there or later is decided for each request, by one

@@ -46,7 +46,7 @@ pub fn trusting(authorities: Option<&Path>) -> Result<ClientConfig, Error> {
     Ok(config.with_no_client_auth())
 }
 
-/// Trusts nobody: for a cluster whose processes do not speak TLS.
+/// Trusts no certificate: for a cluster whose processes do not speak TLS.
 pub(super) fn trusting_nobody() -> Result<ClientConfig, rustls::Error> {
     let provider = Arc::new(ring::default_provider());
     let config =

@@ -1,5 +1,5 @@
 //! The proof that a request was passed on by a process with the same server key, and for which client. It holds for one
-//! method and one path: whoever reads one on its way can claim no other client, and use it for nothing else.
+//! method and one path: one that is read on its way can claim no other client, and use it for nothing else.
 
 use std::net::SocketAddr;
 

@@ -8,7 +8,7 @@ use persistence::{
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
     log::PostgresFrames,
     member::Member,
     schema,
@@ -23,7 +23,7 @@ pub(super) fn check(
     is_moved: bool,
 ) -> Result<Option<String>, Error> {
     let base = frames.cell()?.map(|cell| cell.base).unwrap_or_default();
-    if is_moved && directory.folded.lsn.max(directory.acknowledged.lsn) > base.lsn {
+    if is_moved && directory.applied.lsn.max(directory.acknowledged.lsn) > base.lsn {
         return Ok(Some(format!(
             "they went on with another log behind frame {}, from which this one goes on",
             base.lsn
@@ -31,7 +31,7 @@ pub(super) fn check(
     }
     let has = |place: FramePosition| {
         if place.lsn < base.lsn {
-            // Gone for good: nobody can say.
+            // Gone for good, so it is not compared.
             return Ok(true);
         }
         if place.lsn == base.lsn {
@@ -50,23 +50,23 @@ pub(super) fn check(
             directory.root.display()
         )));
     }
-    if directory.folded.lsn < base.lsn {
-        return Ok(Some(match directory.folded.lsn {
+    if directory.applied.lsn < base.lsn {
+        return Ok(Some(match directory.applied.lsn {
             0 => format!(
                 "it has none yet, and the log begins behind frame {}",
                 base.lsn
             ),
-            folded => format!(
-                "they end at frame {folded}, and the log begins behind frame {}",
+            applied => format!(
+                "they end at frame {applied}, and the log begins behind frame {}",
                 base.lsn
             ),
         }));
     }
-    Ok(match has(directory.folded)? {
+    Ok(match has(directory.applied)? {
         true => None,
         false => Some(format!(
             "they have frame {}, which the database has lost before it was durable",
-            directory.folded.lsn
+            directory.applied.lsn
         )),
     })
 }
@@ -115,7 +115,7 @@ pub(super) async fn admit(
             )));
         }
         let segments = Segments::new(member.cell, member.segment_frames_log2);
-        let made = schema::make(&mut connection, segments, place.folded, &key_check).await;
+        let made = schema::make(&mut connection, segments, place.applied, &key_check).await;
         found = look(&connection).await?;
         // Another may have been faster: what it made is looked at below.
         if found.is_none() {
@@ -148,7 +148,7 @@ pub(super) async fn admit(
         is_moved,
     };
     match own {
-        // Or noted already which cell it is to become, which the database then lost before anybody had led it.
+        // Or noted already which cell it is to become, which the database lost before any process had led it.
         Some(own)
             if own.cluster == cluster.id && [cell.number, member.cell].contains(&own.cell) =>
         {
@@ -164,7 +164,7 @@ pub(super) async fn admit(
             place.root.display()
         ))),
         // The log goes on behind this directory, or the directory is new.
-        None if place.folded == cell.base || place.folded.lsn == 0 => {
+        None if place.applied == cell.base || place.applied.lsn == 0 => {
             let membership = Membership {
                 cluster: cluster.id,
                 node: Uuid::new_v4(),
@@ -193,7 +193,7 @@ fn follows<'a>(
     let (cell, from) = (of(member.cell), of(member.split_from));
     let goes_on_with = |from: &schema::Cell, cell: &schema::Cell| {
         own.is_some_and(|own| own.cell == from.number)
-            && (from.base.lsn..cell.base.lsn).contains(&place.folded.lsn)
+            && (from.base.lsn..cell.base.lsn).contains(&place.applied.lsn)
     };
     match (cell, from) {
         (Some(cell), Some(from)) if goes_on_with(from, cell) => Ok(from),
@@ -210,9 +210,9 @@ fn follows<'a>(
 async fn look(
     connection: &Connection,
 ) -> Result<Option<(schema::Cluster, Vec<schema::Cell>)>, DatabaseError> {
-    let Some(cluster) = within(ANSWER_WITHIN, schema::cluster(connection)).await? else {
+    let Some(cluster) = within(ANSWER_TIMEOUT, schema::cluster(connection)).await? else {
         return Ok(None);
     };
-    let cells = within(ANSWER_WITHIN, schema::cells(connection)).await?;
+    let cells = within(ANSWER_TIMEOUT, schema::cells(connection)).await?;
     Ok((!cells.is_empty()).then_some((cluster, cells)))
 }

@@ -2,7 +2,7 @@
 //! should hold. Their rows stay: a snapshot counts by them, and each says which file has its bytes.
 //!
 //! A file is written under a name of its own and never changed. It is removed after its row, or once no row has named it
-//! for longer than a snapshot may take: whoever wrote it may have ended before the row was written.
+//! for longer than a snapshot may take: its writer may have ended before the row was written.
 
 use std::{
     collections::HashSet,
@@ -22,7 +22,7 @@ use crate::snapshots::ChunkName;
 /// What the row of a chunk begins with whose bytes are in a file.
 const MARK: &[u8] = b"file:";
 /// A file that no row names stays for so long.
-const UNNAMED_FOR: Duration = Duration::from_secs(12 * 3600);
+const MIN_UNNAMED: Duration = Duration::from_secs(12 * 3600);
 
 /// The files of one cell.
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl ChunkFiles {
         for folder in entries(&self.0)? {
             for path in entries(&folder)? {
                 let written = fs::metadata(&path).and_then(|it| it.modified());
-                let is_old = written.is_ok_and(|at| at.elapsed().is_ok_and(|it| it > UNNAMED_FOR));
+                let is_old = written.is_ok_and(|at| at.elapsed().is_ok_and(|it| it > MIN_UNNAMED));
                 if is_old && !named.contains(&path) {
                     removed(&path)?;
                 }

@@ -22,15 +22,15 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection as Driver, NoTls, 
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long a connection may take until it can be used.
-pub(super) const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two attempts to connect at the start.
-const CONNECT_AGAIN_AFTER: Duration = Duration::from_millis(500);
+const CONNECT_BACKOFF: Duration = Duration::from_millis(500);
 /// How often the log says that the start still waits.
 const LOG_INTERVAL: Duration = Duration::from_secs(5);
-/// How long a statement that waits for nobody else may take.
-pub(super) const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// How long the server is asked to give up what nobody waits for any more.
-const CANCEL_WITHIN: Duration = Duration::from_secs(1);
+/// How long a statement that waits for no lock may take.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a cancel request may take.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Why the database did not do what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -109,7 +109,7 @@ impl fmt::Debug for Server {
 impl Server {
     /// Reads `postgres://user:password@host:port,host:port/database?sslmode=require&sslrootcert=FILE`. Of several hosts
     /// the one is taken that can be written to. Without `sslmode` a host that is not this machine must speak TLS;
-    /// whoever speaks it must show a certificate that the system's authorities, or those in `sslrootcert`, have signed.
+    /// the server must show a certificate that the system's authorities, or those in `sslrootcert`, have signed.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl Server {
                 );
                 logged = Some(Instant::now());
             }
-            thread::sleep(CONNECT_AGAIN_AFTER);
+            thread::sleep(CONNECT_BACKOFF);
         }
     }
 
@@ -171,10 +171,10 @@ impl Server {
 
     /// Makes a connection on which an acknowledged commit is durable.
     pub(super) async fn connect(&self) -> Result<Connection, DatabaseError> {
-        within(CONNECT_WITHIN, self.connect_and_settle()).await
+        within(CONNECT_TIMEOUT, self.connect_and_check()).await
     }
 
-    async fn connect_and_settle(&self) -> Result<Connection, DatabaseError> {
+    async fn connect_and_check(&self) -> Result<Connection, DatabaseError> {
         let warned = Arc::new(AtomicBool::new(false));
         let connected = match &self.tls {
             Some(tls) => {
@@ -196,7 +196,7 @@ impl Server {
                 }
             }
         };
-        connected.settle().await?;
+        connected.check().await?;
         Ok(connected)
     }
 }
@@ -237,7 +237,7 @@ impl Connection {
         self.client.is_closed()
     }
 
-    /// Asks the server to give up what is under way, so that it does not keep a place for somebody who left.
+    /// Asks the server to cancel what is under way, so that it does not hold locks for a connection that was dropped.
     pub(super) async fn cancel(&self) {
         let token = self.client.cancel_token();
         let asked = async {
@@ -246,11 +246,11 @@ impl Connection {
                 None => token.cancel_query(NoTls).await,
             }
         };
-        drop(timeout(CANCEL_WITHIN, asked).await);
+        drop(timeout(CANCEL_TIMEOUT, asked).await);
     }
 
     /// Asks for what an acknowledged commit means here, and refuses a server that does not keep what it acknowledges.
-    async fn settle(&self) -> Result<(), DatabaseError> {
+    async fn check(&self) -> Result<(), DatabaseError> {
         self.client
             .batch_execute(
                 "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; \

@@ -102,7 +102,7 @@ impl Writer {
         add(&self.connection, self.segments, &statement, insert).await
     }
 
-    /// One statement adds all of a group or nothing, and only right behind the frame that it was built on. It stands by
+    /// One statement adds all of a group or nothing, and only right behind the frame that it was built on. It is kept by
     /// itself: no transaction stays open, no row is locked or changed, and the primary key admits one frame a place.
     async fn prepare(&mut self, insert: &Insert) -> Result<Statement, DatabaseError> {
         let of = insert.span(self.segments);
@@ -240,7 +240,7 @@ impl Pipeline {
         state.ended || !state.answers.is_empty()
     }
 
-    /// Whether the oldest group is durable; `None`: nobody will say, or not in time.
+    /// Whether the oldest group is durable; `None`: unknown, or not in time.
     pub(super) fn next(&self, limit: Duration) -> Option<bool> {
         let mut state = self.answers.state.lock();
         let waits = |state: &mut AnswerState| state.answers.is_empty() && !state.ended;

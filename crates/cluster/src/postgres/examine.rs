@@ -13,7 +13,7 @@ use tokio_postgres::types::Type;
 
 use super::{
     Server,
-    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
     rows::{self, kept},
     schema::{self, FORMAT, unsigned},
     segments::Segments,
@@ -168,7 +168,7 @@ impl Examiner {
                 Some(connection) if !connection.is_closed() => connection,
                 _ => self.server.connect().await?,
             };
-            let answer = within(ANSWER_WITHIN, ask(&connection)).await;
+            let answer = within(ANSWER_TIMEOUT, ask(&connection)).await;
             // One that failed may still be busy.
             if answer.is_ok() {
                 *kept = Some(connection);
@@ -250,7 +250,7 @@ async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>,
             version: row.try_get(1)?,
             format: row.try_get(2)?,
             head: unsigned(row.try_get(3)?),
-            folded: unsigned(row.try_get(4)?),
+            applied: unsigned(row.try_get(4)?),
             leads: row.try_get(5)?,
             joins: row.try_get(6)?,
             seen: seconds(row.try_get(7)?),
@@ -272,7 +272,7 @@ async fn snapshots(
     let snapshot = |row: &tokio_postgres::Row| {
         Ok(SnapshotState {
             name: row.try_get(0)?,
-            folded: unsigned(row.try_get(1)?),
+            applied: unsigned(row.try_get(1)?),
             age: seconds(row.try_get(2)?),
         })
     };

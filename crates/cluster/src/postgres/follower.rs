@@ -1,5 +1,5 @@
-//! A process that follows a log in the database into books of its own, and leads it once nobody else does. It goes that
-//! way once: a leader that loses the log ends, and starts anew as a follower. Where its cell does not exist yet, it
+//! A process that follows a log in the database into books of its own, and leads it once no other process does. It goes that
+//! way once: a leader that loses the log ends, and restarts as a follower. Where its cell does not exist yet, it
 //! follows the log that the cell will come from, stops at the frame where that divides, and goes on as a member of the
 //! cell.
 
@@ -27,13 +27,13 @@ use super::{
 use crate::watch::Watch;
 
 /// Pause between two looks at a log that has not moved.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How often it is asked who leads, where the frames that were read do not say so, and whether a cell exists.
-const ASK_EVERY: Duration = Duration::from_secs(1);
+const ASK_INTERVAL: Duration = Duration::from_secs(1);
 /// How much longer a process whose disk is full waits for others to open.
-const AFTER_OTHERS: Duration = Duration::from_secs(5);
+const FULL_DISK_DELAY: Duration = Duration::from_secs(5);
 /// Pause after the database did not answer.
-const AGAIN_AFTER: Duration = Duration::from_millis(250);
+const BACKOFF: Duration = Duration::from_millis(250);
 
 /// See the module.
 pub struct Follower {
@@ -47,7 +47,7 @@ pub struct Follower {
     is_at_split: bool,
     /// When the database was asked for that cell.
     looked: Moment,
-    /// Whether an opening was seen, or noted in the database, with nothing behind it that ends it.
+    /// Whether a term start was seen, or noted in the database, with nothing behind it that ends it.
     knows_leader: bool,
     /// When the database was asked for it.
     asked: Moment,
@@ -63,8 +63,8 @@ impl std::fmt::Debug for Follower {
 
 impl Follower {
     /// Opens the data directory and reads the log as far as it goes. The first process makes the tables; where its
-    /// directory has data, the log goes on behind it. Where the directory's books cannot go on with the log, they are made
-    /// anew from the newest snapshot, or from the first frame on.
+    /// directory has data, the log goes on behind it. Where the directory's books cannot go on with the log, they are
+    /// rebuilt from the newest snapshot, or from the first frame on.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl Follower {
     /// # Errors
     ///
     /// The directory failed, the log is damaged, or it has gone another way than this process has read:
-    /// [`Error::Fenced`], after which the process starts anew. Those of [`Follower::join`] for its cell.
+    /// [`Error::Fenced`], after which the process restarts. Those of [`Follower::join`] for its cell.
     pub fn follow(mut self, stop: &dyn Fn() -> bool) -> Result<Followed, Error> {
         let mut is_down = false;
         loop {
@@ -151,7 +151,7 @@ impl Follower {
                     return Ok(Followed::Leads { journal, clock });
                 }
                 Ok(Step::Taken(by)) => {
-                    self.journal.settle()?;
+                    self.journal.flush()?;
                     self.journal.close()?;
                     let is_own = by == self.frames.identity().node.as_u128();
                     return Ok(Followed::Taken { is_own });
@@ -164,13 +164,13 @@ impl Follower {
                     None => return Ok(Followed::Stopped),
                 },
                 Ok(Step::ThereIsMore) => Duration::ZERO,
-                Ok(Step::Waiting) => LOOK_EVERY,
+                Ok(Step::Waiting) => POLL_INTERVAL,
                 Err(Error::Unreachable(why)) => {
                     if !is_down {
                         tracing::warn!(error = why, "The log cannot be followed for now");
                     }
                     is_down = true;
-                    thread::sleep(AGAIN_AFTER);
+                    thread::sleep(BACKOFF);
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -186,7 +186,7 @@ impl Follower {
     /// Looks once, and opens where that is allowed.
     fn step(&mut self) -> Result<Step, Error> {
         let head = self.journal.head();
-        // Until it is known what becomes of an opening that was sent, it is not read as somebody else's.
+        // Until it is known what becomes of a term start that was sent, it is not read as another process's.
         if self.frames.is_opening() {
             return self.open(head);
         }
@@ -210,10 +210,10 @@ impl Follower {
             _ => return Err(went_elsewhere(head.lsn)),
         };
         let is_closed = match last.bytes.is_empty() {
-            // The place before the first frame: nobody has ever led.
+            // The place before the first frame: no process has ever led.
             true => true,
             false => match parse_leadership(&last.bytes)? {
-                Some(LeadershipItem::Resignation(closing)) => match closing.taken_by {
+                Some(LeadershipItem::Resignation(end)) => match end.taken_by {
                     Some(by) => return Ok(Step::Taken(by)),
                     None => true,
                 },
@@ -225,7 +225,7 @@ impl Follower {
         let may_open = may_open.filter(|_| self.joins().is_none() && self.has_room());
         let Some(head) = may_open else {
             let since = lease::now().saturating_sub(self.asked);
-            if !self.knows_leader && !is_closed && since >= ASK_EVERY {
+            if !self.knows_leader && !is_closed && since >= ASK_INTERVAL {
                 self.ask_who_leads()?;
             }
             return Ok(Step::Waiting);
@@ -238,25 +238,25 @@ impl Follower {
     fn has_room(&mut self) -> bool {
         let now = lease::now();
         let since = *self.might_open.get_or_insert(now);
-        !self.journal.is_disk_full() || now.saturating_sub(since) >= AFTER_OTHERS
+        !self.journal.is_disk_full() || now.saturating_sub(since) >= FULL_DISK_DELAY
     }
 
     /// Looks for the cell that this process is to become. `None`: the log is to be followed on.
     fn look_for(&mut self, cell: i16, head: FramePosition) -> Result<Option<Step>, Error> {
         let now = lease::now();
-        if !self.is_at_split && now.saturating_sub(self.looked) < ASK_EVERY {
+        if !self.is_at_split && now.saturating_sub(self.looked) < ASK_INTERVAL {
             return Ok(None);
         }
         self.looked = now;
         match self.frames.base_of(cell)? {
-            // Also where this process has read on: its books are made anew then.
+            // Also where this process has read on: its books are rebuilt then.
             Some(base) if base.lsn <= head.lsn => return Ok(Some(Step::CellExists)),
             // Where another has seen it divide once more.
             Some(_) => {}
             None if !self.is_at_split => {}
             // From here on others find the cell's log, and only who has these books can go on with it.
             None => {
-                self.journal.settle()?;
+                self.journal.flush()?;
                 let segments = Segments::new(cell, self.member.segment_frames_log2);
                 return match self.frames.divide(segments, head)? {
                     true => Ok(Some(Step::ThereIsMore)),
@@ -272,7 +272,7 @@ impl Follower {
     fn join_cell(self, stop: &dyn Fn() -> bool) -> Result<Option<Self>, Error> {
         let (options, member, run) = (self.options, self.member, self.run);
         let clock = *self.frames.opener().former_clock.lock();
-        self.journal.settle()?;
+        self.journal.flush()?;
         self.journal.close()?;
         drop((self.journal, self.frames));
         tracing::info!(
@@ -288,14 +288,14 @@ impl Follower {
                 Err(Error::Unreachable(_)) if stop() => return Ok(None),
                 Err(Error::Unreachable(why)) => {
                     tracing::warn!(error = why, "The cell's log cannot be joined for now");
-                    thread::sleep(AGAIN_AFTER);
+                    thread::sleep(BACKOFF);
                 }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Whoever opened behind all that is in the books already has noted where he is reached, or will soon.
+    /// A leader whose term start is in the books already has noted its address, or will soon.
     fn ask_who_leads(&mut self) -> Result<(), Error> {
         let address = self.frames.cell()?.map(|cell| cell.leader_address);
         self.saw_leader(address.as_deref().filter(|address| !address.is_empty()));
@@ -305,7 +305,7 @@ impl Follower {
 
     fn saw_leader(&mut self, address: Option<&str>) {
         self.knows_leader = address.is_some();
-        // Who leads another cell's log is nobody to whom this process' own requests could go.
+        // The leader of another cell's log does not answer this process' own requests.
         if self.joins().is_none() {
             (self.member.on_leader)(address);
         }

@@ -18,21 +18,21 @@ use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, Server, within},
     schema::{self, unsigned},
     segments::Segments,
 };
 use crate::{
     term::Claimant,
-    trim::{self, MEMBER_FORGOTTEN_AFTER, Needs},
+    trim::{self, MEMBER_TIMEOUT, Needs},
 };
 
 /// How often the leader looks whether a segment is needed.
-const EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// How often a process says that it is there.
-const REPORT_EVERY: Duration = Duration::from_secs(2);
+const REPORT_INTERVAL: Duration = Duration::from_secs(2);
 /// How often segments are dropped.
-const TRIM_EVERY: Duration = Duration::from_secs(10);
+const TRIM_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How far a process has come.
 #[derive(Debug, Default)]
@@ -40,20 +40,20 @@ pub struct Standing {
     /// The last frame that it knows.
     pub(super) head: AtomicU64,
     /// The last frame in its books.
-    pub(super) folded: AtomicU64,
-    /// Its last opening; 0: it follows.
+    pub(super) applied: AtomicU64,
+    /// Its last term start; 0: it follows.
     pub(super) opened: AtomicU64,
     /// Openings so far.
-    pub(super) openings: AtomicU64,
+    pub(super) term_starts: AtomicU64,
     /// Called at each: others look for who leads.
     pub(super) has_opened: Notify,
 }
 
 impl Standing {
-    /// A log is followed from here on: where it stands is not known yet.
+    /// A log is followed from here on: how far it goes is not known yet.
     pub(super) fn begin(&self) {
         self.head.store(0, Ordering::Release);
-        self.folded.store(0, Ordering::Release);
+        self.applied.store(0, Ordering::Release);
     }
 
     /// The last frame that the process knows.
@@ -64,14 +64,14 @@ impl Standing {
 
     /// The last frame in its books.
     #[must_use]
-    pub fn folded(&self) -> u64 {
-        self.folded.load(Ordering::Acquire)
+    pub fn applied(&self) -> u64 {
+        self.applied.load(Ordering::Acquire)
     }
 
     /// How often it has opened the log: once to lead, and once for each connection to the database that it lost since.
     #[must_use]
-    pub fn openings(&self) -> u64 {
-        self.openings.load(Ordering::Acquire)
+    pub fn term_starts(&self) -> u64 {
+        self.term_starts.load(Ordering::Acquire)
     }
 }
 
@@ -79,7 +79,7 @@ impl Standing {
 #[derive(Clone)]
 pub(super) struct Identity {
     pub node: Uuid,
-    /// Drawn anew at each start.
+    /// Drawn at each start.
     pub incarnation: Uuid,
     pub address: Box<str>,
     /// The cell that it is to become; `None`: it belongs to the one whose log it follows.
@@ -96,7 +96,7 @@ impl Identity {
         }
     }
 
-    /// Says where it stands, while nobody trims the log.
+    /// Says how far it has come, while the log is not trimmed.
     pub(super) async fn announce(
         &self,
         connection: &mut Connection,
@@ -130,7 +130,7 @@ struct MemberRow<'a> {
     address: &'a str,
     version: &'static str,
     head: i64,
-    folded: i64,
+    applied: i64,
     leads: bool,
 }
 
@@ -142,7 +142,7 @@ impl<'a> MemberRow<'a> {
             address: &identity.address,
             version: env!("CARGO_PKG_VERSION"),
             head: signed(standing.head.load(Ordering::Acquire)),
-            folded: signed(standing.folded.load(Ordering::Acquire)),
+            applied: signed(standing.applied.load(Ordering::Acquire)),
             leads: standing.opened.load(Ordering::Acquire) > 0,
         }
     }
@@ -156,7 +156,7 @@ impl<'a> MemberRow<'a> {
             (&self.version, Type::TEXT),
             (&schema::FORMAT, Type::INT4),
             (&self.head, Type::INT8),
-            (&self.folded, Type::INT8),
+            (&self.applied, Type::INT8),
             (&self.leads, Type::BOOL),
             (&self.identity.joins, Type::INT2),
         ]
@@ -169,7 +169,7 @@ pub(super) struct Housekeeper {
     segments: Segments,
     identity: Identity,
     standing: Arc<Standing>,
-    /// The opening that was noted in the cell.
+    /// The term start that was noted in the cell.
     noted: u64,
     reported: Option<Instant>,
     trimmed: Option<Instant>,
@@ -195,7 +195,7 @@ impl Housekeeper {
 
     pub(super) async fn run(mut self) {
         loop {
-            sleep(EVERY).await;
+            sleep(POLL_INTERVAL).await;
             if let Err(failure) = self.work().await {
                 tracing::debug!(error = %failure, "The database is not looked after");
             }
@@ -206,8 +206,8 @@ impl Housekeeper {
     async fn work(&mut self) -> Result<(), DatabaseError> {
         let mut connection = self.server.connect().await?;
         loop {
-            within(ANSWER_WITHIN, self.step(&mut connection)).await?;
-            drop(timeout(EVERY, self.standing.has_opened.notified()).await);
+            within(ANSWER_TIMEOUT, self.step(&mut connection)).await?;
+            drop(timeout(POLL_INTERVAL, self.standing.has_opened.notified()).await);
         }
     }
 
@@ -221,19 +221,19 @@ impl Housekeeper {
                 self.note_leader(connection, opened).await?;
                 self.noted = opened;
             }
-            if is_due(self.trimmed, TRIM_EVERY) {
+            if is_due(self.trimmed, TRIM_INTERVAL) {
                 self.trim(connection).await?;
                 self.trimmed = Some(Instant::now());
             }
         }
-        if is_due(self.reported, REPORT_EVERY) {
+        if is_due(self.reported, REPORT_INTERVAL) {
             self.report(connection).await?;
             self.reported = Some(Instant::now());
         }
         Ok(())
     }
 
-    /// Notes where the leader is reached, for those who join: whoever opened later wins.
+    /// Notes where the leader is reached, for those who join: the later term wins.
     async fn note_leader(&self, connection: &Connection, opened: u64) -> Result<(), DatabaseError> {
         let (opened, address) = (signed(opened), &*self.identity.address);
         let cell = self.segments.cell();
@@ -258,11 +258,11 @@ impl Housekeeper {
         Ok(())
     }
 
-    /// Drops the segments that two snapshots cover and nobody needs, and forgets members that were not seen for long.
+    /// Drops the segments that two snapshots cover and no member needs, and forgets members that were not seen for long.
     async fn trim(&self, connection: &mut Connection) -> Result<(), DatabaseError> {
-        let forgotten = MEMBER_FORGOTTEN_AFTER.as_secs_f64();
+        let forgotten = MEMBER_TIMEOUT.as_secs_f64();
         let client = connection.client();
-        // Whoever holds what this waits for should not have others wait behind it.
+        // While this waits for a lock, others should not wait behind it.
         client.batch_execute("SET lock_timeout = '1s'").await?;
         client
             .execute_typed(
@@ -279,7 +279,7 @@ impl Housekeeper {
                     &cell,
                 )
                 .await?;
-            // Whoever is to become another cell looks at its last frame again: it may be the one where the log divides.
+            // A process that is to become another cell looks at its last frame again: it may be the one where the log divides.
             let members = moving
                 .query_typed(
                     "SELECT folded_lsn - (joins IS NOT NULL)::int FROM scrip.member WHERE cell = $1",

@@ -1,5 +1,5 @@
-//! How a process joins others: with the books in its directory, where they can go on with the log, else with others that
-//! are made anew.
+//! How a process joins others: with the books in its directory, where they can go on with the log, else with
+//! books that are rebuilt.
 
 use std::{
     sync::Arc,
@@ -10,7 +10,7 @@ use std::{
 use persistence::{
     Books as _, Directory, DirectoryPosition, Error, Log as _, Membership, Options, SledJournal,
     Step,
-    backup::{self, MemberRestore, Vault},
+    backup::{self, MemberRestore, Repository},
     frames::FramePosition,
 };
 use uuid::Uuid;
@@ -23,14 +23,14 @@ use super::{
     segments::ALLOWED_LOG2,
     snapshots::PostgresRows,
 };
-use crate::{snapshots::DatabaseVault, term::Claimant};
+use crate::{snapshots::DatabaseRepository, term::Claimant};
 
 /// How long a log that begins behind data of another may be without a snapshot.
-const FIRST_SNAPSHOT_WITHIN: Duration = Duration::from_secs(60);
-/// How often books are made anew before it is given up: meanwhile the log may have been trimmed past them.
+const FIRST_SNAPSHOT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often books are rebuilt before joining fails: each time the log may have been trimmed past them.
 const MAX_REMADE: u32 = 3;
 /// Pause between two looks for it.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What stays of a process when it goes on with another log.
 #[derive(Clone)]
@@ -83,15 +83,15 @@ impl<'a> Joining<'a> {
         })
     }
 
-    /// Opens the data directory, whose books are made anew where they cannot go on with the log.
+    /// Opens the data directory, whose books are rebuilt where they cannot go on with the log.
     pub(super) fn open(mut self) -> Result<Joined, Error> {
         let (options, dir) = (self.options, &self.options.dir);
         let mut reason = backup::is_unfinished_member(dir)
             .then(|| "making its books was interrupted".to_owned());
         if reason.is_none() && Membership::read(dir)?.is_none() && SledJournal::has_data(dir) {
-            // What lies in the directory's own log goes into its books first: the shared log goes on behind it.
+            // What is in the directory's own log goes into its books first: the shared log goes on behind it.
             let alone = SledJournal::open(options.clone())?;
-            alone.settle()?;
+            alone.flush()?;
             alone.close()?;
         }
         let mut remade = 0_u32;
@@ -130,7 +130,7 @@ impl<'a> Joining<'a> {
         self.joined.clone().ok_or_else(not_yet)
     }
 
-    /// The log. Whoever asks first has locked the directory.
+    /// The log. The first caller has locked the directory.
     fn frames(&mut self, place: &DirectoryPosition<'_>) -> Result<Arc<PostgresFrames>, Error> {
         if let Some((frames, _)) = &self.joined {
             return Ok(Arc::clone(frames));
@@ -163,7 +163,7 @@ impl<'a> Joining<'a> {
         place: &DirectoryPosition<'_>,
     ) -> Result<Result<Arc<PostgresFrames>, String>, Error> {
         let frames = self.frames(place)?;
-        frames.announce(place.folded.lsn)?;
+        frames.announce(place.applied.lsn)?;
         Ok(match check(place, &frames, self.moves.is_some())? {
             None => {
                 self.note_cell()?;
@@ -183,7 +183,7 @@ impl<'a> Joining<'a> {
         Ok(())
     }
 
-    /// Makes the books of a directory anew, whose own are of no use.
+    /// Rebuilds the books of a directory, whose own are of no use.
     fn remake(&mut self, reason: &str) -> Result<(), Error> {
         let options = self.options;
         let dir = &options.dir;
@@ -191,16 +191,16 @@ impl<'a> Joining<'a> {
             let _lock = Directory::lock(dir)?;
             self.frames(&DirectoryPosition {
                 root: dir,
-                folded: FramePosition::default(),
+                applied: FramePosition::default(),
                 acknowledged: FramePosition::default(),
             })?;
         }
         let (frames, rows) = self.joined()?;
         // Nothing of the log goes until it is known which snapshot it is to be.
         frames.announce(0)?;
-        let vault = DatabaseVault::new(rows);
-        let is_new = !self.has_snapshot(&frames, &vault)?;
-        tracing::warn!(reason, dir = %dir.display(), "The books are made anew");
+        let repository = DatabaseRepository::new(rows);
+        let is_new = !self.has_snapshot(&frames, &repository)?;
+        tracing::warn!(reason, dir = %dir.display(), "Rebuilding local state");
         // What was begun with another log's snapshot is of no use either.
         if is_new || self.moves.is_some() || !backup::is_unfinished_member(dir) {
             backup::discard(dir, options.faults.as_deref())?;
@@ -212,7 +212,7 @@ impl<'a> Joining<'a> {
         }
         let began = Instant::now();
         let what = MemberRestore {
-            vault: &vault,
+            repository: &repository,
             log: &*frames,
             on_needs: &|place| frames.needs_behind(place.lsn),
             name: None,
@@ -231,21 +231,25 @@ impl<'a> Joining<'a> {
     }
 
     /// Whether there is a snapshot. Where the log is of no use without one, it waits for the first.
-    fn has_snapshot(&self, frames: &PostgresFrames, vault: &dyn Vault) -> Result<bool, Error> {
+    fn has_snapshot(
+        &self,
+        frames: &PostgresFrames,
+        repository: &dyn Repository,
+    ) -> Result<bool, Error> {
         let began = Instant::now();
         loop {
-            let is_there = !vault.manifests()?.is_empty();
+            let is_there = !repository.manifests()?.is_empty();
             let base = frames.cell()?.map_or(0, |cell| cell.base.lsn);
             if is_there || base == 0 {
                 return Ok(is_there);
             }
-            if began.elapsed() >= FIRST_SNAPSHOT_WITHIN {
+            if began.elapsed() >= FIRST_SNAPSHOT_TIMEOUT {
                 return Err(Error::Unusable(format!(
                     "the log begins behind frame {base}, and there is no snapshot yet of what was before: start this \
                      process again once one was made"
                 )));
             }
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }

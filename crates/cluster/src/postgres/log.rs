@@ -17,23 +17,23 @@ use persistence::{
 use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
     commits::{Insert, Pipeline},
     housekeeping::{Housekeeper, Identity, Standing},
     member::Member,
-    opening::{Opened, Opener},
     rows::{ROWS, kept, row, rows},
     schema,
     segments::Segments,
+    term_start::{Opened, Opener},
 };
 use crate::term::{Claimant, Term};
 
 /// How long is waited for an attempt to open before others are told what there is to tell.
-const LOOK_AFTER: Duration = Duration::from_millis(250);
+const OPEN_POLL_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// What an attempt to open has come to.
 pub(super) enum OpenAttempt {
-    /// This process leads: what lies behind the last place that it knew. See [`Term::opened`].
+    /// This process leads: what is behind the last place that it knew. See [`Term::opened`].
     Leads(Vec<FramePosition>),
     /// Not yet, for this reason.
     NotYet(String),
@@ -121,8 +121,8 @@ impl PostgresFrames {
     }
 
     /// The last frame in its books, as it was last said.
-    pub(super) fn folded(&self) -> u64 {
-        self.opener.standing.folded.load(Ordering::Acquire)
+    pub(super) fn applied(&self) -> u64 {
+        self.opener.standing.applied.load(Ordering::Acquire)
     }
 
     pub(super) fn segments(&self) -> Segments {
@@ -134,29 +134,35 @@ impl PostgresFrames {
         self.opener.standing.opened.load(Ordering::Acquire) > 0
     }
 
-    /// Says that this process needs every frame behind this one. Whoever trims the log from then on leaves it these, and
-    /// whoever did before has moved the base by then.
+    /// Says that this process needs every frame behind this one. A process that trims the log from then on leaves it
+    /// these, and one that did before has moved the base by then.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] when the database does not answer.
-    pub(super) fn announce(&self, folded: u64) -> Result<(), Error> {
-        self.opener.standing.folded.store(folded, Ordering::Release);
+    pub(super) fn announce(&self, applied: u64) -> Result<(), Error> {
+        self.opener
+            .standing
+            .applied
+            .store(applied, Ordering::Release);
         let announced = self.opener.server.wait(async {
             let mut connection = self.opener.server.connect().await?;
-            let said = self.identity.announce(
+            let announced = self.identity.announce(
                 &mut connection,
                 self.opener.segments.cell(),
                 &self.opener.standing,
             );
-            within(ANSWER_WITHIN, said).await
+            within(ANSWER_TIMEOUT, announced).await
         });
         announced.map_err(Error::from)
     }
 
     /// The same from the next report on, where what was said before asks for more.
-    pub(super) fn needs_behind(&self, folded: u64) {
-        self.opener.standing.folded.store(folded, Ordering::Release);
+    pub(super) fn needs_behind(&self, applied: u64) {
+        self.opener
+            .standing
+            .applied
+            .store(applied, Ordering::Release);
     }
 
     /// Reads frames behind a place: at most a few hundred, none where there is nothing more.
@@ -204,7 +210,7 @@ impl PostgresFrames {
         let divided = opener.server.wait(async {
             let mut connection = opener.server.connect().await?;
             let divided = schema::divide(&mut connection, opener.segments, segments, base);
-            within(ANSWER_WITHIN, divided).await
+            within(ANSWER_TIMEOUT, divided).await
         });
         match divided {
             Err(DatabaseError::Exists(_)) if self.base_of(segments.cell())?.is_some() => Ok(true),
@@ -237,7 +243,7 @@ impl PostgresFrames {
         let ended = self
             .opener
             .server
-            .wait(async { timeout(LOOK_AFTER, under_way).await });
+            .wait(async { timeout(OPEN_POLL_TIMEOUT, under_way).await });
         let Ok(ended) = ended else {
             return Ok(OpenAttempt::NotYet(
                 "the database does not answer yet".into(),
@@ -261,7 +267,7 @@ impl PostgresFrames {
         faults.map_or(Ok(()), |faults| faults.before(step).map_err(Error::Io))
     }
 
-    /// Asks on the connection for reading, which is made anew where it is gone.
+    /// Asks on the connection for reading, which is reopened where it is gone.
     fn reading<T>(
         &self,
         ask: impl AsyncFn(&Connection) -> Result<T, DatabaseError>,
@@ -272,7 +278,7 @@ impl PostgresFrames {
                 Some(connection) if !connection.is_closed() => connection,
                 _ => self.opener.server.connect().await?,
             };
-            let answer = within(ANSWER_WITHIN, ask(&connection)).await;
+            let answer = within(ANSWER_TIMEOUT, ask(&connection)).await;
             // One that failed may still be busy.
             if answer.is_ok() {
                 *reader = Some(connection);
@@ -314,7 +320,7 @@ impl Frames for PostgresFrames {
             return Ok(Written::Unknown);
         };
         let waited = lease::now().saturating_sub(sent.at);
-        let left = ANSWER_WITHIN.saturating_sub(waited);
+        let left = ANSWER_TIMEOUT.saturating_sub(waited);
         match pipeline.as_ref().and_then(|pipeline| pipeline.next(left)) {
             Some(true) => {
                 self.opener.term.lock().acknowledged(sent.last);
@@ -377,23 +383,26 @@ impl SharedFrames for PostgresFrames {
         }
     }
 
-    fn beat(&self, behind: FramePosition) -> Result<Group, Error> {
-        Term::beat(behind, self.opener.now())
+    fn heartbeat(&self, behind: FramePosition) -> Result<Group, Error> {
+        Term::heartbeat(behind, self.opener.now())
     }
 
-    fn closing(&self, behind: FramePosition, takes: bool) -> Result<Group, Error> {
+    fn resignation(&self, behind: FramePosition, takes: bool) -> Result<Group, Error> {
         self.opener
             .term
             .lock()
-            .closing(behind, takes, self.opener.now())
+            .resignation(behind, takes, self.opener.now())
     }
 
     fn lease(&self) -> Arc<Lease> {
         Arc::clone(&self.opener.lease)
     }
 
-    fn stands(&self, head: u64, folded: u64) {
+    fn report_progress(&self, head: u64, applied: u64) {
         self.opener.standing.head.fetch_max(head, Ordering::AcqRel);
-        self.opener.standing.folded.store(folded, Ordering::Release);
+        self.opener
+            .standing
+            .applied
+            .store(applied, Ordering::Release);
     }
 }

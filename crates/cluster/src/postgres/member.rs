@@ -1,4 +1,4 @@
-//! How a process takes part in a cluster: what whoever starts it has to say, and what becomes of it.
+//! How a process takes part in a cluster: what has to be configured, and what becomes of it.
 
 use std::{
     path::PathBuf,
@@ -9,9 +9,9 @@ use std::{
 use domain::Timestamp;
 use persistence::{Error, SledJournal};
 
-use super::{Server, opening::WallClock};
+use super::{Server, term_start::WallClock};
 
-/// Called with the address of the process that leads, as far as is known; `None`: nobody does.
+/// Called with the address of the process that leads, as far as is known; `None`: none does.
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// Draws or reads the server key, and shows which it is: see [`Member::key_check`].
@@ -48,7 +48,7 @@ pub struct Member {
     pub snapshot_every: Option<Duration>,
     /// A directory for what snapshots consist of, the same for all processes of the cell; `None`: the database has it.
     pub snapshots: Option<PathBuf>,
-    /// Where this process makes the log: how many frames lie in one table, as a power of two. Usually
+    /// Where this process makes the log: how many frames are in one table, as a power of two. Usually
     /// [`super::SEGMENT_FRAMES_LOG2`].
     pub segment_frames_log2: u32,
 }

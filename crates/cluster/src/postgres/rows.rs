@@ -7,7 +7,7 @@ use persistence::{
 use tokio_postgres::types::Type;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
     commits::number,
     schema::unsigned,
     segments::Segments,
@@ -108,11 +108,11 @@ pub(super) async fn all_from(
     segments: Segments,
     lsn: u64,
 ) -> Result<Vec<Row>, DatabaseError> {
-    let first = within(ANSWER_WITHIN, row(connection, segments, lsn)).await?;
+    let first = within(ANSWER_TIMEOUT, row(connection, segments, lsn)).await?;
     let mut all: Vec<Row> = first.into_iter().collect();
     let mut last = lsn;
     loop {
-        let some = within(ANSWER_WITHIN, rows(connection, segments, last, ROWS)).await?;
+        let some = within(ANSWER_TIMEOUT, rows(connection, segments, last, ROWS)).await?;
         let Some(end) = some.last() else {
             return Ok(all);
         };

@@ -1,5 +1,5 @@
-//! Snapshots are made by themselves: by a follower, so that nobody waits for it; by the leader where there is none. Two that
-//! are made at a time do no harm, so who makes one is only agreed upon as far as the members' rows go.
+//! Snapshots are made by themselves: by a follower, so that no request waits for it; by the leader where there is none. Two that
+//! are made at a time do no harm, so who makes one is only decided by the members' rows.
 
 use std::{
     sync::{Arc, Weak},
@@ -12,23 +12,23 @@ use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, DatabaseError},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError},
     log::PostgresFrames,
     schema::unsigned,
     snapshots::PostgresRows,
 };
-use crate::snapshots::DatabaseVault;
+use crate::snapshots::DatabaseRepository;
 
 /// How often it looks whether a snapshot is due.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// How long after one that failed the next is tried.
-const AGAIN_AFTER: Duration = Duration::from_secs(60);
+const BACKOFF: Duration = Duration::from_secs(60);
 /// Snapshots that are kept: the log is trimmed up to the older one.
 const KEPT: usize = 2;
 /// A follower that has not read so many of the newest frames does not make one; nor one whose own books are being made,
 /// which has read none.
-const LEVEL_WITHIN: i64 = 16_384;
-/// The leader makes one where whoever should has not for so many times as long as it should take.
+const MAX_LAG: i64 = 16_384;
+/// The leader makes one where the follower that should is late by this factor.
 const OVERDUE: u32 = 3;
 
 /// See the module.
@@ -52,7 +52,7 @@ struct Look {
 }
 
 struct Newest {
-    folded: u64,
+    applied: u64,
     age: Duration,
 }
 
@@ -65,17 +65,17 @@ impl Schedule {
             }
             let pause = match self.look() {
                 Ok(Some(order)) => match self.make(&order) {
-                    Ok(()) => LOOK_EVERY,
+                    Ok(()) => POLL_INTERVAL,
                     Err(_) if stop.is_stopped() => return,
                     Err(error) => {
                         tracing::warn!(%error, snapshot.name = order.name, "A snapshot of the books failed: the next is tried soon");
-                        AGAIN_AFTER
+                        BACKOFF
                     }
                 },
-                Ok(None) => LOOK_EVERY,
+                Ok(None) => POLL_INTERVAL,
                 Err(error) => {
                     tracing::debug!(%error, "The snapshots cannot be looked at");
-                    LOOK_EVERY
+                    POLL_INTERVAL
                 }
             };
             let now = Instant::now();
@@ -86,20 +86,20 @@ impl Schedule {
     /// The snapshot that this process is to make now, if so.
     fn look(&self) -> Result<Option<SnapshotOrder>, Error> {
         let cell = self.frames.segments().cell();
-        let look = self.rows.ask(ANSWER_WITHIN, async |connection| {
+        let look = self.rows.ask(ANSWER_TIMEOUT, async |connection| {
             look(connection, cell).await
         })?;
-        let folded = self.frames.folded();
+        let applied = self.frames.applied();
         let is_due = match &look.newest {
-            // As long as nothing is folded, the log has everything.
-            None => folded > 0,
-            Some(newest) => newest.age >= self.every && newest.folded < folded,
+            // As long as nothing is applied, the log has everything.
+            None => applied > 0,
+            Some(newest) => newest.age >= self.every && newest.applied < applied,
         };
         let own = self.frames.identity().incarnation;
         let leads = self.frames.has_opened();
         let is_overdue = look.newest.is_some_and(|newest| {
             let limit = self.every.saturating_mul(OVERDUE);
-            newest.age >= limit.max(AGAIN_AFTER)
+            newest.age >= limit.max(BACKOFF)
         });
         let is_own = match look.follower {
             Some(follower) => follower == own || (leads && is_overdue),
@@ -118,8 +118,8 @@ impl Schedule {
             return Ok(());
         };
         let began = Instant::now();
-        let vault = DatabaseVault::new(Arc::clone(&self.rows) as _);
-        let made = journal.snapshot(&vault, order, &|_| true)?;
+        let repository = DatabaseRepository::new(Arc::clone(&self.rows) as _);
+        let made = journal.snapshot(&repository, order, &|_| true)?;
         tracing::info!(
             snapshot.name = made.name,
             snapshot.bytes = made.moved.bytes,
@@ -147,15 +147,15 @@ async fn look(connection: &Connection, cell: i16) -> Result<Look, DatabaseError>
                 WHERE NOT leads AND head_lsn > 0 AND head_lsn + $2 >= (SELECT max(head_lsn) FROM there) \
                 ORDER BY incarnation LIMIT 1), \
                (extract(epoch FROM now()) * 1000)::bigint",
-            &[(&cell, Type::INT2), (&LEVEL_WITHIN, Type::INT8)],
+            &[(&cell, Type::INT2), (&MAX_LAG, Type::INT8)],
         )
         .await?;
     let row = row
         .first()
         .ok_or_else(|| DatabaseError::Unreachable("no answer".into()))?;
     let newest = match (row.try_get(1)?, row.try_get::<_, Option<f64>>(2)?) {
-        (Some(folded), Some(age)) => Some(Newest {
-            folded: unsigned(folded),
+        (Some(applied), Some(age)) => Some(Newest {
+            applied: unsigned(applied),
             age: Duration::try_from_secs_f64(age).unwrap_or_default(),
         }),
         _ => None,

@@ -5,7 +5,7 @@ use tokio_postgres::{Transaction, types::Type};
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_WITHIN, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
     commits::number,
     segments::{ALLOWED_LOG2, Segments},
 };
@@ -74,9 +74,9 @@ pub struct Cell {
     pub number: i16,
     /// The place up to which frames are in snapshots only, or in the directory that was adopted.
     pub base: FramePosition,
-    /// How many frames lie in one table, as a power of two.
+    /// How many frames are in one table, as a power of two.
     pub segment_frames_log2: u32,
-    /// The number of the last opening that was noted, and where its process is reached. Another may lead by now.
+    /// The number of the last term start that was noted, and where its process is reached. Another may lead by now.
     pub led_since: u64,
     /// See `led_since`; empty before the first.
     pub leader_address: String,
@@ -87,7 +87,7 @@ pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, 
     let rows = connection
         .client()
         .query_typed("SELECT cluster, format, key_check FROM scrip.meta", &[]);
-    let rows = match within(ANSWER_WITHIN, async { Ok(rows.await?) }).await {
+    let rows = match within(ANSWER_TIMEOUT, async { Ok(rows.await?) }).await {
         Err(DatabaseError::NoTable(_)) => return Ok(None),
         rows => rows?,
     };
@@ -115,7 +115,7 @@ pub(super) async fn note_key(
     let keys: [&(dyn tokio_postgres::types::ToSql + Sync); 2] = [&known, &now];
     let statement = "UPDATE scrip.meta SET key_check = $2 WHERE key_check = $1";
     let noted = connection.client().execute(statement, &keys);
-    within(ANSWER_WITHIN, async { Ok(noted.await?) })
+    within(ANSWER_TIMEOUT, async { Ok(noted.await?) })
         .await
         .map(drop)
 }
@@ -135,7 +135,7 @@ pub(super) async fn cells(connection: &Connection) -> Result<Vec<Cell>, Database
         "SELECT base_lsn, base_hash, opened_lsn, leader_address, segment_frames_log2, cell FROM scrip.cell ORDER BY cell",
         &[],
     );
-    let rows = within(ANSWER_WITHIN, async { Ok(rows.await?) }).await?;
+    let rows = within(ANSWER_TIMEOUT, async { Ok(rows.await?) }).await?;
     let cell = |row: &tokio_postgres::Row| {
         let hash: &[u8] = row.try_get(1)?;
         let log2 = u32::try_from(row.try_get::<_, i16>(4)?).unwrap_or(0);
@@ -159,7 +159,7 @@ pub(super) async fn cells(connection: &Connection) -> Result<Vec<Cell>, Database
 }
 
 /// Moves the place up to which frames may be in snapshots only to where `choose` says, which is told where it is. It never
-/// goes back. Nobody adds a snapshot or announces that it needs frames meanwhile: whoever does holds the cell's row.
+/// goes back. Nobody adds a snapshot or announces that it needs frames in that time: that takes a lock on the cell's row.
 pub(super) async fn move_base(
     connection: &mut Connection,
     segments: Segments,
@@ -205,7 +205,7 @@ pub(super) fn signed(lsn: u64) -> Result<i64, DatabaseError> {
     number(lsn).map_err(|error| DatabaseError::Refused(error.to_string()))
 }
 
-/// Makes the tables, and the first log, which goes on behind a place: once, whoever is first.
+/// Makes the tables, and the first log, which goes on behind a place. Of several attempts one succeeds.
 pub(super) async fn make(
     connection: &mut Connection,
     segments: Segments,
@@ -216,7 +216,7 @@ pub(super) async fn make(
     loop {
         attempt = attempt.saturating_add(1);
         match within(
-            ANSWER_WITHIN,
+            ANSWER_TIMEOUT,
             make_once(connection, segments, base, key_check),
         )
         .await
@@ -235,7 +235,7 @@ async fn make_once(
     key_check: &[u8],
 ) -> Result<(), DatabaseError> {
     let making = connection.client_mut().transaction().await?;
-    // Whoever may use the schema need not be allowed to make one.
+    // A role that may use the schema need not be allowed to make one.
     let exists: bool = making
         .query_one("SELECT to_regnamespace('scrip') IS NOT NULL", &[])
         .await?
@@ -251,7 +251,7 @@ async fn make_once(
             &[&Uuid::new_v4(), &FORMAT, &key_check],
         )
         .await?;
-    // Behind the row above: whoever made another log at the same instant has made the first.
+    // After the row above: another process that makes a log at the same instant has made the first.
     let is_first: bool = making
         .query_one("SELECT NOT EXISTS (SELECT 1 FROM scrip.cell)", &[])
         .await?
@@ -264,8 +264,7 @@ async fn make_once(
     no_warning(connection)
 }
 
-/// Makes a log that goes on, by itself, from a frame of another: once, whoever is first. `false`: the other has no such
-/// frame.
+/// Makes a log that goes on, by itself, from a frame of another, once. `false`: the other has no such frame.
 pub(super) async fn divide(
     connection: &mut Connection,
     from: Segments,
@@ -302,7 +301,7 @@ async fn make_log(
     let lsn = signed(base.lsn)?;
     let segment = segments.of(base.lsn);
     making.batch_execute(&segments.definition(segment)).await?;
-    // The row stands for the frame that the first one follows.
+    // The row is for the frame that the first one follows.
     let table = segments.table(segment);
     making
         .execute(

@@ -10,7 +10,7 @@ use super::{
 
 /// The usual number of frames of one segment, as a power of two.
 pub const SEGMENT_FRAMES_LOG2: u32 = 14;
-/// The numbers that a log may have, as powers of two. No group of frames lies in more than two segments.
+/// The numbers that a log may have, as powers of two. No group of frames is in more than two segments.
 pub(super) const ALLOWED_LOG2: std::ops::RangeInclusive<u32> = 6..=30;
 
 /// Segments that are made before they are needed.
@@ -45,7 +45,7 @@ impl Segments {
         1_u64.checked_shl(self.frames_log2).unwrap_or(1)
     }
 
-    /// The number of the segment that a frame lies in.
+    /// The number of the segment that has a frame.
     pub(super) fn of(self, lsn: u64) -> u64 {
         lsn.checked_shr(self.frames_log2).unwrap_or(0)
     }
@@ -60,7 +60,7 @@ impl Segments {
         format!("scrip.log_{}_{segment}", self.cell)
     }
 
-    /// The table that a frame lies in.
+    /// The table that has a frame.
     pub(super) fn table_of(self, lsn: u64) -> String {
         self.table(self.of(lsn))
     }
@@ -112,7 +112,7 @@ impl Segments {
         }
         for segment in first..segment {
             let table = self.table(segment);
-            // A dump may hold the table: nobody else should have to wait behind this.
+            // A dump may hold the table: other statements should not have to wait behind this.
             let client = connection.client();
             client.batch_execute("SET lock_timeout = '1s'").await?;
             client
@@ -145,7 +145,7 @@ impl Segments {
         let mut all = KeptSegments::default();
         for row in &rows {
             all.numbers.push(unsigned(row.try_get(0)?));
-            // A table that was dropped meanwhile has no size.
+            // A table that was just dropped has no size.
             let bytes: Option<i64> = row.try_get(1)?;
             all.bytes = all.bytes.saturating_add(unsigned(bytes.unwrap_or(0)));
         }

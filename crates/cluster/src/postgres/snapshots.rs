@@ -8,16 +8,16 @@ use tokio_postgres::{Row, Transaction, types::Type};
 
 use super::{
     chunk_files::ChunkFiles,
-    client::{ANSWER_WITHIN, Connection, DatabaseError, Server, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, Server, within},
     schema::{signed, unsigned},
     segments::Segments,
 };
 use crate::snapshots::{ChunkName, NewSnapshot, SnapshotAdded, SnapshotRows};
 
 /// How long all chunks of a snapshot may take to be marked as used.
-const ADD_WITHIN: Duration = Duration::from_secs(60);
+const ADD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The rows of a cell's snapshots, on a connection of their own, which is made anew whenever it has failed.
+/// The rows of a cell's snapshots, on a connection of their own, which is reopened whenever it has failed.
 pub(super) struct PostgresRows {
     server: Server,
     segments: Segments,
@@ -50,7 +50,7 @@ impl PostgresRows {
     /// Removes files that no row names any more.
     fn tidy(&self, files: &ChunkFiles) -> Result<(), Error> {
         let cell = self.segments.cell();
-        let rows = self.ask(ANSWER_WITHIN, async |connection| {
+        let rows = self.ask(ANSWER_TIMEOUT, async |connection| {
             let rows = connection
                 .client()
                 .query_typed(
@@ -119,14 +119,14 @@ impl PostgresRows {
     }
 
     /// Adds a snapshot, or says why not and leaves everything as it was. The cell's row stays locked until it is added, so
-    /// that the log is not trimmed past it meanwhile.
+    /// that the log is not trimmed past it before.
     async fn add(
         &self,
         connection: &mut Connection,
         new: &NewSnapshot<'_>,
     ) -> Result<SnapshotAdded, DatabaseError> {
         let cell = self.segments.cell();
-        let (lsn, hash) = (signed(new.folded.lsn)?, new.folded.hash.as_slice());
+        let (lsn, hash) = (signed(new.applied.lsn)?, new.applied.hash.as_slice());
         let adding = connection.client_mut().transaction().await?;
         let taken = adding
             .query_typed(
@@ -147,7 +147,7 @@ impl PostgresRows {
             Some(row) => place(row, 0)?,
             None => return Ok(SnapshotAdded::OtherLog),
         };
-        if base.lsn > new.folded.lsn {
+        if base.lsn > new.applied.lsn {
             return Ok(SnapshotAdded::Trimmed);
         }
         if !self.has(&adding, base, new.head).await? {
@@ -194,7 +194,7 @@ impl PostgresRows {
 
 impl SnapshotRows for PostgresRows {
     fn now(&self) -> Result<i64, Error> {
-        self.ask(ANSWER_WITHIN, async |connection| {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
             let rows = connection
                 .client()
                 .query_typed(
@@ -208,7 +208,7 @@ impl SnapshotRows for PostgresRows {
 
     fn use_chunk(&self, name: &ChunkName) -> Result<bool, Error> {
         let (cell, name) = (self.segments.cell(), name.as_slice());
-        self.ask(ANSWER_WITHIN, async |connection| {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
             let used = connection
                 .client()
                 .execute_typed(
@@ -225,7 +225,7 @@ impl SnapshotRows for PostgresRows {
         let mark = mark.transpose()?;
         let bytes = mark.as_deref().unwrap_or(bytes);
         let (cell, name) = (self.segments.cell(), name.as_slice());
-        self.ask(ANSWER_WITHIN, async |connection| {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
             connection
                 .client()
                 .execute_typed(
@@ -244,7 +244,7 @@ impl SnapshotRows for PostgresRows {
 
     fn chunk(&self, name: &ChunkName) -> Result<Option<Vec<u8>>, Error> {
         let (cell, key) = (self.segments.cell(), name.as_slice());
-        let row: Option<Vec<u8>> = self.ask(ANSWER_WITHIN, async |connection| {
+        let row: Option<Vec<u8>> = self.ask(ANSWER_TIMEOUT, async |connection| {
             let rows = connection
                 .client()
                 .query_typed(
@@ -261,14 +261,14 @@ impl SnapshotRows for PostgresRows {
     }
 
     fn add_snapshot(&self, snapshot: &NewSnapshot<'_>) -> Result<SnapshotAdded, Error> {
-        self.ask(ADD_WITHIN, async |connection| {
+        self.ask(ADD_TIMEOUT, async |connection| {
             self.add(connection, snapshot).await
         })
     }
 
     fn snapshots(&self) -> Result<Vec<(String, FramePosition)>, Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_WITHIN, async |connection| {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
             let rows = connection
                 .client()
                 .query_typed(
@@ -284,7 +284,7 @@ impl SnapshotRows for PostgresRows {
 
     fn manifest(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_WITHIN, async |connection| {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
             let rows = connection
                 .client()
                 .query_typed(
@@ -298,7 +298,7 @@ impl SnapshotRows for PostgresRows {
 
     fn remove_snapshot(&self, name: &str) -> Result<(), Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_WITHIN, async |connection| {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
             connection
                 .client()
                 .execute_typed(
@@ -313,7 +313,7 @@ impl SnapshotRows for PostgresRows {
 
     fn chunks_unused_since(&self, moment: i64) -> Result<Vec<ChunkName>, Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_WITHIN, async |connection| {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
             let rows = connection
                 .client()
                 .query_typed(
@@ -334,7 +334,7 @@ impl SnapshotRows for PostgresRows {
     fn remove_chunks(&self, names: &[ChunkName], moment: i64) -> Result<u64, Error> {
         let cell = self.segments.cell();
         let names: Vec<&[u8]> = names.iter().map(ChunkName::as_slice).collect();
-        let removed = self.ask(ANSWER_WITHIN, async |connection| {
+        let removed = self.ask(ANSWER_TIMEOUT, async |connection| {
             let removed = connection
                 .client()
                 .query_typed(

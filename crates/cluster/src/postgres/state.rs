@@ -7,11 +7,11 @@ use uuid::Uuid;
 use super::segments::SEGMENT_FRAMES_LOG2;
 
 /// A member that was not seen for this long does not count as being there. It reports every 2 s.
-const PRESENT_WITHIN: Duration = Duration::from_secs(10);
+const PRESENCE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A member that lags by more frames is far behind: at full load it is some ten seconds.
 const FAR_BEHIND: u64 = 1 << SEGMENT_FRAMES_LOG2;
 /// A snapshot is made every hour.
-const SNAPSHOT_WITHIN: Duration = Duration::from_secs(3 * 3600);
+const MAX_SNAPSHOT_AGE: Duration = Duration::from_secs(3 * 3600);
 
 /// A cluster as its database has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct ClusterState {
     pub cell: i16,
     /// The version of the tables, and of what frames may hold.
     pub format: i32,
-    /// Who leads; `None`: nobody, as far as can be seen.
+    /// The leader; `None`: none is visible.
     pub leader: Option<LeaderState>,
     /// The processes that were seen lately, the leader first.
     pub members: Vec<MemberState>,
@@ -30,7 +30,7 @@ pub struct ClusterState {
     pub base: u64,
     /// The number of the last frame.
     pub head: u64,
-    /// Tables that the log lies in, with those made ahead.
+    /// Tables that the log is in, with those made ahead.
     pub segments: u64,
     /// Their size in bytes, with indices.
     pub log_bytes: u64,
@@ -43,7 +43,7 @@ pub struct ClusterState {
 pub struct CellState {
     /// The number that configurations and tables name it by.
     pub cell: i16,
-    /// Where the process is reached that was noted as its leader last; `None`: nobody has led it yet.
+    /// Where the process is reached that was noted as its leader last; `None`: it was never led.
     pub leader: Option<String>,
     /// The place up to which frames may be in snapshots only, or in another cell's log.
     pub base: u64,
@@ -54,7 +54,7 @@ pub struct CellState {
 pub struct LeaderState {
     /// Where the other processes reach it.
     pub address: String,
-    /// The number of its last opening.
+    /// The number of its last term start.
     pub since: u64,
 }
 
@@ -70,7 +70,7 @@ pub struct MemberState {
     /// The last frame that it has read or written.
     pub head: u64,
     /// The last frame in its books.
-    pub folded: u64,
+    pub applied: u64,
     /// Whether it said that it leads.
     pub leads: bool,
     /// The cell that it is to become: it follows this log until that leaves it, and never leads it. `None`: it belongs here.
@@ -85,7 +85,7 @@ pub struct SnapshotState {
     /// The name that it was made under.
     pub name: String,
     /// The last frame in it.
-    pub folded: u64,
+    pub applied: u64,
     /// How long ago it was made.
     pub age: Duration,
 }
@@ -111,7 +111,7 @@ impl MemberState {
     /// Whether it was seen just now.
     #[must_use]
     pub fn is_present(&self) -> bool {
-        self.seen <= PRESENT_WITHIN
+        self.seen <= PRESENCE_TIMEOUT
     }
 }
 
@@ -155,7 +155,7 @@ impl ClusterState {
         if self.leader.is_none() {
             all.push("Nobody leads: no request that changes anything is answered.".to_owned());
         } else if self.followers() == 0 {
-            all.push("Nobody follows: if the leader is lost, nobody takes over.".to_owned());
+            all.push("No follower: if the leader is lost, no process takes over.".to_owned());
         }
         for member in self.members.iter().filter(|member| member.is_present()) {
             let lag = self.lag(member);
@@ -169,7 +169,7 @@ impl ClusterState {
                 "There is no snapshot yet: the log cannot be trimmed, and a new process reads all of it."
                     .to_owned(),
             ),
-            Some(age) if age > SNAPSHOT_WITHIN => all.push(format!(
+            Some(age) if age > MAX_SNAPSHOT_AGE => all.push(format!(
                 "The newest snapshot is {} hours old: the log grows.",
                 age.as_secs().div_euclid(3600)
             )),
@@ -199,7 +199,7 @@ mod tests {
             version: "1.0.0".into(),
             format: 1,
             head,
-            folded: head,
+            applied: head,
             leads,
             joins: None,
             seen: Duration::from_secs(1),
@@ -225,7 +225,7 @@ mod tests {
             log_bytes: 0,
             snapshots: vec![SnapshotState {
                 name: "s".into(),
-                folded: 9,
+                applied: 9,
                 age: Duration::from_secs(3600),
             }],
         }
@@ -246,9 +246,9 @@ mod tests {
         };
         assert!(said(&|it| it.leader = None).starts_with("Nobody leads"));
         let gone = said(&|it| it.members[1].seen = Duration::from_secs(11));
-        assert!(gone.starts_with("Nobody follows"), "{gone}");
+        assert!(gone.starts_with("No follower"), "{gone}");
         let joins = said(&|it| it.members[1].joins = Some(1));
-        assert!(joins.starts_with("Nobody follows"), "{joins}");
+        assert!(joins.starts_with("No follower"), "{joins}");
         let behind = said(&|it| it.members[1].head = 1);
         assert_eq!(behind, "http://b is 99999 frames behind.");
         assert!(said(&|it| it.snapshots.clear()).contains("no snapshot"));

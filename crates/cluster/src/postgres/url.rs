@@ -11,7 +11,7 @@ use tokio_postgres::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 use url::Url;
 
-use super::client::{ANSWER_WITHIN, CONNECT_WITHIN, with_cause};
+use super::client::{ANSWER_TIMEOUT, CONNECT_TIMEOUT, with_cause};
 
 /// Reads a URL: what to connect to, and by which TLS, if by any.
 pub(super) fn read(url: &str) -> Result<(Config, Option<MakeRustlsConnect>), Error> {
@@ -40,8 +40,8 @@ pub(super) fn read(url: &str) -> Result<(Config, Option<MakeRustlsConnect>), Err
             SslMode::Disable
         })
         .target_session_attrs(TargetSessionAttrs::ReadWrite)
-        .connect_timeout(CONNECT_WITHIN)
-        .tcp_user_timeout(ANSWER_WITHIN)
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_user_timeout(ANSWER_TIMEOUT)
         .keepalives_idle(Duration::from_secs(5))
         .keepalives_interval(Duration::from_secs(2))
         .keepalives_retries(3);

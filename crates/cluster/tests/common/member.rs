@@ -1,4 +1,4 @@
-//! Journals whose log lies in a database.
+//! Journals whose log is in a database.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 

@@ -103,7 +103,7 @@ impl SnapshotRows for MemoryRows {
         if state.snapshots.contains_key(new.name) {
             return Ok(SnapshotAdded::NameTaken);
         }
-        if state.base > new.folded.lsn {
+        if state.base > new.applied.lsn {
             return Ok(SnapshotAdded::Trimmed);
         }
         let in_log = self.log.lock().from(new.head.lsn);
@@ -120,7 +120,7 @@ impl SnapshotRows for MemoryRows {
                 chunk.used_at = now;
             }
         }
-        let row = (new.folded, new.manifest.into());
+        let row = (new.applied, new.manifest.into());
         state.snapshots.insert(new.name.into(), row);
         Ok(SnapshotAdded::Added)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cluster::watch::{MAX_BETWEEN_LOOKS, TIMEOUT, Watch};
+use cluster::watch::{MAX_POLL_GAP, TIMEOUT, Watch};
 use persistence::frames::{
     FramePosition,
     lease::{Lease, Moment, TRUST},
@@ -27,7 +27,7 @@ fn watched(
     let mut now = from;
     while now < to {
         watch.saw(head, false, now);
-        now += MAX_BETWEEN_LOOKS / 3;
+        now += MAX_POLL_GAP / 3;
     }
     watch.saw(head, false, to);
     watch.may_open(to)
@@ -41,7 +41,7 @@ fn a_head_is_opened_behind_once_it_was_seen_unmoved_for_long_enough() {
     let almost = began + TIMEOUT - Duration::from_nanos(1);
     assert_eq!(watched(&mut watch, HEAD, began, almost), None);
     assert_eq!(watch.may_open(began + TIMEOUT), Some(HEAD));
-    // It moves: all begins anew.
+    // It moves: all begins again.
     let moved = began + TIMEOUT;
     assert_eq!(watched(&mut watch, NEXT, moved, moved + TIMEOUT / 2), None);
     let later = moved + TIMEOUT;

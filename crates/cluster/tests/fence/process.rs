@@ -26,10 +26,10 @@ pub(crate) enum Role {
     Following,
     /// Its connection is gone: it has to open.
     Lost,
-    /// Its opening is under way.
+    /// Its term start is under way.
     Starting,
     Leading,
-    /// Its closing is under way.
+    /// Its resignation is under way.
     Resigning,
     /// It ended, or has to.
     Over,
@@ -42,7 +42,7 @@ pub(crate) struct Reading {
     pub(crate) acknowledged: BTreeSet<u64>,
 }
 
-/// What a group is made from: appends, or none for a beat, and who waits for it.
+/// What a group is made from: appends, or none for a heartbeat, and who waits for it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Load {
     pub(crate) appends: Vec<u64>,
@@ -103,16 +103,16 @@ pub(crate) struct Process {
     /// What was sent on connections that were cut, and may arrive all the same.
     pub(crate) late: VecDeque<VecDeque<Group>>,
     pub(crate) watch: Watch,
-    /// The head that an answer on its way names, and whether it is a closing.
+    /// The head that an answer on its way names, and whether it is a resignation.
     pub(crate) looking: Option<(FramePosition, bool)>,
     pub(crate) lease: Lease,
     pub(crate) term: Term,
     pub(crate) window: Window<Load>,
-    /// It has led, and knows all that lies before its opening.
+    /// It has led, and knows all that is before its term start.
     pub(crate) has_led: bool,
     /// To be made into groups.
     pub(crate) queued: VecDeque<Load>,
-    /// When its last opening was sent.
+    /// When its last term start was sent.
     pub(crate) opening_sent: Moment,
     /// All appends that its state is made of.
     pub(crate) memory: BTreeSet<u64>,
@@ -192,17 +192,17 @@ impl Process {
         made
     }
 
-    /// Gives up its lease and sends a closing; `None` where something is still to be done before.
+    /// Gives up its lease and sends a resignation; `None` where something is still to be done before.
     pub(crate) fn close(&mut self) -> Option<Group> {
         if self.role != Role::Leading || !self.window.is_empty() || !self.queued.is_empty() {
             return None;
         }
         self.lease.give_up();
-        let closing = LogEvent::Resignation(Resignation {
+        let end = LogEvent::Resignation(Resignation {
             taken_by: None,
             at: NOW,
         });
-        let group = Group::single(&Append::one(&closing).unwrap(), self.window.head()).unwrap();
+        let group = Group::single(&Append::one(&end).unwrap(), self.window.head()).unwrap();
         self.connection.sent.push_back(group.clone());
         self.role = Role::Resigning;
         Some(group)

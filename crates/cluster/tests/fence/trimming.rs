@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cluster::trim::{MEMBER_FORGOTTEN_AFTER, Needs, base, kept_from};
+use cluster::trim::{MEMBER_TIMEOUT, Needs, base, kept_from};
 use proptest::prelude::*;
 
 /// Frames of a segment, fewer than the server's.
@@ -32,7 +32,7 @@ proptest! {
             let mut sorted = snapshots.clone();
             sorted.sort_unstable();
             prop_assert!(sorted.len() >= 2 && moved <= sorted[sorted.len() - 2], "two snapshots cover it");
-            for member in members.iter().filter(|it| NOW - it.seen <= MEMBER_FORGOTTEN_AFTER) {
+            for member in members.iter().filter(|it| NOW - it.seen <= MEMBER_TIMEOUT) {
                 prop_assert!(member.lsn > moved, "a member needs it");
             }
         }

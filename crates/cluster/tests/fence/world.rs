@@ -24,7 +24,7 @@ pub(crate) struct Seen {
     pub(crate) goings_on: u32,
     pub(crate) found_durable: u32,
     pub(crate) framed_again: u32,
-    pub(crate) deposed: u32,
+    pub(crate) fenced: u32,
     pub(crate) reads_from_memory: u32,
     pub(crate) reads_by_the_log: u32,
     pub(crate) handed_over: u32,
@@ -36,7 +36,7 @@ impl Seen {
         self.goings_on += more.goings_on;
         self.found_durable += more.found_durable;
         self.framed_again += more.framed_again;
-        self.deposed += more.deposed;
+        self.fenced += more.fenced;
         self.reads_from_memory += more.reads_from_memory;
         self.reads_by_the_log += more.reads_by_the_log;
         self.handed_over += more.handed_over;
@@ -182,7 +182,7 @@ impl World {
         };
         let former = self.origins.insert(place.hash, origin);
         if let Some(former) = former {
-            // A beat is the same bytes wherever it follows the same frame: whoever wrote it, it was this process.
+            // A heartbeat is the same bytes wherever it follows the same frame: so it counts as this process's.
             assert!(
                 !is_opening && former.incarnation == incarnation,
                 "two frames are the same"
@@ -307,11 +307,11 @@ impl World {
         }
     }
 
-    /// A process ends: whoever waits hears that the outcome is unknown.
+    /// A process ends: waiting callers are told that the outcome is unknown.
     fn end(&mut self, who: usize) {
         let process = &mut self.processes[who];
         process.role = Role::Over;
-        self.seen.deposed += 1;
+        self.seen.fenced += 1;
         for load in process.waiting() {
             for append in load.appends {
                 assert_eq!(self.told.insert(append, Outcome::Unknown), None);
@@ -326,9 +326,9 @@ impl World {
         process.lease.renew(process.opening_sent);
         process.role = Role::Leading;
         process.has_led = true;
-        let settled = process.window.settle(&found);
-        let opening = process.term.known();
-        let prefix = self.prefix(opening.lsn);
+        let resolved = process.window.resolve(&found);
+        let start = process.term.known();
+        let prefix = self.prefix(start.lsn);
         let process = &mut self.processes[who];
         if is_new {
             process.memory.clone_from(&prefix);
@@ -336,18 +336,18 @@ impl World {
         } else {
             self.seen.goings_on += 1;
         }
-        self.seen.found_durable += u32::try_from(settled.durable.len()).unwrap();
-        self.seen.framed_again += u32::try_from(settled.again.len()).unwrap();
+        self.seen.found_durable += u32::try_from(resolved.durable.len()).unwrap();
+        self.seen.framed_again += u32::try_from(resolved.again.len()).unwrap();
         let mut expected = process.memory.clone();
-        for load in settled.again.iter().chain(&process.queued) {
+        for load in resolved.again.iter().chain(&process.queued) {
             expected.retain(|append| !load.appends.contains(append));
         }
         assert_eq!(
             prefix, expected,
-            "a leader's memory is the fold of what lies before its opening"
+            "a leader's memory has what was logged before its term start"
         );
-        // Its opening may be an old one, whose answer came late.
-        let later = self.log.from(opening.lsn + 1);
+        // Its term start may be an old one, whose answer came late.
+        let later = self.log.from(start.lsn + 1);
         if !later
             .iter()
             .any(|kept| self.origins[&kept.place.hash].is_opening)
@@ -355,10 +355,10 @@ impl World {
             let lost = self.acknowledged.difference(&process.memory).next();
             assert_eq!(lost, None, "a successor lacks what was acknowledged");
         }
-        for load in settled.again.into_iter().rev() {
+        for load in resolved.again.into_iter().rev() {
             process.queued.push_front(load);
         }
-        for (_, load) in settled.durable {
+        for (_, load) in resolved.durable {
             self.tell(load);
         }
         self.send(who);
@@ -482,7 +482,7 @@ impl World {
         }
     }
 
-    /// Trouble ends: whatever is late arrives, and whoever waits is answered.
+    /// Trouble ends: what is late arrives, and waiting callers are answered.
     pub(crate) fn heal(&mut self) {
         for round in 0.. {
             assert!(round < 1000, "somebody waits for ever");

@@ -93,7 +93,7 @@ fn a_log_divides_under_appends_and_both_parts_go_on_by_themselves() {
         stop.store(true, Ordering::Release);
         (second, before, after)
     });
-    first.settle().unwrap();
+    first.flush().unwrap();
     assert_eq!(version(&*first, 1), told());
     let there = version(&*second, 1);
     assert!((before..=after).contains(&there), "{there}");
@@ -132,7 +132,7 @@ fn of_two_processes_one_leads_the_new_cell_and_the_other_follows_it() {
     let followed = until("both have said that they are there", || {
         let state = examiner.cluster().unwrap().unwrap();
         let joining = state.members.iter().filter(|it| it.joins == Some(NEW));
-        (joining.filter(|it| it.folded > 0).count() == 2).then_some(state)
+        (joining.filter(|it| it.applied > 0).count() == 2).then_some(state)
     });
     assert_eq!((followed.cell, followed.followers()), (0, 0));
     let head = cell.number("SELECT max(head_lsn) FROM scrip.member WHERE leads");
@@ -181,7 +181,7 @@ fn of_two_processes_one_leads_the_new_cell_and_the_other_follows_it() {
 }
 
 /// Killed where it comes to a step after it has done it so often: what is on its disk goes on, even where a standby takes
-/// over that has not heard of the cell.
+/// over that does not know the cell.
 fn is_killed_at(step: Step, after: u32, cell_is_lost: bool) {
     let mut cell = Cell::new();
     let first = lead(cell.options("a"), member(&cell.url));
@@ -246,19 +246,19 @@ fn a_process_that_is_far_behind_finds_the_rest_in_the_log_that_it_follows() {
     let first = lead(cell.options("a"), busy_member(&cell.url));
     let behind = cell.join("b", joining(member(&cell.url)));
     cell.live(&first, 3);
-    let folded = "SELECT folded_lsn FROM scrip.member WHERE joins = 1";
+    let applied = "SELECT folded_lsn FROM scrip.member WHERE joins = 1";
     until("it has something", || {
-        (cell.number(folded) > 1).then_some(())
+        (cell.number(applied) > 1).then_some(())
     });
     drop(behind.stop().unwrap());
-    let folded = cell.number(folded);
+    let applied = cell.number(applied);
     until("the log is trimmed as far as it may be", || {
         cell.live(&first, 5);
         let least = "SELECT min(folded_lsn) FROM scrip.snapshot";
-        (cell.base() + 1 >= folded && cell.number(least) > folded + 100).then_some(())
+        (cell.base() + 1 >= applied && cell.number(least) > applied + 100).then_some(())
     });
     // The last frame in its books may be the one where the log divides.
-    assert_eq!(cell.base(), folded - 1);
+    assert_eq!(cell.base(), applied - 1);
     // Nobody makes snapshots of the new cell: what it lacks is in that log alone.
     let level = cell.join("c", joining(member(&cell.url)));
     divide(&first);
@@ -269,7 +269,7 @@ fn a_process_that_is_far_behind_finds_the_rest_in_the_log_that_it_follows() {
     let standing = behind.standing();
     let other = hand_over(&mut cell, &leader, Following::begin(behind));
     assert!(other.notes(b"told").unwrap().is_empty());
-    assert!(standing.openings() == 1 && standing.head() > cell.base_of_new());
+    assert!(standing.term_starts() == 1 && standing.head() > cell.base_of_new());
 }
 
 #[test]
@@ -283,9 +283,9 @@ fn where_a_log_divides_twice_the_cell_begins_where_it_was_made() {
     divide(&first);
     let once = cell.head();
     until("it is past it", || {
-        let folded = "SELECT max(folded_lsn) FROM scrip.member WHERE NOT leads";
+        let applied = "SELECT max(folded_lsn) FROM scrip.member WHERE NOT leads";
         cell.live(&first, 1);
-        (cell.number(folded) > once).then_some(())
+        (cell.number(applied) > once).then_some(())
     });
     drop(past.stop().unwrap());
     let past = cell.join("c", joining(member(&cell.url)));
@@ -330,7 +330,7 @@ fn a_process_that_is_to_become_a_cell_never_leads_the_log_that_it_follows() {
     trouble.hold_step(Step::InsertFrame, true);
     trouble.wait_held(Step::InsertFrame);
     let (head, since) = (cell.head(), Instant::now());
-    until("it is given up", || {
+    until("it fails", || {
         (since.elapsed() > Duration::from_secs(5)).then_some(())
     });
     assert_eq!(cell.head(), head);

@@ -1,4 +1,4 @@
-//! Snapshots taken from awake wallets, also from those that are ahead of what is folded; and
+//! Snapshots taken from awake wallets, also from those that are ahead of what is applied; and
 //! wallets that are not awake.
 
 use std::{collections::BTreeMap, ops::Range};
@@ -28,7 +28,6 @@ impl Ahead {
         }
     }
 
-    /// Each as it was at one of these places, or asleep.
     fn at_any(world: &World, places: [usize; 3], rng: &mut Rng) -> Self {
         let mut all = places.map(|events| Self::at(world, events).wallets);
         let mut wallets = BTreeMap::new();
@@ -48,30 +47,30 @@ impl Awake for Ahead {
     }
 }
 
-/// Folds a part of the log while every wallet is awake, just as far.
-pub(super) fn fold_awake(folded: &FoldedState, world: &World, part: Range<usize>) {
+/// Applies a part of the log while every wallet is awake, just as far.
+pub(super) fn checkpoint_awake(applied: &AppliedState, world: &World, part: Range<usize>) {
     let level = Ahead::at(world, part.end);
-    fold_with(folded, world, part, &level, usize::MAX).unwrap();
+    checkpoint_with(applied, world, part, &level, usize::MAX).unwrap();
 }
 
-/// Folds a part of the log while some wallets are ahead of it and the log is durable up to a ticket.
-fn fold_with(
-    folded: &FoldedState,
+/// Applies a part of the log while some wallets are ahead of it and the log is durable up to a ticket.
+fn checkpoint_with(
+    applied: &AppliedState,
     world: &World,
     part: Range<usize>,
     awake: &Ahead,
     durable: usize,
 ) -> Result<(), Error> {
     let mut events = world.part(part).events();
-    let report = folded.fold(&mut events, awake, &|| Ticket(durable as u64))?;
-    folded.forget(report)
+    let report = applied.checkpoint(&mut events, awake, &|| Ticket(durable as u64))?;
+    applied.forget(report)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: histories(6), failure_persistence: None, max_shrink_iters: 64, ..Default::default() })]
 
     #[test]
-    fn wallets_that_are_ahead_of_a_fold_come_to_the_same_wherever_it_ends(seed: u64) {
+    fn wallets_that_are_ahead_of_a_checkpoint_come_to_the_same_wherever_it_ends(seed: u64) {
         let world = World::desk(seed, 5, 500);
         let db = database();
         let mut rng = Rng(seed);
@@ -82,18 +81,18 @@ proptest! {
                 (from + rng.below(most) as usize).min(world.log.len())
             };
             let to = upto(&mut rng, done, 60).max(done + 1);
-            // What is folded is durable; wallets may be ahead of both.
+            // What is applied is durable; wallets may be ahead of both.
             durable = upto(&mut rng, to.max(durable), 40);
             let places = [to, durable, upto(&mut rng, durable, 40)];
             let awake = Ahead::at_any(&world, places, &mut rng);
             let from = done - rng.below(done as u64 + 1).min(20) as usize;
             let cut = (rng.below(3) == 0).then(|| rng.below(90) as i64);
-            fuse(&shelf, cut.unwrap_or(i64::MAX));
-            let folded = fold_with(&shelf, &world, from..to, &awake, durable);
-            fuse(&shelf, i64::MAX);
-            prop_assert!(folded.is_ok() || cut.is_some());
-            done = if folded.is_ok() { to } else { done };
-            if folded.is_err() || rng.below(2) == 0 {
+            fail_after_writes(&shelf, cut.unwrap_or(i64::MAX));
+            let applied = checkpoint_with(&shelf, &world, from..to, &awake, durable);
+            fail_after_writes(&shelf, i64::MAX);
+            prop_assert!(applied.is_ok() || cut.is_some());
+            done = if applied.is_ok() { to } else { done };
+            if applied.is_err() || rng.below(2) == 0 {
                 shelf = Shelf::open(&db, small());
             }
             for key in world.wallets.keys() {
@@ -101,11 +100,11 @@ proptest! {
                 let head = stored.map(|stored| stored.head).unwrap_or_default();
                 newer += usize::from(head.snapshot > head.version);
             }
-            let rest = unfolded(world.part(from..durable));
+            let rest = pending(world.part(from..durable));
             prop_assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
-            if folded.is_err() || rng.below(3) == 0 {
-                // The process ended: what was durable is folded before anything else.
-                fold_all(&shelf, world.part(from..durable), 1 + rng.below(50) as usize);
+            if applied.is_err() || rng.below(3) == 0 {
+                // The process ended: what was durable is applied before anything else.
+                checkpoint_all(&shelf, world.part(from..durable), 1 + rng.below(50) as usize);
                 world.before(durable).check(&shelf);
                 done = durable;
             }
@@ -138,23 +137,23 @@ fn every_single_write_may_be_the_last_while_wallets_are_ahead() {
             let shelf = Shelf::open(&db, small());
             let early = Ahead::at(&world, before);
             for part in (0..before).step_by(45) {
-                fold_with(&shelf, &world, part..part + 45, &early, before).unwrap();
+                checkpoint_with(&shelf, &world, part..part + 45, &early, before).unwrap();
             }
-            fuse(&shelf, writes);
-            let done = fold_with(&shelf, &world, before..to, awake, durable);
+            fail_after_writes(&shelf, writes);
+            let done = checkpoint_with(&shelf, &world, before..to, awake, durable);
             drop(shelf);
             let shelf = Shelf::open(&db, small());
             for key in world.wallets.keys() {
                 let head = record(&shelf, key).head;
                 newer += usize::from(head.snapshot > head.version);
             }
-            let report = verified(&shelf, &unfolded(world.part(before..durable)));
+            let report = verified(&shelf, &pending(world.part(before..durable)));
             assert_eq!(report.problems, [""; 0], "after {writes} writes");
-            // All of it again, or only what that fold had not come to: as the log says.
+            // All of it again, or only what that checkpoint had not come to: as the log says.
             let from = if done.is_ok() { to } else { before };
-            fold_all(&shelf, world.part(from..durable), 7);
+            checkpoint_all(&shelf, world.part(from..durable), 7);
             world.before(durable).check(&shelf);
-            fold_all(&shelf, world.part(durable..), 50);
+            checkpoint_all(&shelf, world.part(durable..), 50);
             world.check(&shelf);
             if done.is_ok() {
                 assert!(writes > 20, "only {writes} writes");
@@ -173,7 +172,7 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
     for (durable, stored) in [(59, 0), (79, 0), (80, 80), (100, 80)] {
         let shelf = Shelf::open(&database(), small());
         let awake = Ahead::at(&world, 80);
-        fold_with(&shelf, &world, 0..60, &awake, durable).unwrap();
+        checkpoint_with(&shelf, &world, 0..60, &awake, durable).unwrap();
         let head = record(&shelf, &key).head;
         assert_eq!(
             (head.version, head.snapshot),
@@ -181,14 +180,14 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
             "durable to {durable}"
         );
         // Without the events up to there it would be damage.
-        let said = verified(&shelf, &UnfoldedEntries::new()).problems;
+        let said = verified(&shelf, &PendingEntries::new()).problems;
         assert_eq!(said.len(), usize::from(stored > 0), "{said:?}");
-        let rest = unfolded(world.part(60..80));
+        let rest = pending(world.part(60..80));
         assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
-        fold_all(&shelf, world.part(60..), 7);
+        checkpoint_all(&shelf, world.part(60..), 7);
         world.check(&shelf);
     }
-    // It may become durable while the fold writes what comes before the record.
+    // It may become durable while the checkpoint writes what comes before the record.
     let shelf = Shelf::open(&database(), small());
     let asked = std::cell::Cell::new(0);
     let durable = || {
@@ -200,23 +199,23 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
         Ticket(80)
     };
     let awake = Ahead::at(&world, 80);
-    let report = shelf.fold(&mut world.part(..60).events(), &awake, &durable);
+    let report = shelf.checkpoint(&mut world.part(..60).events(), &awake, &durable);
     shelf.forget(report.unwrap()).unwrap();
     assert_eq!((record(&shelf, &key).head.snapshot, asked.get()), (80, 1));
 }
 
 #[test]
-fn a_wallet_behind_what_is_folded_gives_no_snapshot() {
+fn a_wallet_behind_what_is_applied_gives_no_snapshot() {
     let mut world = World::new(21);
     let key = wallet_key(21);
     world.deductions(key, 98);
     let shelf = Shelf::open(&database(), small());
     // As when it was shown before its last turn was applied: it would be older than the entries.
     let behind = Ahead::at(&world, 50);
-    fold_with(&shelf, &world, 0..60, &behind, 100).unwrap();
+    checkpoint_with(&shelf, &world, 0..60, &behind, 100).unwrap();
     assert_eq!(record(&shelf, &key).head.snapshot, 0);
     // Just as far is far enough.
-    fold_awake(&shelf, &world, 60..100);
+    checkpoint_awake(&shelf, &world, 60..100);
     assert_eq!(record(&shelf, &key).head.snapshot, 100);
     world.check(&shelf);
 }
@@ -228,7 +227,7 @@ fn a_wallet_that_nobody_shows_is_replayed_until_it_is_much() {
     world.deductions(key, 1200);
     let shelf = Shelf::open(&database(), small());
     let snapshot_after = |events: Range<usize>| {
-        fold_all(&shelf, world.part(events.clone()), usize::MAX);
+        checkpoint_all(&shelf, world.part(events.clone()), usize::MAX);
         world.before(events.end).check(&shelf);
         record(&shelf, &key).head.snapshot
     };
@@ -245,7 +244,7 @@ fn a_large_snapshot_is_stored_in_parts() {
     let world = World::random(8, 1, 300);
     let shelf = Shelf::open(&database(), in_parts());
     for from in (0..300).step_by(20) {
-        fold_awake(&shelf, &world, from..from + 20);
+        checkpoint_awake(&shelf, &world, from..from + 20);
         let parts = record(&shelf, &wallet_key(0)).head.parts.unwrap();
         assert_eq!(
             shelf.store().parts.len(),
@@ -275,7 +274,7 @@ fn of_a_large_wallet_more_is_replayed() {
         world.hold(key);
     }
     let shelf = Shelf::open(&database(), tuning);
-    fold_all(&shelf, world.part(..), usize::MAX);
+    checkpoint_all(&shelf, world.part(..), usize::MAX);
     let stored = record(&shelf, &key);
     let (at, bytes) = (stored.head.snapshot, stored.snapshot_bytes());
     assert_eq!(at, 1100);
@@ -291,7 +290,7 @@ fn of_a_large_wallet_more_is_replayed() {
     let mut done = 1100;
     let mut snapshot_after = |events: u64| {
         let end = 1100 + events as usize;
-        fold_all(&shelf, world.part(done..end), usize::MAX);
+        checkpoint_all(&shelf, world.part(done..end), usize::MAX);
         done = end;
         assert!(shelf.load(&key).unwrap().unwrap().wallet == world.before(end).wallets[&key].0);
         record(&shelf, &key).head.snapshot
@@ -301,9 +300,9 @@ fn of_a_large_wallet_more_is_replayed() {
     assert_eq!(snapshot_after(most + 1), at + most + 1);
     // Awake it gives its snapshot as rarely.
     let (from, few) = (done, 100);
-    fold_awake(&shelf, &world, from..from + few);
+    checkpoint_awake(&shelf, &world, from..from + few);
     assert_eq!(record(&shelf, &key).head.snapshot, at + most + 1);
-    fold_awake(&shelf, &world, from + few..world.log.len());
+    checkpoint_awake(&shelf, &world, from + few..world.log.len());
     assert_eq!(record(&shelf, &key).head.snapshot, world.log.len() as u64);
     world.check(&shelf);
 }

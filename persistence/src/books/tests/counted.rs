@@ -9,20 +9,20 @@ use domain::{
 };
 
 use super::{
-    Shelf, fold, fold_all, small,
+    Shelf, checkpoint, checkpoint_all, small,
     world::{Part, World, database, verified, wallet_key},
 };
 use crate::{
     books::{
         copied::{CopyBounds, Mark, Section},
-        verify::listed::UnfoldedEntries,
+        verify::listed::PendingEntries,
     },
     format::append::LogEvent,
     frames::FramePosition,
     lookups::OrderSummary,
     usage::{
         FEATURES, Interval, OTHER, SalesChange, Usage,
-        fresh::{FoldEnd, FreshSales},
+        pending::{CheckpointEnd, PendingSales},
     },
 };
 
@@ -51,7 +51,7 @@ fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
     let log: Vec<LogEvent> = (0..100).map(|day| told(day * DAY)).collect();
     for done in 0..100 {
         let part = Part::of(done, &log[done as usize..=done as usize]);
-        let report = fold(&shelf, part).unwrap();
+        let report = checkpoint(&shelf, part).unwrap();
         shelf.forget(report).unwrap();
     }
     let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
@@ -70,7 +70,7 @@ fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
         "{days:?}"
     );
     assert!(days.ends_with(&[98, 99]) && days.is_sorted());
-    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
 }
 
 /// A wallet that nobody touches learns late of what time did to it.
@@ -88,40 +88,40 @@ fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
         .map(|n| if n < 300 { late(100) } else { told(100 * DAY) })
         .collect();
     for (done, events) in (0..).zip(log.chunks(100)) {
-        let report = fold(&shelf, Part::of(done * 100, events)).unwrap();
+        let report = checkpoint(&shelf, Part::of(done * 100, events)).unwrap();
         shelf.forget(report).unwrap();
     }
     let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
     assert_eq!(kept.len(), 500);
-    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
 }
 
-/// Folds go on between two parts of a copy, and add to pages that it has and begin others that it has not
+/// Checkpoints go on between two parts of a copy, and add to pages that it has and begin others that it has not
 /// come to: only what is left of all that beyond its mark leaves no gap.
 #[test]
 fn a_copy_has_what_was_told_up_to_its_mark_and_nothing_beyond() {
     let shelf = Shelf::open(&database(), small());
     let projects = [ProjectId(1), ProjectId(2)];
-    let fold_one = |done: u64| {
+    let checkpoint_one = |done: u64| {
         let event = [told_of(projects[(done % 2) as usize], done as i64)];
-        let report = fold(&shelf, Part::of(done, &event)).unwrap();
+        let report = checkpoint(&shelf, Part::of(done, &event)).unwrap();
         shelf.forget(report).unwrap();
     };
-    (0..40).for_each(fold_one);
+    (0..40).for_each(checkpoint_one);
     let lsn = 40;
     let before: Vec<_> = projects
         .iter()
         .flat_map(|project| shelf.project_events(*project, 0, usize::MAX).unwrap())
         .map(|(number, _)| number)
         .collect();
-    (40..120).for_each(fold_one);
+    (40..120).for_each(checkpoint_one);
     let mark = Mark {
-        folded: FramePosition { lsn, hash: [0; 32] },
-        fold: 0,
+        applied: FramePosition { lsn, hash: [0; 32] },
+        checkpoint: 0,
     };
     let extent = CopyBounds {
         mark,
-        last_fold: shelf.number(),
+        last_checkpoint: shelf.number(),
     };
     let mut copied = Vec::new();
     let read = Section::ProjectEvents.read(shelf.store(), &extent, &mut |key, _| {
@@ -158,7 +158,7 @@ fn features_beyond_two_hundred_are_other() {
     // Known before: it goes on to be counted apart.
     used(&mut world, 6000, "f000");
     let shelf = Shelf::open(&database(), small());
-    fold_all(&shelf, world.part(..), 100);
+    checkpoint_all(&shelf, world.part(..), 100);
     let months = shelf.usage(GOLD, Interval::Month, ALL).unwrap();
     let [(_, _, month)] = months.as_slice() else {
         panic!("{months:?}")
@@ -191,7 +191,7 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
     // What comes late is of its own time.
     used(&mut world, 10 * DAY, "late");
     let shelf = Shelf::open(&database(), small());
-    fold_all(&shelf, world.part(..), 7);
+    checkpoint_all(&shelf, world.part(..), 7);
     let days = |interval| -> Vec<i64> {
         let found = shelf.usage(GOLD, interval, ALL).unwrap();
         found.iter().map(|(at, ..)| at.0 / DAY).collect()
@@ -205,7 +205,7 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
         (400..1500).step_by(10).collect::<Vec<_>>()
     );
     assert_eq!(days(Interval::Month)[..2], [0, 31]);
-    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
     let january = &shelf.usage(GOLD, Interval::Month, ALL).unwrap()[0].2;
     assert_eq!(
         (january.count.deductions, january.features["late"].credits),
@@ -214,26 +214,26 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
 }
 
 #[test]
-fn of_orders_counts_how_they_stand_however_often_they_are_folded() {
+fn of_orders_counts_how_they_stand_however_often_they_are_applied() {
     let world = World::shop(5, 4, 600).with_archives();
     for step in [1, 7, 100, usize::MAX] {
         let shelf = Shelf::open(&database(), small());
-        fold_all(&shelf, world.part(..), step);
+        checkpoint_all(&shelf, world.part(..), step);
         world.check_usage(&shelf);
         // All of it, and the end of it, once more.
         for part in [world.part(..), world.part(300..)] {
-            let report = fold(&shelf, part).unwrap();
+            let report = checkpoint(&shelf, part).unwrap();
             shelf.forget(report).unwrap();
         }
         world.check_usage(&shelf);
-        assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+        assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
     }
 }
 
-/// Whoever reads between any two steps of an order's append, and of the fold that stores it, counts it once.
+/// A reader between any two steps of an order's append, and of the checkpoint that stores it, counts it once.
 #[test]
-fn an_order_counts_once_from_before_its_append_until_after_its_fold() {
-    let sales = FreshSales::default();
+fn an_order_counts_once_from_before_its_append_until_after_its_checkpoint() {
+    let sales = PendingSales::default();
     let placed = OrderSummary {
         status: OrderStatus::Pending,
         processing: false,
@@ -262,17 +262,17 @@ fn an_order_counts_once_from_before_its_append_until_after_its_fold() {
         after: Some(placed),
     }]);
     assert_eq!(read(4, false), 1, "no ticket yet");
-    // A fold of what is before it.
-    sales.begin_fold(FoldEnd { lsn: 5, ticket: 2 });
+    // A checkpoint of what is before it.
+    sales.begin_checkpoint(CheckpointEnd { lsn: 5, ticket: 2 });
     assert_eq!((read(4, false), read(5, false)), (1, 1));
     slot.set(3);
     assert_eq!((read(4, false), read(5, false)), (1, 1));
-    sales.folded(2);
+    sales.applied(2);
     assert_eq!((read(4, false), read(5, false)), (1, 1));
     // Its own.
-    sales.begin_fold(FoldEnd { lsn: 8, ticket: 3 });
+    sales.begin_checkpoint(CheckpointEnd { lsn: 8, ticket: 3 });
     assert_eq!((read(5, false), read(8, true)), (1, 1));
-    sales.folded(3);
+    sales.applied(3);
     assert_eq!(read(8, true), 1);
 }
 
@@ -280,7 +280,7 @@ fn an_order_counts_once_from_before_its_append_until_after_its_fold() {
 fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
     let world = World::shop(6, 4, 300).with_archives();
     let shelf = Shelf::open(&database(), small());
-    fold_all(&shelf, world.part(..), 50);
+    checkpoint_all(&shelf, world.part(..), 50);
     let usage = &shelf.store().usage;
     let months = usage.iter().map(Result::unwrap);
     let months: Vec<_> = months
@@ -306,10 +306,10 @@ fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
             let mut wrong = value.to_vec();
             wrong[place] ^= 1;
             usage.insert(&key, wrong).unwrap();
-            let problems = verified(&shelf, &UnfoldedEntries::new()).problems;
+            let problems = verified(&shelf, &PendingEntries::new()).problems;
             assert_eq!(problems.len(), 1, "{place}: {problems:?}");
         }
         usage.insert(&key, value).unwrap();
     }
-    assert_eq!(verified(&shelf, &UnfoldedEntries::new()).problems, [""; 0]);
+    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
 }

@@ -8,7 +8,7 @@ use domain::{
     wallet::{Change, Event, Wallet},
 };
 
-use super::awake::fold_awake;
+use super::awake::checkpoint_awake;
 use super::*;
 use crate::{
     format::entry::{self, Entry},
@@ -20,39 +20,40 @@ fn damage_is_found() {
     let mut world = World::new(9);
     let key = wallet_key(9);
     world.deductions(key, 200);
-    let problems = |spoil: &dyn Fn(&FoldedState)| {
-        let folded = Shelf::open(&database(), small());
-        fold_all(&folded, world.part(..), 30);
-        spoil(&folded);
-        verified(&folded, &UnfoldedEntries::new()).problems.len()
+    let problems = |spoil: &dyn Fn(&AppliedState)| {
+        let applied = Shelf::open(&database(), small());
+        checkpoint_all(&applied, world.part(..), 30);
+        spoil(&applied);
+        verified(&applied, &PendingEntries::new()).problems.len()
     };
     assert_eq!(problems(&|_| {}), 0);
-    let gone = |tree: fn(&FoldedState) -> &sled::Tree| {
-        problems(&|folded| drop(tree(folded).pop_min().unwrap()))
+    let gone = |tree: fn(&AppliedState) -> &sled::Tree| {
+        problems(&|applied| drop(tree(applied).pop_min().unwrap()))
     };
-    assert_eq!(gone(|folded| &folded.store().pages), 1);
-    assert_eq!(gone(|folded| &folded.store().index), 1);
-    assert_eq!(gone(|folded| &folded.store().filters), 1);
-    assert_eq!(gone(|folded| &folded.store().directory), 1);
-    let orphan = |tree: fn(&FoldedState) -> &sled::Tree| {
-        problems(&|folded| {
-            let tree = tree(folded);
+    assert_eq!(gone(|applied| &applied.store().pages), 1);
+    assert_eq!(gone(|applied| &applied.store().index), 1);
+    assert_eq!(gone(|applied| &applied.store().filters), 1);
+    assert_eq!(gone(|applied| &applied.store().directory), 1);
+    let orphan = |tree: fn(&AppliedState) -> &sled::Tree| {
+        problems(&|applied| {
+            let tree = tree(applied);
             let value = tree.first().unwrap().unwrap().1;
             tree.insert([0; 32], value).unwrap();
         })
     };
-    assert_eq!(orphan(|folded| &folded.store().pages), 1);
-    assert_eq!(orphan(|folded| &folded.store().index), 1);
-    assert_eq!(orphan(|folded| &folded.store().filters), 1);
-    let hide = |folded: &FoldedState| {
-        let tree = &folded.store().index;
+    assert_eq!(orphan(|applied| &applied.store().pages), 1);
+    assert_eq!(orphan(|applied| &applied.store().index), 1);
+    assert_eq!(orphan(|applied| &applied.store().filters), 1);
+    let hide = |applied: &AppliedState| {
+        let tree = &applied.store().index;
         let (key, page) = tree.first().unwrap().unwrap();
         let mut page = page.to_vec();
         *page.last_mut().unwrap() ^= 1;
         tree.insert(key, page).unwrap();
     };
     assert_eq!(problems(&hide), 1);
-    let short = |folded: &FoldedState| drop(folded.store().wallets.insert([1; 3], &[1]).unwrap());
+    let short =
+        |applied: &AppliedState| drop(applied.store().wallets.insert([1; 3], &[1]).unwrap());
     assert_eq!(problems(&short), 1);
 }
 
@@ -61,18 +62,18 @@ fn a_part_of_a_snapshot_that_is_gone_or_left_over_is_damage() {
     let world = World::random(7, 1, 300);
     let shelf = Shelf::open(&database(), in_parts());
     for from in (0..300).step_by(60) {
-        fold_awake(&shelf, &world, from..from + 60);
+        checkpoint_awake(&shelf, &world, from..from + 60);
     }
     world.check(&shelf);
     let (part, value) = shelf.store().parts.pop_max().unwrap().unwrap();
-    let said = verified(&shelf, &UnfoldedEntries::new()).problems;
+    let said = verified(&shelf, &PendingEntries::new()).problems;
     assert!(
         said.len() == 1 && said[0].contains("part of its snapshot"),
         "{said:?}"
     );
     shelf.store().parts.insert(part, &value).unwrap();
     shelf.store().parts.insert([0; 26], value).unwrap();
-    let said = verified(&shelf, &UnfoldedEntries::new()).problems;
+    let said = verified(&shelf, &PendingEntries::new()).problems;
     assert!(
         said.len() == 1 && said[0].contains("parts of snapshots"),
         "{said:?}"
@@ -86,13 +87,13 @@ fn a_snapshot_of_something_else_is_damage() {
     let key = wallet_key(9);
     world.deductions(key, 200);
     let said = |spoil: &dyn Fn(&mut Wallet)| {
-        let folded = Shelf::open(&database(), small());
-        fold_awake(&folded, &world, 0..100);
-        let mut stored = record(&folded, &key);
+        let applied = Shelf::open(&database(), small());
+        checkpoint_awake(&applied, &world, 0..100);
+        let mut stored = record(&applied, &key);
         let mut wallet = world.before(100).wallets[&key].0.clone();
         assert_eq!(
             stored
-                .snapshot(folded.store(), &key)
+                .snapshot(applied.store(), &key)
                 .unwrap()
                 .unwrap()
                 .as_ref(),
@@ -103,15 +104,15 @@ fn a_snapshot_of_something_else_is_damage() {
             crate::format::encode_wallet(&wallet).unwrap(),
             wallet.version,
         );
-        let replaced = stored.set_snapshot(folded.store(), 0, &key, bytes, version);
+        let replaced = stored.set_snapshot(applied.store(), 0, &key, bytes, version);
         assert_eq!(replaced.unwrap(), None);
         let bytes = stored.encode().unwrap();
-        folded.store().wallets.insert(key.0, bytes).unwrap();
+        applied.store().wallets.insert(key.0, bytes).unwrap();
         // Also where the books have come further than the snapshot.
-        let early = verified(&folded, &UnfoldedEntries::new()).problems;
-        let report = fold(&folded, world.part(100..101)).unwrap();
-        folded.forget(report).unwrap();
-        (early, verified(&folded, &UnfoldedEntries::new()).problems)
+        let early = verified(&applied, &PendingEntries::new()).problems;
+        let report = checkpoint(&applied, world.part(100..101)).unwrap();
+        applied.forget(report).unwrap();
+        (early, verified(&applied, &PendingEntries::new()).problems)
     };
     assert_eq!(said(&|_| {}), (Vec::new(), Vec::new()));
     let granted = |wallet: &mut Wallet| {
@@ -153,9 +154,9 @@ fn an_entry_that_says_otherwise_than_its_event_is_damage() {
             inline_keys: 100,
             ..small()
         };
-        let folded = Shelf::open(&database(), tuning);
-        fold_all(&folded, world.part(..), 30);
-        let mut stored = record(&folded, &key);
+        let applied = Shelf::open(&database(), tuning);
+        checkpoint_all(&applied, world.part(..), 30);
+        let mut stored = record(&applied, &key);
         let tail = std::mem::take(&mut stored.tail);
         for entry in entry::Entries(&tail) {
             let (entry, bytes) = entry.unwrap();
@@ -166,8 +167,8 @@ fn an_entry_that_says_otherwise_than_its_event_is_damage() {
             entry::push(&mut stored.tail, &bytes);
         }
         let bytes = stored.encode().unwrap();
-        folded.store().wallets.insert(key.0, bytes).unwrap();
-        verified(&folded, &UnfoldedEntries::new()).problems
+        applied.store().wallets.insert(key.0, bytes).unwrap();
+        verified(&applied, &PendingEntries::new()).problems
     };
     assert_eq!(said(&|_, _, _, _| {}), [""; 0]);
     let balance = |_: &mut _, _: &mut _, record: &mut Record, _: &mut _| {
@@ -226,14 +227,14 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
         let name = look_up.declared().name;
         let problems = |spoil: &dyn Fn(&sled::Tree, &Shelf)| {
             let db = database();
-            let folded = Shelf::open(&db, small());
-            fold_all(&folded, world.part(..), 50);
-            folded.store().merge_pending(0).unwrap();
-            spoil(&db.open_tree(name).unwrap(), &folded);
-            // After a fold that may have been interrupted nothing is reported.
+            let applied = Shelf::open(&db, small());
+            checkpoint_all(&applied, world.part(..), 50);
+            applied.store().merge_pending(0).unwrap();
+            spoil(&db.open_tree(name).unwrap(), &applied);
+            // After a checkpoint that may have been interrupted nothing is reported.
             let all = world.wallets.keys().map(|key| (*key, Vec::new())).collect();
-            let found = verified(&folded, &UnfoldedEntries::new()).problems.len();
-            (found, verified(&folded, &all).problems.len())
+            let found = verified(&applied, &PendingEntries::new()).problems.len();
+            (found, verified(&applied, &all).problems.len())
         };
         assert_eq!(problems(&|_, _| {}), (0, 0));
         let (missing, _) = problems(&|tree, _| drop(tree.pop_min().unwrap()));
@@ -250,18 +251,18 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
             continue;
         }
         // As many as there should be, and one of them leads elsewhere.
-        let moved = problems(&|_, folded| {
-            let set = folded.store().look_up(look_up);
+        let moved = problems(&|_, applied| {
+            let set = applied.store().look_up(look_up);
             let from = LookUpRange::From(vec![0; width].into());
             let mut first = Key::default();
-            set.stretch(&from, &mut |key, _| {
+            set.range(&from, &mut |key, _| {
                 first = key.into();
                 false
             })
             .unwrap();
             let elsewhere = vec![255; value].into_boxed_slice();
             let change = Changes::from([(first, Some(elsewhere))]);
-            set.apply(&folded.store().writes, &change).unwrap();
+            set.apply(&applied.store().writes, &change).unwrap();
         });
         assert_eq!(moved.0, 1, "{name}");
     }
@@ -272,10 +273,10 @@ fn a_note_or_a_document_of_another_form_is_damage() {
     let world = World::shop(13, 6, 200);
     for tree in ["notes", "catalog"] {
         let db = database();
-        let folded = Shelf::open(&db, small());
-        fold_all(&folded, world.part(..), 50);
+        let applied = Shelf::open(&db, small());
+        checkpoint_all(&applied, world.part(..), 50);
         let tree = db.open_tree(tree).unwrap();
         tree.insert(b"n", b"\xffx").unwrap();
-        assert_eq!(verified(&folded, &UnfoldedEntries::new()).problems.len(), 1);
+        assert_eq!(verified(&applied, &PendingEntries::new()).problems.len(), 1);
     }
 }

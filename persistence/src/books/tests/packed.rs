@@ -37,7 +37,6 @@ fn reopen(db: &sled::Db) -> Set {
     Set::open(tree("set"), tree("pending"), &tuning()).unwrap()
 }
 
-/// Changes what is in pages.
 fn change_pages(set: &Set, writes: &Writes, changes: &Changes) -> Result<(), Error> {
     set.apply(writes, changes)?;
     set.merge_pending(writes)
@@ -65,9 +64,9 @@ fn backward(set: &Set, key: Key) -> impl Iterator<Item = (Key, Value)> {
     read(set, &LookUpRange::Before(key)).unwrap().into_iter()
 }
 
-fn read(set: &Set, stretch: &LookUpRange) -> Result<Vec<(Key, Value)>, Error> {
+fn read(set: &Set, range: &LookUpRange) -> Result<Vec<(Key, Value)>, Error> {
     let mut entries = Vec::new();
-    set.stretch(stretch, &mut |key, value| {
+    set.range(range, &mut |key, value| {
         entries.push((key.into(), value.into()));
         true
     })?;
@@ -134,9 +133,9 @@ proptest! {
             change(&mut map, &changes);
             check(&set, &map, &mut rng);
             // Again: nothing is written.
-            store.writes.fuse.0.store(0, Ordering::Relaxed);
+            store.writes.fail_after.0.store(0, Ordering::Relaxed);
             set.apply(&store.writes, &changes).unwrap();
-            store.writes.fuse.0.store(i64::MAX, Ordering::Relaxed);
+            store.writes.fail_after.0.store(i64::MAX, Ordering::Relaxed);
             if rng.below(4) == 0 {
                 set.merge_pending(&store.writes).unwrap();
                 assert_eq!(set.pending_bytes(), 0);
@@ -153,10 +152,10 @@ proptest! {
         let (mut rng, mut map) = (Rng(seed), Map::new());
         for _ in 0..120 {
             let changes = batch(&mut rng);
-            store.writes.fuse.0.store(rng.below(12) as i64, Ordering::Relaxed);
+            store.writes.fail_after.0.store(rng.below(12) as i64, Ordering::Relaxed);
             let done = set.apply(&store.writes, &changes).is_ok();
             let merged = rng.below(3) > 0 || set.merge_pending(&store.writes).is_ok();
-            store.writes.fuse.0.store(i64::MAX, Ordering::Relaxed);
+            store.writes.fail_after.0.store(i64::MAX, Ordering::Relaxed);
             if !done || !merged || rng.below(9) == 0 {
                 set = reopen(&db);
             }
@@ -207,8 +206,7 @@ fn pages_are_well_filled_and_go_when_they_are_empty() {
     assert!(tree.len() <= 20, "{} pages", tree.len());
 }
 
-/// The lower page still has what a cut split moved up. When the upper page is emptied, that must not
-/// be seen again.
+/// The lower page still has what a cut split moved up. When the upper page is emptied, that must not be seen again.
 #[test]
 fn what_was_taken_out_after_a_cut_stays_out() {
     for written in 1..4 {
@@ -219,9 +217,9 @@ fn what_was_taken_out_after_a_cut_stays_out() {
             changes.collect()
         };
         change_pages(&set, &store.writes, &changes(100..110, put([1, 1]))).unwrap();
-        store.writes.fuse.0.store(written, Ordering::Relaxed);
+        store.writes.fail_after.0.store(written, Ordering::Relaxed);
         assert!(change_pages(&set, &store.writes, &changes(0..40, put([2, 2]))).is_err());
-        store.writes.fuse.0.store(i64::MAX, Ordering::Relaxed);
+        store.writes.fail_after.0.store(i64::MAX, Ordering::Relaxed);
         change_pages(&set, &store.writes, &changes(10..200, None)).unwrap();
         assert_eq!(all(&set).range(key(10)..).count(), 0, "{written}");
     }
@@ -236,7 +234,7 @@ fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
         .collect();
     change_pages(&set, &store.writes, &even).unwrap();
     for backward in [false, true] {
-        let stretch = match backward {
+        let range = match backward {
             true => LookUpRange::Before([255; 4].into()),
             false => LookUpRange::From([0; 4].into()),
         };
@@ -254,7 +252,7 @@ fn a_reader_on_its_way_meets_each_entry_once_while_pages_change() {
             }
             true
         };
-        set.stretch(&stretch, each).unwrap();
+        set.range(&range, each).unwrap();
         let after = met.windows(2).all(|two| (two[0] < two[1]) != backward);
         assert!(after, "in order, nothing twice");
         assert!(even.keys().all(|key| met.contains(key)));

@@ -1,9 +1,9 @@
-//! Pages that many wallets of a fold share.
+//! Pages that many wallets of a checkpoint share.
 
 use super::*;
 use crate::books::pages::groups;
 
-/// One page holds what these tests fold at once, and nothing stays in a wallet's own record.
+/// One page holds what these tests apply at once, and nothing stays in a wallet's own record.
 fn shared() -> Tuning {
     Tuning {
         tail_bytes: 0,
@@ -12,8 +12,8 @@ fn shared() -> Tuning {
     }
 }
 
-fn pages(folded: &FoldedState) -> Vec<Vec<WalletKey>> {
-    let pages = folded.store().pages.iter().values();
+fn pages(applied: &AppliedState) -> Vec<Vec<WalletKey>> {
+    let pages = applied.store().pages.iter().values();
     let wallets = pages.map(|page| {
         let page = page.unwrap();
         let groups = groups(&page).unwrap();
@@ -23,13 +23,13 @@ fn pages(folded: &FoldedState) -> Vec<Vec<WalletKey>> {
 }
 
 #[test]
-fn a_fold_of_many_wallets_writes_few_pages() {
+fn a_checkpoint_of_many_wallets_writes_few_pages() {
     let mut world = World::new(30);
     for number in 0..40 {
         world.deductions(wallet_key(number), 2);
     }
     let shelf = Shelf::open(&database(), shared());
-    fold_all(&shelf, world.part(..), usize::MAX);
+    checkpoint_all(&shelf, world.part(..), usize::MAX);
     let found = pages(&shelf);
     assert_eq!(found.len(), 1);
     assert!(found[0].is_sorted(), "in the order of their keys");
@@ -40,7 +40,7 @@ fn a_fold_of_many_wallets_writes_few_pages() {
     for number in 0..40 {
         world.deductions(wallet_key(number), 2);
     }
-    fold_all(&shelf, world.part(done..), usize::MAX);
+    checkpoint_all(&shelf, world.part(done..), usize::MAX);
     assert_eq!(shelf.store().pages.len(), 2);
     assert_eq!(shelf.store().pages.first().unwrap(), first);
     world.check(&shelf);
@@ -62,7 +62,7 @@ fn a_wallet_goes_on_in_the_next_page() {
         ..shared()
     };
     let shelf = Shelf::open(&database(), tuning);
-    fold_all(&shelf, world.part(..), usize::MAX);
+    checkpoint_all(&shelf, world.part(..), usize::MAX);
     let found = pages(&shelf);
     let long = |page: &&Vec<WalletKey>| page.contains(&fifth);
     assert!(found.iter().filter(long).count() > 3);
@@ -70,23 +70,22 @@ fn a_wallet_goes_on_in_the_next_page() {
     world.check(&shelf);
 }
 
-/// More wallets than are written together.
 #[test]
-fn a_fold_of_very_many_wallets_is_written_bit_by_bit() {
+fn a_checkpoint_of_very_many_wallets_is_written_bit_by_bit() {
     let mut world = World::new(32);
     for number in 0..1_500 {
         world.step(wallet_key(number));
         world.step(wallet_key(number));
     }
     let shelf = Shelf::open(&database(), Tuning::default());
-    fold_all(&shelf, world.part(..), usize::MAX);
+    checkpoint_all(&shelf, world.part(..), usize::MAX);
     world.check(&shelf);
     let shelf = Shelf::open(&database(), shared());
-    fold_all(&shelf, world.part(..), usize::MAX);
+    checkpoint_all(&shelf, world.part(..), usize::MAX);
     world.check(&shelf);
 }
 
-/// Some wallets lead to the page of a fold that was interrupted, the others come to another one.
+/// Some wallets lead to the page of a checkpoint that was interrupted, the others come to another one.
 #[test]
 fn a_page_that_only_some_of_its_wallets_lead_to_stays_for_them() {
     let mut world = World::new(33);
@@ -102,19 +101,19 @@ fn a_page_that_only_some_of_its_wallets_lead_to_stays_for_them() {
     for writes in 0.. {
         let db = database();
         let shelf = Shelf::open(&db, shared());
-        fold_all(&shelf, world.part(..before), usize::MAX);
-        fuse(&shelf, writes);
-        let done = fold(&shelf, world.part(before..)).and_then(|report| shelf.forget(report));
+        checkpoint_all(&shelf, world.part(..before), usize::MAX);
+        fail_after_writes(&shelf, writes);
+        let done = checkpoint(&shelf, world.part(before..)).and_then(|report| shelf.forget(report));
         drop(shelf);
-        // Opened twice before it is folded again: the second time finds nothing else to do.
+        // Opened twice before it is applied again: the second time finds nothing else to do.
         drop(Shelf::open(&db, shared()));
         let shelf = Shelf::open(&db, shared());
-        let rest = unfolded(world.part(before..));
+        let rest = pending(world.part(before..));
         assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
         let new = |key: &&WalletKey| record(&shelf, key).head.version > 4;
         let reached = keys.iter().filter(new).count();
         assert_eq!(shelf.store().pages.len(), if reached > 0 { 2 } else { 1 });
-        fold_all(&shelf, world.part(before..), 7);
+        checkpoint_all(&shelf, world.part(before..), 7);
         world.check(&shelf);
         if (1..keys.len()).contains(&reached) {
             partly += 1;
@@ -125,7 +124,7 @@ fn a_page_that_only_some_of_its_wallets_lead_to_stays_for_them() {
             for key in &keys {
                 more.deductions(*key, 1);
             }
-            fold_all(&shelf, more.part(world.log.len()..), usize::MAX);
+            checkpoint_all(&shelf, more.part(world.log.len()..), usize::MAX);
             more.check(&shelf);
             drop(shelf);
             more.check(&Shelf::open(&db, shared()));

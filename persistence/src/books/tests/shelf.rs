@@ -1,4 +1,4 @@
-//! Folded state that is read as books are: unfolded entries are laid over it.
+//! Folded state that is read as books are: pending entries are laid over it.
 
 use std::sync::{Arc, Weak};
 
@@ -11,33 +11,33 @@ use domain::{
 };
 
 use crate::{
-    books::FoldedState,
+    books::AppliedState,
     contract::{Awake, Books, EventNumber, History, LoadedWallet, OnEvents, StoredNote},
     error::{Error, Ticket},
     format::{
-        append::{Append, FreshChanges, LogEvent},
+        append::{Append, LogEvent, PendingChanges},
         decode_project_event,
     },
-    lookups::{EntryBatch, LookUp, LookUpRange, Value, fresh::Overlay},
+    lookups::{EntryBatch, LookUp, LookUpRange, Value, overlay::Overlay},
     tuning::Tuning,
     usage::{
         Interval, Usage,
-        fresh::{FoldEnd, FreshSales},
+        pending::{CheckpointEnd, PendingSales},
     },
 };
 
 pub(super) struct Shelf {
-    pub(super) folded: FoldedState,
-    fresh: Overlay,
-    sales: FreshSales,
+    pub(super) applied: AppliedState,
+    overlay: Overlay,
+    sales: PendingSales,
 }
 
 impl Shelf {
     pub(super) fn open(db: &sled::Db, tuning: Tuning) -> Self {
         Self {
-            folded: FoldedState::open_with(db, tuning).unwrap(),
-            fresh: Overlay::default(),
-            sales: FreshSales::default(),
+            applied: AppliedState::open_with(db, tuning).unwrap(),
+            overlay: Overlay::default(),
+            sales: PendingSales::default(),
         }
     }
 
@@ -45,68 +45,67 @@ impl Shelf {
     pub(super) fn append(&self, events: &[LogEvent], ticket: u64) {
         let mut append = Append::default();
         events.iter().for_each(|event| append.push(event).unwrap());
-        let FreshChanges { listed, sold } = append.take_fresh();
-        self.fresh.add(&listed);
+        let PendingChanges { listed, sold } = append.take_pending();
+        self.overlay.add(&listed);
         self.sales.add(&sold).set(ticket);
-        self.fresh.appended(listed, ticket);
+        self.overlay.appended(listed, ticket);
     }
 
-    /// As the checkpointer does before it folds up to here.
-    pub(super) fn begin_fold(&self, lsn: u64, ticket: u64) {
-        self.sales.begin_fold(FoldEnd { lsn, ticket });
+    /// As the checkpointer does before it applies up to here.
+    pub(super) fn begin_checkpoint(&self, lsn: u64, ticket: u64) {
+        self.sales.begin_checkpoint(CheckpointEnd { lsn, ticket });
     }
 
-    /// The unfolded value under a key.
-    pub(super) fn fresh(&self, look_up: LookUp, key: &[u8]) -> Option<Option<Value>> {
-        self.fresh.find(look_up, key)
+    pub(super) fn pending(&self, look_up: LookUp, key: &[u8]) -> Option<Option<Value>> {
+        self.overlay.find(look_up, key)
     }
 
-    /// As the checkpointer does once everything up to here is folded.
-    pub(super) fn made_folded(&self, ticket: u64) {
-        self.fresh.folded(ticket);
-        self.sales.folded(ticket);
+    /// As the checkpointer does once everything up to here is applied.
+    pub(super) fn made_applied(&self, ticket: u64) {
+        self.overlay.applied(ticket);
+        self.sales.applied(ticket);
     }
 }
 
 impl std::ops::Deref for Shelf {
-    type Target = FoldedState;
+    type Target = AppliedState;
 
-    fn deref(&self) -> &FoldedState {
-        &self.folded
+    fn deref(&self) -> &AppliedState {
+        &self.applied
     }
 }
 
 impl Books for Shelf {
-    fn folded(&self) -> Ticket {
+    fn applied(&self) -> Ticket {
         Ticket(0)
     }
 
-    fn fold_soon(&self) {}
+    fn checkpoint_soon(&self) {}
 
-    fn settle(&self) -> Result<(), Error> {
+    fn flush(&self) -> Result<(), Error> {
         Ok(())
     }
 
     fn follow(&self, _: Weak<dyn Awake>) {}
 
     fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
-        self.folded.load(key)
+        self.applied.load(key)
     }
 
     fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Result<Vec<Wallet>, Error> {
-        self.folded.wallets_after(after, limit)
+        self.applied.wallets_after(after, limit)
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
-        self.folded.new_history(key)
+        self.applied.new_history(key)
     }
 
     fn documents(&self) -> Result<Vec<Document>, Error> {
-        self.folded.documents()
+        self.applied.documents()
     }
 
     fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
-        self.folded.notes(prefix)
+        self.applied.notes(prefix)
     }
 
     fn usage(
@@ -115,7 +114,7 @@ impl Books for Shelf {
         interval: Interval,
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error> {
-        let stored = || self.folded.usage(product, interval, within);
+        let stored = || self.applied.usage(product, interval, within);
         self.sales.merged((product, interval), within, stored)
     }
 
@@ -124,7 +123,7 @@ impl Books for Shelf {
         product: ProductId,
         interval: Interval,
     ) -> Result<Option<Timestamp>, Error> {
-        self.folded.usage_kept_after(product, interval)
+        self.applied.usage_kept_after(product, interval)
     }
 
     fn project_events(
@@ -133,7 +132,7 @@ impl Books for Shelf {
         after: EventNumber,
         limit: usize,
     ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
-        let stored = self.folded.project_events(project, after, limit)?;
+        let stored = self.applied.project_events(project, after, limit)?;
         let stored = stored.into_iter();
         stored
             .map(|(number, bytes)| Ok((number, decode_project_event(project, &bytes)?)))
@@ -146,21 +145,21 @@ impl Books for Shelf {
 
     fn on_project_events(&self, _: OnEvents) {}
 
-    fn stretch(
+    fn range(
         &self,
         look_up: LookUp,
-        stretch: &LookUpRange,
+        range: &LookUpRange,
         limit: usize,
     ) -> Result<EntryBatch, Error> {
-        self.fresh.merged(look_up, stretch, limit, |each| {
-            self.folded.stretch(look_up, stretch, each)
+        self.overlay.merged(look_up, range, limit, |each| {
+            self.applied.range(look_up, range, each)
         })
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
-        match self.fresh.find(look_up, key) {
-            Some(fresh) => Ok(fresh),
-            None => self.folded.find(look_up, key),
+        match self.overlay.find(look_up, key) {
+            Some(value) => Ok(value),
+            None => self.applied.find(look_up, key),
         }
     }
 }

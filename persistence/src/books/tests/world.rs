@@ -24,9 +24,9 @@ use self::shop::Shop;
 use super::shelf::Shelf;
 use crate::{
     books::{
-        FoldedState,
+        AppliedState,
         events::Events,
-        verify::{listed::UnfoldedEntries, report::VerifyReport},
+        verify::{listed::PendingEntries, report::VerifyReport},
     },
     contract::{Books, WalletOrder, WalletPlace},
     format::append::{Append, LogEvent},
@@ -94,7 +94,6 @@ pub(super) fn wallet_key(number: u64) -> WalletKey {
     WalletKey((u128::from(rng.next()) << 64 | u128::from(rng.next())).to_be_bytes())
 }
 
-/// Wallets and their records.
 pub(super) type Wallets = BTreeMap<WalletKey, (Wallet, Vec<Record>)>;
 
 /// Wallets, their records and the log that made them.
@@ -108,10 +107,8 @@ pub(super) struct World {
     shop: Option<Shop>,
 }
 
-/// A contiguous part of a log.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
-    /// How many events are before it.
     before: u64,
     events: &'a [LogEvent],
 }
@@ -478,7 +475,6 @@ impl World {
         self.push(key, hold);
     }
 
-    /// A large grant under this key.
     pub(super) fn grant(&mut self, key: WalletKey, text: &str) {
         let grant = Change::Granted {
             product: ProductId(1),
@@ -563,7 +559,7 @@ impl World {
         }
     }
 
-    /// Checks that every query of the folded state answers as this world would.
+    /// Checks that every query of the applied state answers as this world would.
     pub(super) fn check(&self, shelf: &Shelf) {
         let books: &dyn Books = shelf;
         for (key, (wallet, records)) in &self.wallets {
@@ -628,7 +624,7 @@ impl World {
         self.check_usage(books);
         let documents: Vec<Document> = self.documents.values().cloned().collect();
         assert_eq!(books.documents().unwrap(), documents);
-        let report = verified(shelf, &UnfoldedEntries::new());
+        let report = verified(shelf, &PendingEntries::new());
         assert_eq!(report.problems, [""; 0]);
         assert_eq!(report.wallets, self.wallets.len() as u64);
         let records = self
@@ -654,10 +650,9 @@ fn apply(wallets: &mut Wallets, key: WalletKey, event: &Event) -> (u64, Option<R
     (version, record)
 }
 
-/// The report of verifying everything.
-pub(super) fn verified(folded: &FoldedState, unfolded: &UnfoldedEntries) -> VerifyReport {
+pub(super) fn verified(applied: &AppliedState, pending: &PendingEntries) -> VerifyReport {
     let mut report = VerifyReport::default();
-    crate::books::verify::stored::verify(folded.store(), unfolded, &mut report).unwrap();
+    crate::books::verify::stored::verify(applied.store(), pending, &mut report).unwrap();
     report
 }
 
@@ -668,7 +663,7 @@ pub(super) fn check_history(
     version: u64,
     records: &[Record],
 ) {
-    assert_eq!(history.folded(), version);
+    assert_eq!(history.applied(), version);
     // Of several under one key the last one counts.
     let keyed = records.iter().filter_map(|record| {
         let lookup = record.lookup()?;
@@ -695,12 +690,11 @@ pub(super) fn check_history(
     }
 }
 
-/// Makes the write after so many others fail.
-pub(super) fn fuse(folded: &FoldedState, writes: i64) {
-    folded
+pub(super) fn fail_after_writes(applied: &AppliedState, writes: i64) {
+    applied
         .store()
         .writes
-        .fuse
+        .fail_after
         .0
         .store(writes, Ordering::Relaxed);
 }

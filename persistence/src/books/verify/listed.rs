@@ -1,6 +1,5 @@
-//! Checks that look-ups have what wallets' events put into them, and nothing else. Wallets with
-//! unfolded events are skipped: an interrupted fold may have reached their records and not the
-//! look-ups, and will be done again.
+//! Checks that look-ups have what wallets' events put into them, and nothing else. Wallets with pending events are
+//! skipped: an interrupted checkpoint may have reached their records and not the look-ups, and will be done again.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +12,9 @@ use crate::{
     lookups::{self, Key, LookUp, LookUpRange, Value},
 };
 
-/// Wallets' entries in frames that are not, or not completely, folded; in log order.
-pub(crate) type UnfoldedEntries = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
+/// Wallets' entries in frames that are not, or not completely, applied; in log order.
+pub(crate) type PendingEntries = BTreeMap<WalletKey, Vec<Box<[u8]>>>;
 
-/// One wallet's entries in all look-ups.
 pub(super) type LookUpEntries = BTreeMap<(LookUp, Key), Value>;
 
 /// What all wallets should have in each look-up.
@@ -53,25 +51,23 @@ pub(super) fn follow(wallet: &WalletKey, entry: &DecodedEntry, listed: &mut Look
 }
 
 impl Listing {
-    /// Adds a wallet's entries.
     pub(super) fn add(&mut self, listed: LookUpEntries) {
         for ((look_up, key), value) in listed {
             self.0.entry(look_up).or_default().add(&key, &value);
         }
     }
 
-    /// Compares this with what is stored.
     pub(super) fn compare(
         &self,
         store: &Store,
-        unfolded: &UnfoldedEntries,
+        pending: &PendingEntries,
         problems: &mut Vec<String>,
     ) -> Result<(), Error> {
         for look_up in LookUp::ALL {
             let mut stored = Sum::default();
             let first = LookUpRange::From(vec![0; look_up.declared().key].into());
-            store.look_up(look_up).stretch(&first, &mut |key, value| {
-                if !unfolded.contains_key(&lookups::wallet_in(look_up, key, value)) {
+            store.look_up(look_up).range(&first, &mut |key, value| {
+                if !pending.contains_key(&lookups::wallet_in(look_up, key, value)) {
                     stored.add(key, value);
                 }
                 true

@@ -1,5 +1,5 @@
 //! Re-reads everything that is stored, with the server stopped: the chain of frames, every record, and whether the
-//! unfolded events fit the state they will be folded into. Documents and notes are returned, for the layers above to
+//! pending events fit the state they will be applied into. Documents and notes are returned, for the layers above to
 //! check. It repairs nothing.
 
 mod index;
@@ -7,14 +7,14 @@ pub(crate) mod listed;
 pub(crate) mod report;
 pub(super) mod stored;
 
-pub use report::{FoldedUpTo, VerifyReport};
+pub use report::{AppliedUpTo, VerifyReport};
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use domain::catalog::Document;
 
-use self::listed::UnfoldedEntries;
-use super::FoldedState;
+use self::listed::PendingEntries;
+use super::AppliedState;
 use crate::{
     contract::StoredNote,
     error::Error,
@@ -39,7 +39,7 @@ use crate::{
 /// Memory for sled's page cache while everything is read once.
 const CACHE_BYTES: u64 = 64 << 20;
 
-/// Reads everything in a data directory, and reports damage as [`VerifyReport::problems`]. Where the log lies in a database
+/// Reads everything in a data directory, and reports damage as [`VerifyReport::problems`]. Where the log is in a database
 /// it is not read: [`VerifyReport::log_elsewhere`].
 ///
 /// # Errors
@@ -74,13 +74,13 @@ fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
     caught(|| {
         let frames = SledFrames::open(&sled, &log_file, &Options::new(directory.root()))?;
         // No wallet is awake: there is nothing to have filters for.
-        let folded = FoldedState::open(&sled, 0)?;
+        let applied = AppliedState::open(&sled, 0)?;
         let mut tail = Tail::default();
         let up_to = recovery::read_meta(&sled);
         if directory.is_member() {
-            report.log_elsewhere = Some(FoldedUpTo {
+            report.log_elsewhere = Some(AppliedUpTo {
                 lsn: up_to?.lsn,
-                may_be_interrupted: folded.number() > folded.last_number()?,
+                may_be_interrupted: applied.number() > applied.last_number()?,
             });
         } else {
             match up_to.and_then(|up_to| recovery::scan(&frames, up_to, watermark.place())) {
@@ -91,17 +91,17 @@ fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
                 Err(error) => report.problem(&error),
             }
         }
-        stored::verify(folded.store(), &tail.wallets, report)?;
+        stored::verify(applied.store(), &tail.wallets, report)?;
         report.documents = report.documents.take().map(|it| tail.documents_over(it));
         report.notes = report.notes.take().map(|it| tail.notes_over(it));
         Ok(())
     })
 }
 
-/// The content of the unfolded frames.
+/// The content of the pending frames.
 #[derive(Default)]
 struct Tail {
-    wallets: UnfoldedEntries,
+    wallets: PendingEntries,
     documents: BTreeMap<(u8, u128), Document>,
     notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
 }
@@ -109,18 +109,18 @@ struct Tail {
 fn count(scan: &Scan, report: &mut VerifyReport) {
     report.frames = u64::try_from(scan.frames.len()).unwrap_or(u64::MAX);
     for frame in &scan.frames {
-        report.unfolded_events = report.unfolded_events.saturating_add(frame.events);
+        report.pending_events = report.pending_events.saturating_add(frame.events);
     }
 }
 
 impl Tail {
     fn read(scan: &Scan, frames: &dyn Frames) -> Result<Self, Error> {
-        if let Some((lsn, why)) = &scan.torn {
-            tracing::warn!(log.lsn = lsn, error = %why, "The next start removes a torn last frame");
+        if let Some((lsn, why)) = &scan.incomplete {
+            tracing::warn!(log.lsn = lsn, error = %why, "The next start removes an incomplete last frame");
         }
         let mut tail = Self::default();
-        for unfolded in &scan.frames {
-            let Some(bytes) = frames.read(unfolded.place.lsn)? else {
+        for pending in &scan.frames {
+            let Some(bytes) = frames.read(pending.place.lsn)? else {
                 continue;
             };
             frame::decode(&bytes)?.each_append(|append, _| {
@@ -156,17 +156,15 @@ impl Tail {
         Ok(())
     }
 
-    /// All documents in their latest form.
-    fn documents_over(&mut self, folded: Vec<Document>) -> Vec<Document> {
-        let folded = folded.into_iter();
-        let mut all: BTreeMap<_, _> = folded.map(|it| (it.address(), it)).collect();
+    fn documents_over(&mut self, applied: Vec<Document>) -> Vec<Document> {
+        let applied = applied.into_iter();
+        let mut all: BTreeMap<_, _> = applied.map(|it| (it.address(), it)).collect();
         all.append(&mut self.documents);
         all.into_values().collect()
     }
 
-    /// All notes in their latest form.
-    fn notes_over(&mut self, folded: Vec<StoredNote>) -> Vec<StoredNote> {
-        let mut all: BTreeMap<_, _> = folded.into_iter().collect();
+    fn notes_over(&mut self, applied: Vec<StoredNote>) -> Vec<StoredNote> {
+        let mut all: BTreeMap<_, _> = applied.into_iter().collect();
         for (key, body) in std::mem::take(&mut self.notes) {
             match body {
                 Some(body) => drop(all.insert(key, body)),

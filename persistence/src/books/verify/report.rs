@@ -9,25 +9,25 @@ use crate::{contract::StoredNote, error::Error};
 pub struct VerifyReport {
     /// Number of stored wallets.
     pub wallets: u64,
-    /// Where the log lies in a database, which is not read: how far the books have it.
-    pub log_elsewhere: Option<FoldedUpTo>,
+    /// Where the log is in a database, which is not read: how far the books have it.
+    pub log_elsewhere: Option<AppliedUpTo>,
     /// Folded ledger records.
     pub records: u64,
-    /// Frames of the log that are not folded.
+    /// Frames of the log that are not applied.
     pub frames: u64,
     /// Events in these frames.
-    pub unfolded_events: u64,
+    pub pending_events: u64,
     /// Look-up keys in the index.
     pub index_keys: u64,
-    /// Orders of wallets with nothing unfolded.
+    /// Orders of wallets with nothing pending.
     pub orders: u64,
-    /// The catalog, folded or not; `None`: it cannot be read. Its rules are not checked here.
+    /// The catalog, applied or not; `None`: it cannot be read. Its rules are not checked here.
     pub documents: Option<Vec<Document>>,
-    /// Notes, folded or not; `None`: they cannot be read. Their contents are not checked here.
+    /// Notes, applied or not; `None`: they cannot be read. Their contents are not checked here.
     pub notes: Option<Vec<StoredNote>>,
     /// Bytes that the data directory takes on the disk.
     pub disk_bytes: u64,
-    /// Number of folded project events.
+    /// Number of applied project events.
     pub project_events: u64,
     /// Keys and values of ledgers and wallets, without the index of old keys.
     pub ledger_bytes: u64,
@@ -41,10 +41,10 @@ pub struct VerifyReport {
 
 /// How far books have a log that is not read with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FoldedUpTo {
+pub struct AppliedUpTo {
     /// The last frame in them.
     pub lsn: u64,
-    /// A fold of the frames behind it may have been interrupted: then usage and look-ups cannot be compared with the
+    /// A checkpoint of the frames behind it may have been interrupted: then usage and look-ups cannot be compared with the
     /// ledgers, which the next start evens out.
     pub may_be_interrupted: bool,
 }

@@ -1,7 +1,6 @@
-//! Re-reads the whole folded state. Every wallet is replayed from its first entry: each record, each snapshot, each
-//! key of the index and each entry of the look-ups must agree with the events, and nothing else may be there.
-//! Streams: memory does not grow with wallets or their histories. A damaged wallet is reported, and the next one
-//! read.
+//! Re-reads all applied state. Every wallet is replayed from its first entry: each record, each snapshot, each key of
+//! the index and each entry of the look-ups must agree with the events, and nothing else may be there. Streams: memory
+//! does not grow with wallets or their histories. A damaged wallet is reported, and the next one read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +12,7 @@ use domain::{
 
 use super::{
     index::{self, IndexCounts, ReferencedCounts},
-    listed::{self, UnfoldedEntries},
+    listed::{self, PendingEntries},
     report::VerifyReport,
 };
 use crate::{
@@ -34,7 +33,7 @@ use crate::{
 
 pub(in crate::books) fn verify(
     store: &Store,
-    unfolded: &UnfoldedEntries,
+    pending: &PendingEntries,
     report: &mut VerifyReport,
 ) -> Result<(), Error> {
     let mut referenced = ReferencedCounts::default();
@@ -48,7 +47,7 @@ pub(in crate::books) fn verify(
             continue;
         };
         report.wallets = report.wallets.saturating_add(1);
-        let more = unfolded.get(&key);
+        let more = pending.get(&key);
         if more.is_some() {
             seen.insert(key, ());
         }
@@ -59,7 +58,7 @@ pub(in crate::books) fn verify(
             report.problems.push(error.to_string());
         }
     }
-    for (key, more) in unfolded {
+    for (key, more) in pending {
         if !seen.contains_key(key) {
             let nothing = WalletRecord::default();
             let checked = wallet(store, key, &nothing, Some(more), &mut referenced, report);
@@ -92,13 +91,13 @@ pub(in crate::books) fn verify(
         if elsewhere.is_some_and(|log| log.may_be_interrupted) {
             return Ok(());
         }
-        // After an interrupted fold some may be counted already, and will not be counted again.
-        if unfolded.is_empty() {
+        // After an interrupted checkpoint some may be counted already, and will not be counted again.
+        if pending.is_empty() {
             used(store, &referenced, &mut report.problems)?;
         }
         if let Err(error) = referenced
             .listing
-            .compare(store, unfolded, &mut report.problems)
+            .compare(store, pending, &mut report.problems)
         {
             report.problems.push(error.to_string());
         }
@@ -106,7 +105,6 @@ pub(in crate::books) fn verify(
     Ok(())
 }
 
-/// Bytes of all keys and values.
 fn bytes(tree: &sled::Tree) -> Result<u64, Error> {
     let mut total = 0_u64;
     for record in tree {
@@ -117,11 +115,9 @@ fn bytes(tree: &sled::Tree) -> Result<u64, Error> {
     Ok(total)
 }
 
-/// The replay of one wallet, from nothing to what is stored.
 struct Replay<'a> {
     key: &'a WalletKey,
     stored: &'a WalletRecord,
-    /// The stored snapshot, until the replay has reached its version.
     snapshot: Option<Wallet>,
     wallet: Option<Wallet>,
     records: u64,
@@ -187,7 +183,7 @@ fn wallet(
     }
     let blocks = directory::blocks(store, key, &stored.head).count();
     referenced.blocks = referenced.blocks.saturating_add(blocks);
-    // After an interrupted fold its entries may be in look-ups or not, and will be put there again.
+    // After an interrupted checkpoint its entries may be in look-ups or not, and will be put there again.
     if let Some(listed) = listed {
         referenced.listing.add(listed);
         report.orders = report.orders.saturating_add(orders);
@@ -198,7 +194,7 @@ fn wallet(
             replay.step(&entry)?;
         }
     }
-    // One that was taken while its wallet was ahead of the fold is reached in the log, which may lie elsewhere.
+    // One that was taken while its wallet was ahead of the checkpoint is reached in the log, which may be elsewhere.
     if replay.snapshot.is_some() && report.log_elsewhere.is_none() {
         return Err(damaged(format!(
             "{key:?}: its snapshot is of a version that its entries do not reach"
@@ -309,7 +305,7 @@ fn orphans(
             ));
         }
     }
-    if store.folds.len() > 1 {
+    if store.checkpoints.len() > 1 {
         report
             .problems
             .push("replaced runs were not removed".into());
@@ -328,8 +324,8 @@ fn named_pages(store: &Store) -> Result<usize, Error> {
     Ok(named_pages)
 }
 
-/// Counts the directory blocks that an interrupted fold wrote for spills that its wallets still
-/// have inline: harmless, and replaced by the fold that moves them there.
+/// Counts the directory blocks that an interrupted checkpoint wrote for spills that its wallets still
+/// have inline: harmless, and replaced by the checkpoint that moves them there.
 fn unused_blocks(store: &Store) -> Result<usize, Error> {
     let mut unused = 0_usize;
     let mut previous: Option<(WalletKey, u64)> = None;

@@ -40,12 +40,10 @@ const LATER: Timestamp = Timestamp(1_760_003_600_123);
 pub(super) struct Life {
     pub(super) key: WalletKey,
     pub(super) wallet: Wallet,
-    /// Each event with the record that it left.
     pub(super) events: Vec<(Event, Option<Record>)>,
 }
 
 impl Life {
-    /// A wallet that was just created.
     pub(super) fn born(key: WalletKey, owner: Owner) -> Self {
         Self::called(WalletId(5), key, owner)
     }
@@ -449,7 +447,7 @@ impl Life {
         self.tell(Change::SubscriptionGone {
             subscription: subscription("sub_2"),
         });
-        // It ended before its payment was heard of.
+        // It ended before its payment was reported.
         self.tell(Change::SubscriptionGone {
             subscription: subscription("sub_3"),
         });
@@ -706,10 +704,8 @@ pub(super) const fn number(change: &Change) -> u8 {
     }
 }
 
-/// How many changes there are.
 pub(super) const CHANGES: u8 = 35;
 
-/// A fact's number in a stored record.
 pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
     match fact {
         RecordContent::Entry(_) => 0,
@@ -728,5 +724,4 @@ pub(super) const fn fact_number(fact: &RecordContent) -> u8 {
     }
 }
 
-/// How many facts there are.
 pub(super) const FACTS: u8 = 13;

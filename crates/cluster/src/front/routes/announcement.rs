@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Announcement {
     /// The number of the cell.
     pub cell: i16,
-    /// Differs where the lists differ, whoever leads the cell.
+    /// Differs where the lists differ, under any leader.
     pub version: u64,
     /// The projects that are in it.
     pub projects: Vec<ProjectId>,

@@ -56,7 +56,7 @@ struct Inner {
 /// The refreshes, by numbers that begin with 1.
 #[derive(Default)]
 struct Refreshes {
-    /// Tells the refresher that somebody waits for the next one.
+    /// Tells the refresher that a request waits for the next one.
     wanted: Notify,
     /// The latest that has begun.
     begun: AtomicU64,

@@ -14,7 +14,7 @@ use crate::front::{
 };
 
 /// For a whole answer.
-const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Bytes of an answer.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
@@ -25,8 +25,8 @@ pub struct Neighbours(Routes);
 /// Why a cell's leader has not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreached {
-    /// There is no such cell, or nobody is known to lead it.
-    #[error("nobody is known to lead the cell")]
+    /// There is no such cell, or no leader of it is known.
+    #[error("no leader of the cell is known")]
     NoLeader,
     /// The process does not lead the cell any more, or not yet.
     #[error("the process does not lead the cell")]
@@ -83,7 +83,7 @@ impl Neighbours {
             let body = body.map_err(|_| Unreached::NoAnswer)?.to_bytes();
             Ok(Response::from_parts(head, body))
         };
-        match timeout(ANSWER_WITHIN, answer).await {
+        match timeout(ANSWER_TIMEOUT, answer).await {
             Ok(answered) => answered,
             Err(_) => Err(Unreached::NoAnswer),
         }

@@ -26,11 +26,11 @@ use super::{
 /// Where a leader answers with its [`Announcement`].
 const ANNOUNCEMENT: &str = "/cluster/routes";
 /// From one refresh to the next, where nothing is amiss.
-const EVERY: Duration = Duration::from_secs(1);
-/// From one to the next at least, whatever is asked for.
-const AT_LEAST: Duration = Duration::from_millis(100);
+const INTERVAL: Duration = Duration::from_secs(1);
+/// From one to the next at least, however much is asked for.
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 /// For the list of the cells.
-const LIST_WITHIN: Duration = Duration::from_secs(2);
+const LIST_TIMEOUT: Duration = Duration::from_secs(2);
 /// In whose name leaders are asked: nobody's.
 const NO_CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
@@ -43,7 +43,7 @@ enum Answer {
 
 impl Routes {
     /// Refreshes the routes for ever: to be spawned, once. `list` reads all cells in the database, with the addresses
-    /// of their leaders where there are any, the own cell among them; `None`: it cannot be read now. It is given up
+    /// of their leaders where there are any, the own cell among them; `None`: it cannot be read now. It times out
     /// after 2 s.
     pub async fn keep<L, F>(self, list: L)
     where
@@ -54,16 +54,16 @@ impl Routes {
             let begun = Instant::now();
             self.refresh(list()).await;
             let after = |pause| begun.checked_add(pause).unwrap_or(begun);
-            sleep_until(after(AT_LEAST)).await;
+            sleep_until(after(MIN_INTERVAL)).await;
             let wanted = self.0.refreshes.wanted.notified();
-            drop(timeout_at(after(EVERY), wanted).await);
+            drop(timeout_at(after(INTERVAL), wanted).await);
         }
     }
 
     async fn refresh(&self, list: impl Future<Output = Option<CellLeaders>>) {
         let refreshes = &self.0.refreshes;
         let number = refreshes.begun.fetch_add(1, Release).saturating_add(1);
-        if let Ok(Some(cells)) = timeout(LIST_WITHIN, list).await {
+        if let Ok(Some(cells)) = timeout(LIST_TIMEOUT, list).await {
             let table = self.0.table.load();
             let changed = table.with_cells(cells, |cell| self.0.forwarder.link(cell));
             if let Some(table) = changed {

@@ -8,7 +8,7 @@ use domain::id::ProjectId;
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RoutingKey {
-    /// A project, which lies in one cell.
+    /// A project, which is in one cell.
     Project(ProjectId),
     /// The project of an API key, of which this is the SHA-256.
     ApiKey([u8; 32]),

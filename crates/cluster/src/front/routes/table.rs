@@ -14,7 +14,7 @@ pub(super) struct CellRoute {
     pub(super) link: Arc<Link>,
     /// Who leads it.
     pub(super) leader: Option<Origin>,
-    /// What it announced last, through whoever led it then.
+    /// What it announced last, by any leader.
     pub(super) announced: Option<Arc<CellContents>>,
     /// The last refresh in which its leader answered; 0: none.
     pub(super) answered: u64,
@@ -62,7 +62,7 @@ impl RoutingTable {
         found.map(|cell| cell.link.cell)
     }
 
-    /// The cell that has announced something. Where several have, for a project moves, it is the one that was heard of
+    /// The cell that has announced something. Where several have, for a project moves, it is the one that announced
     /// last; of those the one that was made last.
     fn with(&self, leads: bool, has: impl Fn(&CellContents) -> bool) -> Option<&CellRoute> {
         let having = self.cells.iter().filter(|cell| {

@@ -1,4 +1,4 @@
-//! A request waits for a leader, is done once, and is answered in time whatever happens to the leader.
+//! A request waits for a leader, is done once, and is answered in time, also when the leader fails.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use scrip_http::connections::Responder as _;
 use tokio::{net::TcpListener, sync::Notify, time::Instant};
 
 use super::*;
-use crate::front::hold::HELD_AT_ONCE;
+use crate::front::hold::MAX_HELD;
 
 fn asking(address: SocketAddr, request: String) -> tokio::task::JoinHandle<String> {
     tokio::spawn(async move { ask(address, &request).await })
@@ -53,7 +53,7 @@ async fn only_so_many_requests_wait() {
     let request = || axum::http::Request::new(Bytes::new().into());
     let peer = |client: u8| SocketAddr::from(([127, 0, 0, client], 1));
     // Of all places strangers have half, and each of them leaves as many to others as it takes.
-    let one = HELD_AT_ONCE / 3 + 1;
+    let one = MAX_HELD / 3 + 1;
     let mut waiting = Vec::new();
     for _ in 0..one {
         waiting.push(tokio::spawn(Arc::clone(&front).answer(request(), peer(1))));

@@ -1,4 +1,4 @@
-//! Bodies go through piece by piece, and end with whoever reads them.
+//! Bodies go through piece by piece, and end when their reader does.
 
 use axum::http::header;
 use http_body_util::BodyExt as _;

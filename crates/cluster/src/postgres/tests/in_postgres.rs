@@ -127,7 +127,7 @@ impl SnapshotRows for InPostgres {
 
 const SNAPSHOT: NewSnapshot<'_> = NewSnapshot {
     name: "a",
-    folded: FramePosition {
+    applied: FramePosition {
         lsn: 0,
         hash: [0; 32],
     },

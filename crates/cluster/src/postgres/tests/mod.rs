@@ -1,4 +1,4 @@
-//! What every vault promises, and what one that several processes share does besides.
+//! What every repository promises, and what one that several processes share does besides.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -18,7 +18,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 use parking_lot::Mutex;
 use persistence::{
     Error,
-    backup::{DirectoryVault, Manifest, Vault, from_hex},
+    backup::{DirectoryRepository, Manifest, Repository, from_hex},
 };
 use serde_json::json;
 
@@ -26,16 +26,16 @@ use in_postgres::InPostgres;
 use memory_rows::MemoryRows;
 use shared_log::SharedLog;
 
-use crate::snapshots::{DatabaseVault, SnapshotRows};
+use crate::snapshots::{DatabaseRepository, SnapshotRows};
 
 const HOUR: i64 = 3_600_000_000;
 
 /// What a disk does to stored bytes.
 type Damage<'a> = &'a dyn Fn(&mut Vec<u8>);
 
-/// A vault, and what reaches behind it.
+/// A repository, and what reaches behind it.
 trait Behind {
-    fn vault(&self) -> &dyn Vault;
+    fn repository(&self) -> &dyn Repository;
     fn damage(&self, chunk: &str, change: Damage<'_>);
     fn damage_manifest(&self, name: &str);
     /// Lets enough time pass that a chunk which nobody names may go.
@@ -44,7 +44,7 @@ trait Behind {
 
 struct InDirectory {
     folder: tempfile::TempDir,
-    vault: DirectoryVault,
+    repository: DirectoryRepository,
 }
 
 impl InDirectory {
@@ -58,8 +58,8 @@ impl InDirectory {
 }
 
 impl Behind for InDirectory {
-    fn vault(&self) -> &dyn Vault {
-        &self.vault
+    fn repository(&self) -> &dyn Repository {
+        &self.repository
     }
 
     fn damage(&self, chunk: &str, change: Damage<'_>) {
@@ -101,19 +101,19 @@ impl TestRows for MemoryRows {
 
 struct InDatabase {
     rows: Arc<dyn TestRows>,
-    vault: DatabaseVault,
+    repository: DatabaseRepository,
 }
 
 impl InDatabase {
     fn over(rows: Arc<dyn TestRows>) -> Self {
-        let vault = DatabaseVault::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
-        Self { rows, vault }
+        let repository = DatabaseRepository::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
+        Self { rows, repository }
     }
 }
 
 impl Behind for InDatabase {
-    fn vault(&self) -> &dyn Vault {
-        &self.vault
+    fn repository(&self) -> &dyn Repository {
+        &self.repository
     }
 
     fn damage(&self, chunk: &str, change: Damage<'_>) {
@@ -132,8 +132,8 @@ impl Behind for InDatabase {
 
 fn each(test: impl Fn(&dyn Behind)) {
     let folder = tempfile::tempdir().unwrap();
-    let vault = DirectoryVault::open_or_make(folder.path(), "this").unwrap();
-    test(&InDirectory { folder, vault });
+    let repository = DirectoryRepository::open_or_make(folder.path(), "this").unwrap();
+    test(&InDirectory { folder, repository });
     each_database(|database| test(database));
 }
 
@@ -148,7 +148,7 @@ fn manifest(chunks: &[&str]) -> Manifest {
     manifest_at(0, chunks)
 }
 
-/// The same of books that may be folded up to a frame.
+/// The same of books that may be applied up to a frame.
 fn manifest_at(head: u64, chunks: &[&str]) -> Manifest {
     let frame = |lsn| json!({ "lsn": lsn, "sha256": "0".repeat(64) });
     let manifest = json!({
@@ -158,8 +158,8 @@ fn manifest_at(head: u64, chunks: &[&str]) -> Manifest {
     serde_json::from_value(manifest).unwrap()
 }
 
-fn put(vault: &dyn Vault, content: &[u8]) -> String {
-    vault.put(content).unwrap().name
+fn put(repository: &dyn Repository, content: &[u8]) -> String {
+    repository.put(content).unwrap().name
 }
 
 fn damaged(error: Error, name: &str) {
@@ -170,24 +170,24 @@ fn damaged(error: Error, name: &str) {
 #[test]
 fn a_chunk_is_read_back_and_written_once() {
     each(|behind| {
-        let vault = behind.vault();
-        let first = vault.put(b"one").unwrap();
+        let repository = behind.repository();
+        let first = repository.put(b"one").unwrap();
         assert!(first.written > 0);
-        let again = vault.put(b"one").unwrap();
+        let again = repository.put(b"one").unwrap();
         assert_eq!((&again.name, again.written), (&first.name, 0));
-        assert_eq!(vault.get(&first.name).unwrap(), b"one");
+        assert_eq!(repository.get(&first.name).unwrap(), b"one");
     });
 }
 
 #[test]
 fn a_chunk_that_is_missing_or_damaged_is_named_and_written_again() {
     each(|behind| {
-        let vault = behind.vault();
-        let name = put(vault, b"one");
-        let other = put(vault, b"another");
-        let others = vault.read_chunk(&other).unwrap().unwrap();
+        let repository = behind.repository();
+        let name = put(repository, b"one");
+        let other = put(repository, b"another");
+        let others = repository.read_chunk(&other).unwrap().unwrap();
         let missing = "ab".repeat(32);
-        damaged(vault.get(&missing).unwrap_err(), &missing);
+        damaged(repository.get(&missing).unwrap_err(), &missing);
         // Cut short, nonsense, and a sound chunk that is not this one.
         let changes: [Damage<'_>; 3] = [
             &|bytes| bytes.truncate(5),
@@ -196,9 +196,9 @@ fn a_chunk_that_is_missing_or_damaged_is_named_and_written_again() {
         ];
         for change in changes {
             behind.damage(&name, change);
-            damaged(vault.get(&name).unwrap_err(), &name);
-            assert!(vault.put(b"one").unwrap().written > 0);
-            assert_eq!(vault.get(&name).unwrap(), b"one");
+            damaged(repository.get(&name).unwrap_err(), &name);
+            assert!(repository.put(b"one").unwrap().written > 0);
+            assert_eq!(repository.get(&name).unwrap(), b"one");
         }
     });
 }
@@ -206,103 +206,106 @@ fn a_chunk_that_is_missing_or_damaged_is_named_and_written_again() {
 #[test]
 fn a_backup_exists_once_its_manifest_does_and_until_that_is_removed() {
     each(|behind| {
-        let vault = behind.vault();
-        let chunk = put(vault, b"one");
-        vault.sync().unwrap();
-        assert_eq!(vault.manifests().unwrap(), [""; 0]);
-        assert!(matches!(vault.manifest("b"), Err(Error::Unusable(_))));
+        let repository = behind.repository();
+        let chunk = put(repository, b"one");
+        repository.sync().unwrap();
+        assert_eq!(repository.manifests().unwrap(), [""; 0]);
+        assert!(matches!(repository.manifest("b"), Err(Error::Unusable(_))));
         let one = manifest(&[&chunk]);
-        vault.put_manifest("b", &one).unwrap();
-        vault.put_manifest("a", &one).unwrap();
-        assert_eq!(vault.manifests().unwrap(), ["a", "b"]);
-        assert_eq!(vault.manifest("b").unwrap(), one);
-        assert!(vault.put_manifest("b", &one).is_err(), "written over");
-        vault.remove("b").unwrap();
-        assert_eq!(vault.manifests().unwrap(), ["a"]);
+        repository.put_manifest("b", &one).unwrap();
+        repository.put_manifest("a", &one).unwrap();
+        assert_eq!(repository.manifests().unwrap(), ["a", "b"]);
+        assert_eq!(repository.manifest("b").unwrap(), one);
+        assert!(repository.put_manifest("b", &one).is_err(), "written over");
+        repository.remove("b").unwrap();
+        assert_eq!(repository.manifests().unwrap(), ["a"]);
         behind.damage_manifest("a");
-        damaged(vault.manifest("a").unwrap_err(), "a");
+        damaged(repository.manifest("a").unwrap_err(), "a");
     });
 }
 
 #[test]
 fn chunks_go_once_no_manifest_names_them() {
     each(|behind| {
-        let vault = behind.vault();
-        let [one, both, two] = [&b"one"[..], b"both", b"two"].map(|it| put(vault, it));
-        vault.put_manifest("a", &manifest(&[&one, &both])).unwrap();
-        vault.put_manifest("b", &manifest(&[&both, &two])).unwrap();
+        let repository = behind.repository();
+        let [one, both, two] = [&b"one"[..], b"both", b"two"].map(|it| put(repository, it));
+        repository
+            .put_manifest("a", &manifest(&[&one, &both]))
+            .unwrap();
+        repository
+            .put_manifest("b", &manifest(&[&both, &two]))
+            .unwrap();
         behind.wait();
-        assert_eq!(vault.sweep().unwrap(), 0);
-        vault.remove("a").unwrap();
-        assert_eq!(vault.sweep().unwrap(), 1);
-        damaged(vault.get(&one).unwrap_err(), &one);
-        assert_eq!(vault.get(&both).unwrap(), b"both");
+        assert_eq!(repository.sweep().unwrap(), 0);
+        repository.remove("a").unwrap();
+        assert_eq!(repository.sweep().unwrap(), 1);
+        damaged(repository.get(&one).unwrap_err(), &one);
+        assert_eq!(repository.get(&both).unwrap(), b"both");
         // A manifest that cannot be read may name any chunk.
-        let left = put(vault, b"left");
+        let left = put(repository, b"left");
         behind.damage_manifest("b");
         behind.wait();
-        assert_eq!(vault.sweep().unwrap(), 0);
-        assert_eq!(vault.get(&left).unwrap(), b"left");
+        assert_eq!(repository.sweep().unwrap(), 0);
+        assert_eq!(repository.get(&left).unwrap(), b"left");
     });
 }
 
 #[test]
 fn what_another_process_is_writing_or_uses_again_is_not_swept() {
-    each_database(|InDatabase { rows, vault }| {
-        let other = DatabaseVault::new(Arc::clone(rows) as Arc<dyn SnapshotRows>);
+    each_database(|InDatabase { rows, repository }| {
+        let other = DatabaseRepository::new(Arc::clone(rows) as Arc<dyn SnapshotRows>);
         let old = put(&other, b"old");
         other.put_manifest("a", &manifest(&[&old])).unwrap();
         rows.pass(24 * HOUR);
-        // One copies, and meanwhile the other removes the snapshot that had a chunk of it.
-        let chunks = [put(vault, b"old"), put(vault, b"new")];
+        // While one copies, the other removes the snapshot that had a chunk of it.
+        let chunks = [put(repository, b"old"), put(repository, b"new")];
         other.remove("a").unwrap();
         rows.pass(4 * HOUR);
         assert_eq!(other.sweep().unwrap(), 0);
         let new = manifest(&chunks.each_ref().map(String::as_str));
-        vault.put_manifest("b", &new).unwrap();
+        repository.put_manifest("b", &new).unwrap();
         rows.pass(24 * HOUR);
         assert_eq!(other.sweep().unwrap(), 0);
-        assert_eq!(vault.get(&chunks[0]).unwrap(), b"old");
+        assert_eq!(repository.get(&chunks[0]).unwrap(), b"old");
     });
 }
 
 #[test]
 fn a_snapshot_whose_chunks_were_swept_meanwhile_does_not_count() {
-    each_database(|InDatabase { rows, vault }| {
-        let chunk = put(vault, b"one");
+    each_database(|InDatabase { rows, repository }| {
+        let chunk = put(repository, b"one");
         // The process stood still for a night.
         rows.pass(9 * HOUR);
-        assert_eq!(vault.sweep().unwrap(), 1);
-        let refused = vault.put_manifest("a", &manifest(&[&chunk])).unwrap_err();
-        assert!(
-            refused.to_string().contains("removed meanwhile"),
-            "{refused}"
-        );
-        assert_eq!(vault.manifests().unwrap(), [""; 0]);
+        assert_eq!(repository.sweep().unwrap(), 1);
+        let refused = repository
+            .put_manifest("a", &manifest(&[&chunk]))
+            .unwrap_err();
+        assert!(refused.to_string().contains("were removed"), "{refused}");
+        assert_eq!(repository.manifests().unwrap(), [""; 0]);
     });
 }
 
 /// Between what a sweep reads and what it removes.
 #[test]
 fn a_snapshot_that_is_added_during_a_sweep_stays_whole() {
-    each_database(|InDatabase { rows, vault }| {
-        let chunk = put(vault, b"one");
+    each_database(|InDatabase { rows, repository }| {
+        let chunk = put(repository, b"one");
         rows.pass(9 * HOUR);
         let moment = rows.now().unwrap() - 6 * HOUR;
         let unused = rows.chunks_unused_since(moment).unwrap();
         assert_eq!(unused.len(), 1);
-        vault.put_manifest("a", &manifest(&[&chunk])).unwrap();
+        repository.put_manifest("a", &manifest(&[&chunk])).unwrap();
         assert_eq!(rows.remove_chunks(&unused, moment).unwrap(), 0);
-        assert_eq!(vault.get(&chunk).unwrap(), b"one");
+        assert_eq!(repository.get(&chunk).unwrap(), b"one");
     });
 }
 
 #[test]
 fn a_snapshot_that_the_log_does_not_lead_on_from_does_not_count() {
-    each_database(|InDatabase { rows, vault }| {
+    each_database(|InDatabase { rows, repository }| {
         let refused = |manifest: &Manifest| {
-            let refused = vault.put_manifest("a", manifest).unwrap_err();
-            assert_eq!(vault.manifests().unwrap(), [""; 0]);
+            let refused = repository.put_manifest("a", manifest).unwrap_err();
+            assert_eq!(repository.manifests().unwrap(), [""; 0]);
             refused.to_string()
         };
         assert!(refused(&manifest_at(9, &[])).contains("does not have the frames"));

@@ -1,14 +1,14 @@
-//! Processes that add and remove snapshots of one cell at the same time: whatever comes between two statements of one of
-//! them, a snapshot that counts is whole.
+//! Processes that add and remove snapshots of one cell at the same time: with anything between two statements of one of
+//! them, a snapshot that counts is complete.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use parking_lot::Mutex;
-use persistence::{Error, backup::Vault, frames::FramePosition};
+use persistence::{Error, backup::Repository, frames::FramePosition};
 use proptest::prelude::*;
 
 use super::{TestRows, in_postgres::InPostgres, manifest, memory_rows::MemoryRows};
-use crate::snapshots::{ChunkName, DatabaseVault, NewSnapshot, SnapshotAdded, SnapshotRows};
+use crate::snapshots::{ChunkName, DatabaseRepository, NewSnapshot, SnapshotAdded, SnapshotRows};
 
 const MINUTE: i64 = 60_000_000;
 
@@ -42,10 +42,10 @@ struct Interrupted {
 impl Interrupted {
     fn rows(&self) -> &dyn TestRows {
         let next = self.others.lock().pop_front();
-        let vault = DatabaseVault::new(Arc::clone(&self.rows) as Arc<dyn SnapshotRows>);
+        let repository = DatabaseRepository::new(Arc::clone(&self.rows) as Arc<dyn SnapshotRows>);
         next.iter()
             .flatten()
-            .for_each(|act| run(&vault, &*self.rows, act, "b"));
+            .for_each(|act| run(&repository, &*self.rows, act, "b"));
         &*self.rows
     }
 }
@@ -93,24 +93,24 @@ impl SnapshotRows for Interrupted {
 }
 
 /// Some of it may be refused, or find nothing.
-fn run(vault: &dyn Vault, rows: &dyn TestRows, act: &Act, who: &str) {
+fn run(repository: &dyn Repository, rows: &dyn TestRows, act: &Act, who: &str) {
     match act {
         Act::Snapshot(contents) => {
-            let put = contents.iter().map(|content| vault.put(&[*content]));
+            let put = contents.iter().map(|content| repository.put(&[*content]));
             let Ok(put) = put.collect::<Result<Vec<_>, _>>() else {
                 return;
             };
             let names: Vec<_> = put.iter().map(|put| put.name.as_str()).collect();
-            let name = format!("{who}-{:06}", vault.manifests().unwrap().len());
-            let _refused = vault.put_manifest(&name, &manifest(&names));
+            let name = format!("{who}-{:06}", repository.manifests().unwrap().len());
+            let _refused = repository.put_manifest(&name, &manifest(&names));
         }
         Act::RemoveOldest => {
-            if let Some(oldest) = vault.manifests().unwrap().first() {
-                vault.remove(oldest).unwrap();
+            if let Some(oldest) = repository.manifests().unwrap().first() {
+                repository.remove(oldest).unwrap();
             }
         }
         Act::Sweep => {
-            vault.sweep().unwrap_or_default();
+            repository.sweep().unwrap_or_default();
         }
         Act::Pass(minutes) => rows.pass(minutes * MINUTE),
     }
@@ -126,10 +126,10 @@ fn stays_whole(
         rows: Arc::clone(&rows),
         others: Mutex::new(others.into()),
     };
-    let vault = DatabaseVault::new(Arc::new(interrupted));
+    let repository = DatabaseRepository::new(Arc::new(interrupted));
     for act in acts {
-        run(&vault, &*rows, act, "a");
-        let quiet = DatabaseVault::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
+        run(&repository, &*rows, act, "a");
+        let quiet = DatabaseRepository::new(Arc::clone(&rows) as Arc<dyn SnapshotRows>);
         for chunk in persistence::backup::named(&quiet).unwrap().unwrap() {
             prop_assert!(quiet.get(&chunk).is_ok(), "{chunk} is gone");
         }

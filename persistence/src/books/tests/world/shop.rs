@@ -52,7 +52,6 @@ impl Shop {
         }
     }
 
-    /// The instant of the next event of a log with so many.
     pub(super) const fn instant(&self, events: i64) -> i64 {
         // Several things happen at once.
         let at = events / 4;
@@ -65,12 +64,10 @@ impl Shop {
     }
 }
 
-/// Half of the wallets are another project's.
 pub(super) fn project(key: WalletKey) -> ProjectId {
     ProjectId(1 + u128::from(key == wallet_key(0) || key == wallet_key(3)))
 }
 
-/// What a project sells.
 pub(super) fn products(project: ProjectId) -> [ProductId; 2] {
     [2, 3].map(|number| ProductId(project.0.wrapping_mul(2).wrapping_add(number)))
 }

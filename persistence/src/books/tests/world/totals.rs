@@ -19,7 +19,7 @@ use crate::{
 
 const HOUR: i64 = 3_600_000;
 
-/// How an order stands.
+/// An order's status.
 pub(super) fn summary(order: &Order) -> OrderSummary {
     OrderSummary {
         status: order.status(),

@@ -20,7 +20,7 @@ async fn a_process_asks_the_leader_of_another_cell() {
             .unwrap();
         let told: Announcement = serde_json::from_slice(answer.body()).unwrap();
         assert_eq!(told, world.announcement(1));
-        // Its service hears of the client and the headers.
+        // Its service gets the client and the headers.
         let path = PathAndQuery::from_static("/any?x=1");
         let headers = HeaderMap::from_iter([("accept".parse().unwrap(), "x/y".parse().unwrap())]);
         let answer = neighbours.get(1, path, headers, client).await.unwrap();

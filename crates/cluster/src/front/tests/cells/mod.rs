@@ -63,7 +63,7 @@ fn find(uri: &Uri, headers: &HeaderMap) -> Option<RoutingKey> {
 }
 
 impl World {
-    /// A process of a cell that follows whoever leads it.
+    /// A process of a cell that follows its leader.
     fn node(&self, cell: i16) -> Node {
         let forwarder = Forwarder::new(&SERVER_KEY, settings()).unwrap();
         let local = Router::new().route("/healthz", get(|| async { "local health" }));

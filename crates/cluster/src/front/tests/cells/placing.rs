@@ -145,7 +145,7 @@ async fn one_cell_alone_makes_nobody_wait_or_look() {
             assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
         }
     }
-    // The two look once a second whatever is asked.
+    // The two look once a second in any case.
     let seconds = usize::try_from(begun.elapsed().as_secs()).unwrap();
     assert!(seconds < 2, "{seconds} s");
     assert!(world.lists() - lists <= 2 * (seconds + 1));

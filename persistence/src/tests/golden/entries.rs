@@ -154,7 +154,7 @@ fn an_entry_of_a_later_version_asks_for_a_newer_scrip() {
         )
         .unwrap();
         bytes[0] += 1 << 4;
-        // Its head still reads: it can be folded by code that does not look inside.
+        // Its head still reads: it can be applied by code that does not look inside.
         let entry = Entry::read(&bytes).unwrap();
         assert_eq!((entry.version, entry.hash), (*version, Some(7)));
         let error = entry.decode().unwrap_err();

@@ -125,12 +125,12 @@ fn a_whole_log_is_read_whole_wherever_the_watermark_is() {
         let scan = log.scan(mark).unwrap();
         assert_eq!(scan.head, log.places[5]);
         assert_eq!(scan.frames.len(), 5);
-        assert!(scan.torn.is_none() && scan.leftover.is_empty());
+        assert!(scan.incomplete.is_none() && scan.leftover.is_empty());
     }
 }
 
 #[test]
-fn only_the_tail_of_a_folded_log_is_read_and_leftovers_are_dropped() {
+fn only_the_tail_of_a_applied_log_is_read_and_leftovers_are_dropped() {
     let log = Log::of(5);
     write_meta(&log.db, &log.places[3]).unwrap();
     let scan = log.scan(5).unwrap();
@@ -153,10 +153,10 @@ fn a_torn_last_frame_is_taken_away() {
     log.damage(5);
     let scan = log.scan(4).unwrap();
     assert_eq!(scan.head, log.places[4]);
-    assert_eq!(scan.torn.as_ref().map(|(lsn, _)| *lsn), Some(5));
+    assert_eq!(scan.incomplete.as_ref().map(|(lsn, _)| *lsn), Some(5));
     log.repair(&scan);
     assert_eq!(log.journal.len(), 4);
-    assert!(log.scan(4).unwrap().torn.is_none());
+    assert!(log.scan(4).unwrap().incomplete.is_none());
 }
 
 #[test]
@@ -231,9 +231,9 @@ fn another_history_under_the_same_numbers_is_seen() {
     assert!(message(log.scan(0)).contains("frame 1 is in its place"));
 }
 
-/// Frames that are folded at the start are read here.
+/// Frames that are applied at the start are read here.
 #[test]
-fn unfolded_frames_are_counted_and_follow_each_other() {
+fn pending_frames_are_counted_and_follow_each_other() {
     let log = Log::of(4);
     write_meta(&log.db, &log.places[1]).unwrap();
     let scan = log.scan(4).unwrap();
@@ -244,7 +244,7 @@ fn unfolded_frames_are_counted_and_follow_each_other() {
             (frame.events, frame.length),
             (1, stored.unwrap().len() as u64)
         );
-        assert!(frame.frame.is_none(), "it is read again when it is folded");
+        assert!(frame.frame.is_none(), "it is read again when it is applied");
     }
     assert_eq!(scan.frames.len(), 3);
 }

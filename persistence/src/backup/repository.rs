@@ -1,6 +1,6 @@
-//! Where backups lie: chunks, each written once however many backups name it, and manifests. A chunk is checked against
-//! its SHA-256 when it is read, and when a backup is about to name it, even if an earlier backup wrote it: one that has
-//! gone bad is written again.
+//! Where backups are stored: chunks, each written once however many backups name it, and manifests. A chunk is checked against
+//! its SHA-256 when it is read, and when a backup is about to name it, even if an earlier backup wrote it: a
+//! corrupt one is written again.
 
 use std::collections::BTreeSet;
 
@@ -22,15 +22,15 @@ pub struct StoredChunk {
     pub written: u64,
 }
 
-/// Where chunks and manifests lie.
+/// Where chunks and manifests are stored.
 ///
 /// Contract:
 ///
-/// 1. A backup exists once [`Vault::put_manifest`] said so: then it survives a power cut, and so does every chunk that it
+/// 1. A backup exists once [`Repository::put_manifest`] said so: then it survives a power cut, and so does every chunk that it
 ///    names.
-/// 2. No chunk that a manifest names is removed, nor one of a backup that is being made, whoever else makes or removes
-///    backups meanwhile. Where that cannot be known, [`Vault::put_manifest`] refuses.
-pub trait Vault: Send + Sync {
+/// 2. No chunk that a manifest names is removed, nor one of a backup that is being made, even if others make or remove
+///    backups at the same time. Where that cannot be known, [`Repository::put_manifest`] refuses.
+pub trait Repository: Send + Sync {
     /// What it is called in an error.
     fn label(&self) -> String;
 
@@ -41,10 +41,10 @@ pub trait Vault: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Whatever keeps it does not answer.
+    /// The storage does not answer.
     fn claim(&self, name: &str) -> Result<bool, Error>;
 
-    /// Stores a compressed chunk, in the place of one that has gone bad.
+    /// Stores a compressed chunk, in the place of a corrupt one.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ pub trait Vault: Send + Sync {
     /// It cannot be read.
     fn read_chunk(&self, name: &str) -> Result<Option<Vec<u8>>, Error>;
 
-    /// Makes all stored chunks durable, where [`Vault::put_manifest`] does not.
+    /// Makes all stored chunks durable, where [`Repository::put_manifest`] does not.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ pub trait Vault: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::Unusable`]: there is none of this name. [`Error::Damaged`]: it is not whole.
+    /// [`Error::Unusable`]: there is none of this name. [`Error::Damaged`]: it cannot be read.
     fn manifest(&self, name: &str) -> Result<Manifest, Error>;
 
     /// The names of all backups, oldest first.
@@ -86,7 +86,7 @@ pub trait Vault: Send + Sync {
     /// They cannot be read.
     fn manifests(&self) -> Result<Vec<String>, Error>;
 
-    /// Removes a backup's manifest; its chunks stay until [`Vault::sweep`].
+    /// Removes a backup's manifest; its chunks stay until [`Repository::sweep`].
     ///
     /// # Errors
     ///
@@ -112,7 +112,7 @@ pub trait Vault: Send + Sync {
             match self.get(&name) {
                 Ok(_) => return Ok(StoredChunk { name, written: 0 }),
                 Err(error) => {
-                    tracing::warn!(%error, "A chunk of an earlier backup has gone bad and is written again");
+                    tracing::warn!(%error, "A chunk of an earlier backup is corrupt and is written again");
                 }
             }
         }
@@ -153,13 +153,13 @@ pub trait Vault: Send + Sync {
 /// # Errors
 ///
 /// The manifests cannot be listed.
-pub fn named(vault: &dyn Vault) -> Result<Option<BTreeSet<String>>, Error> {
+pub fn named(repository: &dyn Repository) -> Result<Option<BTreeSet<String>>, Error> {
     let mut named = BTreeSet::new();
-    for name in vault.manifests()? {
-        match vault.manifest(&name) {
+    for name in repository.manifests()? {
+        match repository.manifest(&name) {
             Ok(manifest) => manifest.names(&mut named),
             // Somebody else removed it just now.
-            Err(_) if !vault.manifests()?.contains(&name) => {}
+            Err(_) if !repository.manifests()?.contains(&name) => {}
             Err(error) => {
                 tracing::error!(%error, "An older backup is damaged: no chunks were removed");
                 return Ok(None);

@@ -1,5 +1,5 @@
 //! Opens the log for writing on a new connection: what takes over from another process, goes on after a lost
-//! connection, and settles what became of commits whose answers were lost.
+//! connection, and resolves what became of commits whose answers were lost.
 
 use std::{
     sync::{Arc, OnceLock, atomic::Ordering},
@@ -17,7 +17,7 @@ use persistence::{
 };
 
 use super::{
-    client::{ANSWER_WITHIN, DatabaseError, Server, within},
+    client::{ANSWER_TIMEOUT, DatabaseError, Server, within},
     commits::{Insert, Pipeline, Wake, Writer},
     housekeeping::Standing,
     rows::{all_from, kept},
@@ -25,13 +25,13 @@ use super::{
 };
 use crate::term::{Term, Verdict};
 
-/// How long an opening may wait for its place. It is not hurried: where a synchronous standby is gone, the frame before
+/// How long a term start may wait for its place. It is not hurried: where a synchronous standby is gone, the frame before
 /// it waits as well.
-const OPEN_WITHIN: Duration = Duration::from_secs(30);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The result of an attempt to open.
 pub(super) enum Opened {
-    /// This process leads: what lies behind the last place that it knew, as [`Term::opened`] has it, and the connection.
+    /// This process leads: what is behind the last place that it knew, as [`Term::opened`] has it, and the connection.
     Leads(Vec<FramePosition>, Pipeline),
     /// Not yet, for this reason.
     NotYet(String),
@@ -78,7 +78,7 @@ impl Opener {
         service.or_else(former).unwrap_or_else(|| (self.clock)())
     }
 
-    /// Connects, and opens behind all that lies there.
+    /// Connects, and opens behind all that is there.
     pub(super) async fn open(self: Arc<Self>) -> Result<Opened, Error> {
         match self.try_open().await {
             Ok(opened) => opened,
@@ -95,14 +95,14 @@ impl Opener {
             Ok(Verdict::Beaten) => return Ok(Ok(Opened::Beaten)),
             Ok(Verdict::Fenced) => {
                 return Ok(Err(Error::Fenced(
-                    "another process leads the log now: this one has to start anew".into(),
+                    "another process leads the log now: this one has to restart".into(),
                 )));
             }
             Err(error) => return Ok(Err(error)),
         };
         let last = group.last();
         let made = self.segments.make_ahead(&connection, last.lsn);
-        within(ANSWER_WITHIN, made).await?;
+        within(ANSWER_TIMEOUT, made).await?;
         let insert = match Insert::of(&group) {
             Ok(insert) => insert,
             Err(error) => return Ok(Err(error)),
@@ -110,7 +110,7 @@ impl Opener {
         let has_led = self.standing.opened.load(Ordering::Acquire) > 0;
         let mut writer = Writer::new(connection, self.segments);
         let sent = lease::now();
-        match within(OPEN_WITHIN, writer.add(insert)).await {
+        match within(OPEN_TIMEOUT, writer.add(insert)).await {
             Ok(true) => {}
             Ok(false) | Err(DatabaseError::Exists(_)) => {
                 return Ok(Ok(match has_led {
@@ -127,7 +127,7 @@ impl Opener {
         self.lease.renew(sent);
         self.standing.head.store(last.lsn, Ordering::Release);
         self.standing.opened.store(last.lsn, Ordering::Release);
-        self.standing.openings.fetch_add(1, Ordering::AcqRel);
+        self.standing.term_starts.fetch_add(1, Ordering::AcqRel);
         self.standing.has_opened.notify_one();
         let pipeline = Pipeline::start(&self.server, writer, &self.wake);
         Ok(Ok(Opened::Leads(found, pipeline)))

@@ -1,17 +1,17 @@
-//! Sales of appends that are not folded yet, added to those that are stored: totals agree with lists of orders, which
+//! Sales of appends that are not applied yet, added to those that are stored: totals agree with lists of orders, which
 //! show what is logged at once.
 //!
-//! A stored record says up to which frame it counts. A fold says before it writes anything how far it goes: a record
+//! A stored record says up to which frame it counts. A checkpoint says before it writes anything how far it goes: a record
 //! that has come to its last frame counts all changes up to its last ticket, any other none of those that are here.
-//! Whatever a reader comes between:
+//! A reader may come between any two steps:
 //!
-//! - *A fold begins or ends*: it waits for the reader, who holds the lock from before he reads a record until he has
+//! - *A checkpoint begins or ends*: it waits for the reader, who holds the lock from before he reads a record until he has
 //!   added what is here.
-//! - *A fold has written some records*: each record tells for itself. One that the fold leaves as it was has changes
+//! - *A checkpoint has written some records*: each record tells for itself. One that the checkpoint leaves as it was has changes
 //!   that come to nothing together.
-//! - *An append has no ticket yet*: nothing of it is in the log, and it counts as fresh. Its ticket is set within the
-//!   queue's lock, before the log's thread can see it: no fold writes a change that has none.
-//! - *A fold has ended, and the next has not begun*: changes up to its ticket are gone, so that it does not matter
+//! - *An append has no ticket yet*: nothing of it is in the log, and it counts as pending. Its ticket is set within the
+//!   queue's lock, before the log's thread can see it: no checkpoint writes a change that has none.
+//! - *A checkpoint has ended, and the next has not begun*: changes up to its ticket are gone, so that it does not matter
 //!   whether a record has come to its last frame.
 
 use std::{
@@ -26,34 +26,34 @@ use domain::{Timestamp, id::ProductId};
 use parking_lot::RwLock;
 
 use super::{Interval, Usage, sales::SalesChange};
-use crate::{error::Error, lookups::fresh::UNASSIGNED_TICKET};
+use crate::{error::Error, lookups::overlay::UNASSIGNED_TICKET};
 
-/// Sales that are not folded yet.
+/// Sales that are not applied yet.
 #[derive(Default)]
-pub(crate) struct FreshSales(RwLock<State>);
+pub(crate) struct PendingSales(RwLock<State>);
 
 #[derive(Default)]
 struct State {
     /// By product and when the order was placed.
-    sold: BTreeMap<(ProductId, Timestamp), Vec<FreshChange>>,
-    /// How far the fold goes that is under way, or went that was last.
-    fold: FoldEnd,
+    sold: BTreeMap<(ProductId, Timestamp), Vec<PendingChange>>,
+    /// How far the checkpoint goes that is under way, or went that was last.
+    checkpoint: CheckpointEnd,
 }
 
-struct FreshChange {
+struct PendingChange {
     change: SalesChange,
     ticket: Arc<AtomicU64>,
 }
 
-impl FreshChange {
+impl PendingChange {
     fn ticket(&self) -> u64 {
         self.ticket.load(Ordering::Acquire)
     }
 }
 
-/// The last frame of a fold, and the last ticket in it.
+/// The last frame of a checkpoint, and the last ticket in it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct FoldEnd {
+pub(crate) struct CheckpointEnd {
     pub(crate) lsn: u64,
     pub(crate) ticket: u64,
 }
@@ -63,7 +63,7 @@ pub(crate) struct FoldEnd {
 pub(crate) struct TicketSlot(Option<Arc<AtomicU64>>);
 
 impl TicketSlot {
-    /// Sets the ticket. Before a fold can reach it.
+    /// Sets the ticket. Before a checkpoint can reach it.
     pub(crate) fn set(&self, ticket: u64) {
         if let Some(slot) = &self.0 {
             slot.store(ticket, Ordering::Release);
@@ -74,7 +74,7 @@ impl TicketSlot {
 /// Usage of an interval as it is stored: its first instant, the last frame that is counted, and the usage.
 pub(crate) type StoredPeriod = (Timestamp, u64, Usage);
 
-impl FreshSales {
+impl PendingSales {
     /// Adds what an append is about to change.
     pub(crate) fn add(&self, sold: &[SalesChange]) -> TicketSlot {
         if sold.is_empty() {
@@ -84,7 +84,7 @@ impl FreshSales {
         let mut state = self.0.write();
         for change in sold {
             let key = (change.product, change.placed_at);
-            state.sold.entry(key).or_default().push(FreshChange {
+            state.sold.entry(key).or_default().push(PendingChange {
                 change: *change,
                 ticket: Arc::clone(&ticket),
             });
@@ -92,13 +92,13 @@ impl FreshSales {
         TicketSlot(Some(ticket))
     }
 
-    /// Says how far a fold goes, before it writes anything. [`Self::folded`] was called for the last one.
-    pub(crate) fn begin_fold(&self, fold: FoldEnd) {
-        self.0.write().fold = fold;
+    /// Says how far a checkpoint goes, before it writes anything. [`Self::applied`] was called for the last one.
+    pub(crate) fn begin_checkpoint(&self, checkpoint: CheckpointEnd) {
+        self.0.write().checkpoint = checkpoint;
     }
 
     /// Removes changes up to this ticket, which all stored records count now.
-    pub(crate) fn folded(&self, ticket: u64) {
+    pub(crate) fn applied(&self, ticket: u64) {
         if self.0.read().sold.is_empty() {
             return;
         }
@@ -108,7 +108,7 @@ impl FreshSales {
         });
     }
 
-    /// The usage that `stored` reads, of intervals of a product that begin within a stretch of time, with these sales.
+    /// The usage that `stored` reads, of intervals of a product that begin within a range of time, with these sales.
     pub(crate) fn merged(
         &self,
         (product, interval): (ProductId, Interval),
@@ -136,14 +136,14 @@ impl FreshSales {
                 break;
             }
             let (through, usage) = periods.entry(start).or_default();
-            let has_come_to_end = *through >= state.fold.lsn;
+            let has_come_to_end = *through >= state.checkpoint.lsn;
             let counted = if has_come_to_end {
-                state.fold.ticket
+                state.checkpoint.ticket
             } else {
                 0
             };
-            let fresh = changes.iter().filter(|change| change.ticket() > counted);
-            fresh.for_each(|fresh| usage.sales.change(&fresh.change));
+            let pending = changes.iter().filter(|change| change.ticket() > counted);
+            pending.for_each(|pending| usage.sales.change(&pending.change));
         }
         let periods = periods.into_iter();
         Ok(periods.map(|(at, (_, usage))| (at, usage)).collect())

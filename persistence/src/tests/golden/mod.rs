@@ -116,7 +116,6 @@ fn documents() -> Vec<Document> {
     ]
 }
 
-/// A wallet's events, and the wallet that they leave.
 fn life() -> (Vec<LogEvent>, Wallet) {
     let (mut wallet, mut events) = (None, Vec::new());
     let mut to_come: VecDeque<Change> = changes().into();
@@ -349,7 +348,7 @@ fn a_frame_is_written_as_ever() {
 }
 
 #[test]
-fn how_far_it_is_folded_is_written_as_ever() {
+fn how_far_it_is_applied_is_written_as_ever() {
     let today = encode_meta(&FramePosition {
         lsn: 42,
         hash: [0xCD; 32],

@@ -51,7 +51,6 @@ pub(super) fn changes() -> Vec<Change> {
     changes
 }
 
-/// A creation by each kind of owner.
 pub(super) fn creations() -> [Change; 3] {
     let owners = [
         Owner::Code {

@@ -49,7 +49,6 @@ fn build(sizes: &[Vec<usize>]) -> (Vec<Vec<LogEvent>>, Vec<u8>) {
     (all, queued)
 }
 
-/// Frames of everything queued.
 fn frames(queued: &[u8]) -> Vec<(Vec<u8>, FrameSize)> {
     let (mut rest, mut place, mut frames) = (queued, FramePosition::default(), Vec::new());
     while !rest.is_empty() {

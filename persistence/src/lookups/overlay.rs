@@ -1,4 +1,4 @@
-//! Entries that were appended and are not folded yet, laid over the look-ups that are stored: an order is found as
+//! Entries that were appended and are not applied yet, laid over the look-ups that are stored: an order is found as
 //! soon as it is logged.
 
 use std::{
@@ -16,24 +16,24 @@ use super::{
 };
 use crate::error::Error;
 
-/// Look-up entries that are not folded yet.
+/// Look-up entries that are not applied yet.
 #[derive(Default)]
 pub(crate) struct Overlay(RwLock<OverlayState>);
 
 #[derive(Default)]
 struct OverlayState {
     sets: BTreeMap<LookUp, Set>,
-    /// Entries to remove once their ticket is folded.
+    /// Entries to remove once their ticket is applied.
     appended: BTreeSet<(u64, LookUp, Key)>,
 }
 
-/// The ticket of entries that are about to be appended: no fold reaches it.
+/// The ticket of entries that are about to be appended: no checkpoint reaches it.
 pub(crate) const UNASSIGNED_TICKET: u64 = u64::MAX;
 
 type Set = BTreeMap<Key, (Option<Value>, u64)>;
 
 impl Overlay {
-    /// Adds what an append is about to change, so that it is found before anybody can be told of
+    /// Adds what an append is about to change, so that it is found before any caller can learn of
     /// it. Not within the log's own lock, for a reader may hold this one while it reads the disk.
     pub(crate) fn add(&self, listed: &[LookUpChange]) {
         if listed.is_empty() {
@@ -51,7 +51,6 @@ impl Overlay {
         }
     }
 
-    /// Sets the ticket that the append was taken in with.
     pub(crate) fn appended(&self, listed: Vec<LookUpChange>, ticket: u64) {
         if listed.is_empty() {
             return;
@@ -67,7 +66,7 @@ impl Overlay {
     }
 
     /// Removes entries up to this ticket, which the stored look-ups have now.
-    pub(crate) fn folded(&self, ticket: u64) {
+    pub(crate) fn applied(&self, ticket: u64) {
         if self.0.read().appended.is_empty() {
             return;
         }
@@ -88,19 +87,19 @@ impl Overlay {
         }
     }
 
-    /// What is not folded yet under a key; `Some(None)`: the key was taken out.
+    /// What is not applied yet under a key; `Some(None)`: the key was taken out.
     pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Option<Option<Value>> {
         let parts = self.0.read();
         let (value, _) = parts.sets.get(&look_up)?.get(key)?;
         Some(value.clone())
     }
 
-    /// At most `limit` of the stored entries and these, in the stretch's order. Entries that are
-    /// folded meanwhile stay here until this ends.
+    /// At most `limit` of the stored entries and these, in the range's order. Entries that are
+    /// applied in the meantime stay here until this ends.
     pub(crate) fn merged(
         &self,
         look_up: LookUp,
-        stretch: &LookUpRange,
+        range: &LookUpRange,
         limit: usize,
         stored: impl FnOnce(&mut EachEntry<'_>) -> Result<(), Error>,
     ) -> Result<EntryBatch, Error> {
@@ -116,16 +115,16 @@ impl Overlay {
             }
             left > 0
         };
-        match stretch {
+        match range {
             LookUpRange::From(key) => {
                 let from = (Bound::Included(&**key), Bound::Unbounded);
-                let fresh = set.range::<[u8], _>(from).map(change);
-                merge(fresh, Ordering::Less, stored, each)?;
+                let pending = set.range::<[u8], _>(from).map(change);
+                merge(pending, Ordering::Less, stored, each)?;
             }
             LookUpRange::Before(key) => {
                 let before = (Bound::Unbounded, Bound::Excluded(&**key));
-                let fresh = set.range::<[u8], _>(before).rev().map(change);
-                merge(fresh, Ordering::Greater, stored, each)?;
+                let pending = set.range::<[u8], _>(before).rev().map(change);
+                merge(pending, Ordering::Greater, stored, each)?;
             }
         }
         Ok(batch)
