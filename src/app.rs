@@ -103,7 +103,7 @@ fn router(app: &AppState, api: &api::App) -> Router {
             gate.clone(),
             middleware::from_fn_with_state(Arc::clone(&app.catalog), unread_without_sandbox),
         ));
-    // Browsers may read these refusals too, so all paths of the API lie within the CORS layer.
+    // Browsers may read these refusals too, so the CORS layer has all paths of the API.
     let v1 = api::router()
         .method_not_allowed_fallback(method_not_allowed)
         .layer((edge.clone(), CorsForBrowsers::new(), gate.clone()))

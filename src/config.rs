@@ -2,7 +2,7 @@
 //! their defaults; a file, the environment and the flags are laid over it in that order, and the result is checked as a
 //! whole before anything is started.
 //!
-//! The service's own secrets are never part of it: see `secrets.rs`. A mail server's password may be; it is never shown.
+//! The service's own secrets are never part of it: see `secrets.rs`. A mail server's password may be, and is never shown.
 
 mod environment;
 mod layers;
@@ -51,8 +51,8 @@ pub struct Config {
     pub public_url: Option<PublicUrl>,
     /// The data directory.
     pub data_dir: PathBuf,
-    /// Whether nobody but callers is spoken with: no payment provider, no mail server, no webhook endpoint; and nothing
-    /// is done by itself. For a drill on a copy of the data.
+    /// Whether requests are answered and nothing else is done: no payment provider, mail server or webhook endpoint is
+    /// called. For a drill on a copy of the data.
     #[serde(skip)]
     pub offline: bool,
     /// A folder with the clients' packages; `None`: the one that was installed with this program.
@@ -293,7 +293,7 @@ impl Config {
     }
 }
 
-/// A value that does not fit, by its key, and by the variable that set it where one did. The value is not shown: it
+/// The error for a value that does not fit, with its key or the variable that set it. The value is not shown: it
 /// may be a secret.
 fn of_key(
     error: &serde_path_to_error::Error<toml::de::Error>,

@@ -17,7 +17,7 @@ use web::{admin::AdminState, api::ApiState, health::HealthState};
 
 use crate::config::Config;
 
-/// Every part of the service. Only the composition knows them all.
+/// Every part of the service. Only the composition has them all.
 #[allow(
     missing_debug_implementations,
     reason = "a clock and a handle have nothing to show"

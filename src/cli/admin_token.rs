@@ -13,8 +13,8 @@ use super::Failure;
 /// Options for the administrator's token.
 #[derive(Debug, Args)]
 pub(super) struct TokenArgs {
-    /// The administrator's token. Other users of this machine can read a command's words: the environment
-    /// (SCRIP_ADMIN_TOKEN, or SCRIP_ADMIN_TOKEN_FILE for a file) and --token-file tell nobody.
+    /// The administrator's token. Other users of this machine can see it here, and not in SCRIP_ADMIN_TOKEN,
+    /// SCRIP_ADMIN_TOKEN_FILE or --token-file.
     #[arg(long, value_name = "TOKEN", conflicts_with = "token_file")]
     admin_token: Option<String>,
     /// A file with the administrator's token.

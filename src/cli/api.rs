@@ -17,7 +17,7 @@ use super::{
     table,
 };
 
-/// What stands for the id of the project that `--project` names, in a path.
+/// The placeholder in a path for the id of the project that `--project` names.
 const PROJECT: &str = "{project}";
 
 /// One request to the admin API.
@@ -41,14 +41,14 @@ pub(super) struct ApiArgs {
 }
 
 fn method(text: &str) -> Result<Method, &'static str> {
-    let known = [
+    let methods = [
         Method::GET,
         Method::POST,
         Method::PATCH,
         Method::PUT,
         Method::DELETE,
     ];
-    let named = known
+    let named = methods
         .into_iter()
         .find(|method| method.as_str().eq_ignore_ascii_case(text));
     named.ok_or("one of GET, POST, PATCH, PUT and DELETE is expected")

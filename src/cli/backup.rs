@@ -22,15 +22,12 @@ use web::admin::{
 use super::{
     Failure,
     admin_token::TokenArgs,
+    local::LocalArgs,
     print,
     progress::{Bar, with_bar},
     remote::{self, ApiClient},
 };
-use crate::{
-    compose,
-    config::{Config, Flags},
-    server,
-};
+use crate::{compose, config::Config, server};
 
 /// How often the server is asked for its progress.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -45,7 +42,7 @@ pub(super) struct BackupArgs {
     /// How many backups are kept there, 0 for all [default: `backup.keep` of the configuration].
     #[arg(long, value_name = "N")]
     keep: Option<u32>,
-    /// Includes the server key: whoever has the backup can then read recovery codes.
+    /// Includes the server key: the backup is then enough to read recovery codes.
     #[arg(long)]
     with_server_key: bool,
     /// The running server [default: the one that uses the data directory, where it listens by the
@@ -54,21 +51,12 @@ pub(super) struct BackupArgs {
     url: Option<Url>,
     #[command(flatten)]
     token: TokenArgs,
-    /// The data directory [default: as `scrip serve` would use].
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    local: LocalArgs,
 }
 
 pub(super) fn run(args: BackupArgs) -> Result<(), Failure> {
-    let flags = Flags {
-        config: args.config.clone(),
-        listen: None,
-        data_dir: args.data_dir.clone(),
-    };
-    let config = Config::read(&flags).map_err(Failure::new)?;
+    let config = args.local.read()?;
     let to = args.to.as_ref().map(std::path::absolute).transpose();
     let to = to.map_err(Failure::new)?;
     let running =
@@ -245,7 +233,7 @@ fn print_summary(backup: &Backup, with_server_key: bool) {
         print::line(&format!("{removed} older backups were removed"));
     }
     print::line(if with_server_key {
-        "the server key is included: whoever has the backup can read recovery codes"
+        "the server key is included: the backup is enough to read recovery codes"
     } else {
         "the server key is not included: keep a copy of server.key elsewhere, as a restored server needs it"
     });

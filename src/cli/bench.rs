@@ -16,7 +16,7 @@ use super::Failure;
 
 /// Name of the load generator's program.
 const PROGRAM: &str = "scrip-bench";
-/// Tells the load generator which server binary to measure: this one.
+/// The variable that names the server binary to measure: this one.
 const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
 
 /// What to measure: its own arguments, `--help` too.
@@ -49,7 +49,7 @@ pub(super) fn run(args: BenchArgs) -> Result<(), Failure> {
 
 /// Finds the program beside this one, otherwise the first on PATH.
 fn find(this: &Path, path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    // Relative entries are skipped, the empty one too: anybody may write to the current folder.
+    // Relative entries are skipped, the empty one too: other users may be able to write to the current folder.
     let on_path = path
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(PROGRAM));

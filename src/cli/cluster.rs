@@ -27,16 +27,21 @@ pub(super) struct ClusterArgs {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Shows who leads, who follows and how far they are, by what the database holds.
+    /// Show which process leads, which follow, and how far they are.
     Status(StatusArgs),
-    /// Moves projects to a new cell, which a process that was started with its number becomes: a log of their own.
+    /// Move projects to a new cell with a log of its own.
+    ///
+    /// A process that was started with the cell's number becomes its leader.
     Split(SplitArgs),
-    /// Asks the process that leads to stop, so that another takes its place; it ends with 75, to be started anew.
+    /// Have the leader stop, so that another process takes over.
+    ///
+    /// It exits with 75, and its supervisor starts it again.
     HandOver(HandOverArgs),
-    /// Takes the log out of the database into this data directory, to be served by itself. All processes have to be
-    /// stopped.
+    /// Move the log from the database into this data directory.
+    ///
+    /// All processes have to be stopped. One of them goes on by itself.
     Leave(LeaveArgs),
-    /// Lets the log hold what the newest version allows, once every process has it.
+    /// Raise the log's format, once every process has the newest version.
     Finalize(FinalizeArgs),
 }
 
@@ -148,7 +153,7 @@ fn status(args: StatusArgs) -> Result<(), Failure> {
     let line = |name: &str, text: &str| print::line(&table::plain(&format!("{name:<10}{text}")));
     line("cluster", &state.id.to_string());
     if cells.len() > 1 {
-        let leader = |cell: &CellState| cell.leader.clone().unwrap_or_else(|| "nobody".into());
+        let leader = |cell: &CellState| cell.leader.clone().unwrap_or_else(|| "none".into());
         let all = cells.iter();
         let all: Vec<_> = all
             .map(|cell| format!("{}: {}", cell.cell, leader(cell)))
@@ -159,7 +164,7 @@ fn status(args: StatusArgs) -> Result<(), Failure> {
     line(
         "leader",
         &state.leader.as_ref().map_or_else(
-            || "nobody".into(),
+            || "none".into(),
             |leader| format!("{}, since frame {}", leader.address, leader.since),
         ),
     );
@@ -175,7 +180,13 @@ fn status(args: StatusArgs) -> Result<(), Failure> {
     );
     print::line("");
     let headings = [
-        "ADDRESS", "ROLE", "VERSION", "HEAD", "FOLDED", "LAG", "SEEN",
+        "ADDRESS",
+        "ROLE",
+        "VERSION",
+        "HEAD",
+        "CHECKPOINT",
+        "LAG",
+        "SEEN",
     ];
     let mut members = Table::new(&headings);
     for member in &state.members {

@@ -86,7 +86,7 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
                 print::line(&welcome(&demo, &data_dir, &link));
                 if let Some(advice) = compose::advice(service.address(), service.http()) {
                     print::line(&format!(
-                        "{advice}. Anybody who reaches it can buy without money"
+                        "{advice}. Everyone who reaches it can buy without money"
                     ));
                 }
             }
@@ -113,7 +113,7 @@ pub(super) struct DevServer {
 }
 
 /// Reads what the last start in this data directory stored; `None` if nothing.
-pub(super) fn known(data_dir: &std::path::Path) -> Option<DevServer> {
+pub(super) fn stored(data_dir: &std::path::Path) -> Option<DevServer> {
     let demo = Demo::read(data_dir)?;
     Some(DevServer {
         admin_token: demo.admin_token,

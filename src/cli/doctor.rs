@@ -10,15 +10,15 @@ mod identity;
 mod network;
 mod secrets;
 
-use std::{path::PathBuf, time::SystemTime};
+use std::time::SystemTime;
 
 use clap::Args;
 use serde::Serialize;
 use url::Url;
 
-use super::{Failure, admin_token::TokenArgs, dev, print, remote};
+use super::{Failure, admin_token::TokenArgs, dev, local::LocalArgs, print, remote};
 use crate::{
-    config::{Config, Flags},
+    config::Config,
     server::{
         descriptors,
         tls::{Files, Tls},
@@ -28,12 +28,8 @@ use crate::{
 /// Options of `scrip doctor`.
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
-    /// The data directory [default: as `scrip serve` would use].
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    local: LocalArgs,
     /// The running server's address [default: that of the configuration].
     #[arg(long, env = "SCRIP_URL", value_parser = remote::server_url)]
     url: Option<Url>,
@@ -132,12 +128,7 @@ pub(super) fn run(args: DoctorArgs) -> Result<(), Failure> {
 }
 
 fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
-    let flags = Flags {
-        config: args.config.clone(),
-        listen: None,
-        data_dir: args.data_dir.clone(),
-    };
-    let config = match Config::read(&flags) {
+    let config = match args.local.read() {
         Ok(config) => config,
         // No other check works without it.
         Err(error) => {
@@ -160,7 +151,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     remote::wait(async {
         findings.extend(identity::examine(&config).await);
         let url = args.url.clone();
-        let url = url.or_else(|| dev::known(&config.data_dir)?.url);
+        let url = url.or_else(|| dev::stored(&config.data_dir)?.url);
         let network = network::examine(&config, url.as_ref(), args.token.read()?);
         findings.extend(network.await?);
         Ok(())
@@ -204,7 +195,7 @@ fn tls(config: &Config) -> Option<Vec<Finding>> {
         .clone()
         .zip(config.http.tls_key.clone())?;
     let is_open = crate::compose::is_open_to_others(&key);
-    let shown = key.display().to_string();
+    let path = key.display().to_string();
     let files = Files { cert, key };
     let chain = files.chain();
     let opened = Tls::open(files).and(chain);
@@ -216,8 +207,8 @@ fn tls(config: &Config) -> Option<Vec<Finding>> {
                     false => Finding::ok(CHECK, "certificate and key match"),
                     true => Finding::warning(
                         CHECK,
-                        format!("every user of this machine can read {shown}"),
-                        format!("chmod o= {shown}"),
+                        format!("every user of this machine can read {path}"),
+                        format!("chmod o= {path}"),
                     ),
                 },
                 certificate::judge("the certificate in http.tls_cert", chain, SystemTime::now()),
@@ -231,7 +222,7 @@ fn tls(config: &Config) -> Option<Vec<Finding>> {
     })
 }
 
-/// Whether clients can be told apart behind a proxy, and traffic is encrypted.
+/// Whether clients behind a proxy can be distinguished, and traffic is encrypted.
 fn proxy(config: &Config) -> Finding {
     const CHECK: &str = "proxy";
     let public = config.public_url.as_ref().map(ToString::to_string);

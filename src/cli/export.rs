@@ -25,8 +25,8 @@ use url::Url;
 use wire::{csv::harmless, view::Instant};
 
 use self::copied::BackupCopy;
-use super::{Failure, admin_token::TokenArgs, print, progress::Bar, remote};
-use crate::config::{Config, Flags};
+use super::{Failure, admin_token::TokenArgs, local::LocalArgs, print, progress::Bar, remote};
+use crate::config::Config;
 
 /// The columns of the CSV form.
 const COLUMNS: [&str; 13] = [
@@ -73,12 +73,8 @@ pub(super) struct ExportArgs {
     url: Option<Url>,
     #[command(flatten)]
     token: TokenArgs,
-    /// The data directory [default: as `scrip serve` would use].
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    local: LocalArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -90,12 +86,7 @@ enum Format {
 }
 
 pub(super) fn run(args: ExportArgs) -> Result<(), Failure> {
-    let flags = Flags {
-        config: args.config.clone(),
-        listen: None,
-        data_dir: args.data_dir.clone(),
-    };
-    let config = Config::read(&flags).map_err(Failure::new)?;
+    let config = args.local.read()?;
     let dir = &config.data_dir;
     if !dir.join("sled").exists() {
         return Err(Failure(format!("{} contains no Scrip data", dir.display())));
@@ -252,7 +243,7 @@ impl<W: Write> Out<'_, W> {
 
 impl<W: Write> Reader for Out<'_, W> {
     fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error> {
-        // Wallets come in the order of their keys, which are hashes: the key tells the progress.
+        // Wallets come in the order of their keys, which are hashes: the key shows the progress.
         let [high, low, ..] = wallet.key.0;
         self.bar
             .at(u16::from_be_bytes([high, low]).into(), u16::MAX.into());

@@ -191,19 +191,19 @@ fn named(
     grants: Vec<Grant>,
     names: &HashMap<String, Option<ProductId>>,
 ) -> Result<Vec<(ProductId, Grant)>, Vec<Problem>> {
-    let (mut known, mut problems) = (Vec::new(), Vec::new());
+    let (mut with_ids, mut problems) = (Vec::new(), Vec::new());
     for grant in grants {
         let found = match &grant.product {
             Product::Id(id) => Ok(*id),
             Product::Named(name) => resolved(name, names),
         };
         match found {
-            Ok(id) => known.push((id, grant)),
+            Ok(id) => with_ids.push((id, grant)),
             Err(why) => problems.push((grant.line, format!("product: {why}"))),
         }
     }
     match problems.is_empty() {
-        true => Ok(known),
+        true => Ok(with_ids),
         false => Err(problems),
     }
 }
@@ -305,9 +305,9 @@ mod tests {
         let file = file.replace("user_id", "external_user_id");
         let read = |text: &str| file::read(text.as_bytes(), Timestamp(0)).unwrap().grants;
         let names = |id| HashMap::from([("Images".to_owned(), id)]);
-        let known = named(read(&file), &names(Some(ProductId(7)))).unwrap();
-        assert_eq!(known[0].0, ProductId(7));
-        assert_eq!(totals(&known).unwrap()[&ProductId(7).to_string()], (1, 5));
+        let found = named(read(&file), &names(Some(ProductId(7)))).unwrap();
+        assert_eq!(found[0].0, ProductId(7));
+        assert_eq!(totals(&found).unwrap()[&ProductId(7).to_string()], (1, 5));
         let twice = named(read(&file), &names(None)).unwrap_err();
         assert!(twice[0].1.contains("product: several"), "{twice:?}");
         let none = named(read(&file), &HashMap::new()).unwrap_err();

@@ -16,6 +16,7 @@ mod help;
 mod import;
 mod keys;
 mod listen;
+mod local;
 mod notify;
 mod openapi;
 mod print;

@@ -1,20 +1,20 @@
-//! Tells systemd that the server is ready (`Type=notify`), by a datagram to the socket that it names.
+//! Notifies systemd that the server is ready (`Type=notify`), by a datagram to the socket that it names.
 
 use std::os::{
     linux::net::SocketAddrExt as _,
     unix::net::{SocketAddr, UnixDatagram},
 };
 
-/// Where a supervisor wants to be told.
+/// The variable that names the supervisor's socket.
 const VARIABLE: &str = "NOTIFY_SOCKET";
 
-/// Says that requests are answered from now on. Nobody is told, and nothing fails, where nobody asked.
+/// Reports that requests are answered from now on. Without a supervisor it does nothing.
 pub(super) fn ready() {
     let Some(name) = std::env::var_os(VARIABLE).filter(|name| !name.is_empty()) else {
         return;
     };
     if let Err(error) = send(name.as_encoded_bytes(), b"READY=1\n") {
-        tracing::warn!(%error, "The supervisor could not be told that the server is ready");
+        tracing::warn!(%error, "The supervisor could not be notified");
     }
 }
 

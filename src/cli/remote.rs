@@ -114,7 +114,7 @@ pub(super) fn server_url(text: &str) -> Result<Url, &'static str> {
 impl ServerUrlArgs {
     /// The server's address.
     pub(super) fn url(&self) -> Result<Url, Failure> {
-        let of_dev = || dev::known(&self.data_dir)?.url;
+        let of_dev = || dev::stored(&self.data_dir)?.url;
         match self.url.clone().or_else(of_dev) {
             Some(url) => Ok(url),
             None => "http://127.0.0.1:8787".parse().map_err(Failure::new),
@@ -124,7 +124,7 @@ impl ServerUrlArgs {
     /// What `scrip dev` stored, if the server is on this machine: it is sent to no other.
     pub(super) fn dev(&self) -> Option<dev::DevServer> {
         let is_here = AddressKind::of(&self.url().ok()?).is_loopback();
-        is_here.then(|| dev::known(&self.data_dir))?
+        is_here.then(|| dev::stored(&self.data_dir))?
     }
 
     pub(super) fn data_dir(&self) -> &Path {

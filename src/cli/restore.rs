@@ -11,8 +11,8 @@ use operations::data_dir::{
 use persistence::backup::{self, Restore, RestoreSummary};
 use wire::view::Instant;
 
-use super::{Failure, print, progress::with_bar, verify};
-use crate::config::{Config, Flags};
+use super::{Failure, local::LocalArgs, print, progress::with_bar, verify};
+use crate::config::Config;
 
 /// What to restore, and where to.
 #[derive(Debug, Args)]
@@ -23,21 +23,12 @@ pub(super) struct RestoreArgs {
     /// The backup's name [default: the newest].
     #[arg(long, value_name = "NAME")]
     backup: Option<String>,
-    /// The data directory; created if it does not exist [default: as `scrip serve` would use].
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    local: LocalArgs,
 }
 
 pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
-    let flags = Flags {
-        config: args.config,
-        listen: None,
-        data_dir: args.data_dir,
-    };
-    let config = Config::read(&flags).map_err(Failure::new)?;
+    let config = args.local.read()?;
     let from = args.from.or_else(|| config.backup.to.clone());
     let from = from.ok_or_else(|| {
         Failure("name a directory with --from: the configuration has none".into())

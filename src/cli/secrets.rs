@@ -22,8 +22,9 @@ pub(super) struct AdminTokenArgs {
 
 #[derive(Debug, Subcommand)]
 enum AdminTokenCommand {
-    /// Makes a new token and writes it to a file in the data directory. The server takes it, and refuses the former one,
-    /// from its next start on.
+    /// Create a new token, in a file in the data directory.
+    ///
+    /// The server accepts it, and no longer the former one, from its next start on.
     Replace,
 }
 
@@ -38,9 +39,10 @@ pub(super) struct ServerKeyArgs {
 
 #[derive(Debug, Subcommand)]
 enum ServerKeyCommand {
-    /// Puts a new key behind the others of a data directory that no server is using. From the next start on all that is
-    /// new is encrypted under it, and wallet sessions made under the former one end. What is stored is read with the
-    /// former ones.
+    /// Add a new key to a data directory that no server is using.
+    ///
+    /// From the next start on, new data is encrypted under it, and wallet sessions made under the former one end. What is
+    /// stored is read with the former keys.
     Replace(ReplaceKeyArgs),
 }
 
@@ -87,7 +89,7 @@ pub(super) fn admin_token(args: AdminTokenArgs) -> Result<(), Failure> {
     secrets::replace_admin_token(&dir).map_err(Failure::new)?;
     print::line(&format!(
         "the new administrator token is in {}: keep it elsewhere, and delete the file. Restart the server: it refuses the \
-         former one then, and nobody is signed in any more",
+         former one then, and all dashboard sessions end",
         dir.join(NEW_TOKEN_FILE).display()
     ));
     Ok(())
@@ -106,8 +108,7 @@ pub(super) fn server_key(args: ServerKeyArgs) -> Result<(), Failure> {
     server_key::replace(&dir, provided.server_key, to.as_deref()).map_err(Failure::new)?;
     let file = to.unwrap_or_else(|| dir.join(secrets::KEY_FILE));
     print::line(&format!(
-        "a new server key stands behind the others in {}, which all are needed from now on: keep a copy of the file apart \
-         from the data",
+        "a new server key was added to {}. All keys in it are needed: keep a copy of the file apart from the data",
         file.display()
     ));
     Ok(())

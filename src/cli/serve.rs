@@ -28,8 +28,8 @@ pub(super) struct ServeArgs {
     /// A configuration file [default: ./config.toml, if there is one].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Serves without speaking to anybody but callers: no payment provider is asked, no mail and no webhook sent, no
-    /// backup made by itself. For a drill on a restored copy of the data.
+    /// Answers requests and does nothing else: no calls to payment providers, no mails, no webhooks, no scheduled
+    /// backups. For a drill on a restored copy of the data.
     #[arg(long)]
     offline: bool,
 }
@@ -79,11 +79,11 @@ fn at_admin(scheme: &str, address: SocketAddr) -> String {
     format!("dashboard and admin API are at {scheme}://{address}")
 }
 
-/// Has the server speak to nobody but callers.
+/// Has the server answer requests and do nothing else.
 fn go_offline(config: &mut Config) -> Result<(), Failure> {
     if config.storage.url.is_some() {
         return Err(Failure(
-            "--offline is for a copy of the data by itself, and storage.url names a log that others may lead: leave it out"
+            "--offline is for a copy of the data on this machine: leave out storage.url, a log that other processes share"
                 .into(),
         ));
     }
@@ -91,8 +91,8 @@ fn go_offline(config: &mut Config) -> Result<(), Failure> {
     config.mail.smtp_url = None;
     config.mail.files = false;
     print::line(
-        "this server runs offline: it asks no payment provider, sends no mails and no webhooks, and makes no backups by \
-         itself",
+        "this server runs offline: it calls no payment provider, sends no mails and no webhooks, and makes no scheduled \
+         backups",
     );
     Ok(())
 }
@@ -105,11 +105,9 @@ fn introduce(service: &Service) -> Result<(), catalog::Error> {
             "a new administrator token is in {}: keep it elsewhere, and delete the file",
             file.display()
         ));
-        // What is not a terminal keeps it: a journal, a container's log.
+        // A journal or a container's log would store it.
         if io::stdout().is_terminal() {
-            print::line(&format!(
-                "administrator token, shown only this once: {token}"
-            ));
+            print::line(&format!("administrator token, shown only once: {token}"));
             let link = service.sign_in_link()?;
             print::line(&format!(
                 "dashboard, by a link that signs in once within 15 minutes: {link}"
@@ -120,7 +118,7 @@ fn introduce(service: &Service) -> Result<(), catalog::Error> {
         if project.sandbox().is_some() {
             let project = &project.project;
             print::line(&format!(
-                "warning: {} ({}) uses the sandbox: anybody can pay there without money",
+                "warning: {} ({}) uses the sandbox: everyone can pay there without money",
                 project.id, project.name
             ));
         }

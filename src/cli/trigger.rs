@@ -113,8 +113,8 @@ impl Trigger {
             Failure::new("the server does not say which project this key belongs to")
         })?;
         let path = format!("/projects/{project}");
-        let shown: Value = administration.get(&path).await?;
-        let provider = shown.get("provider").cloned().unwrap_or_default();
+        let answer: Value = administration.get(&path).await?;
+        let provider = answer.get("provider").cloned().unwrap_or_default();
         if field(&provider, "kind") != "sandbox" {
             return Err(Failure::new(
                 "this project does not use the sandbox: events can be triggered only there",
@@ -249,8 +249,8 @@ impl Trigger {
     async fn reached(&self, order: &str, wanted: &str) -> Result<String, Failure> {
         let path = format!("/orders/{order}");
         for _ in 0..MAX_READS {
-            let shown: Value = self.api.get(&path).await?;
-            if field(&shown, "status") == wanted {
+            let answer: Value = self.api.get(&path).await?;
+            if field(&answer, "status") == wanted {
                 return Ok(wanted.into());
             }
             tokio::time::sleep(POLL_INTERVAL).await;

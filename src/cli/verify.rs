@@ -1,8 +1,6 @@
 //! `scrip verify`: checks everything that is stored, while no server uses it. The journal checks what it
 //! stores; the catalog's and the notes' owners check their contents.
 
-use std::path::PathBuf;
-
 use actors::clock::{Clock as _, SystemClock};
 use actors::notes;
 use actors::notes::NoteKind as _;
@@ -11,35 +9,22 @@ use domain::catalog::{self, Document};
 use operations::data_dir::verified::VerifyResult;
 use persistence::StoredNote;
 
-use super::{Failure, print};
-use crate::{
-    compose::note_kinds,
-    config::{Config, Flags},
-    payments::EventNote,
-};
+use super::{Failure, local::LocalArgs, print};
+use crate::{compose::note_kinds, payments::EventNote};
 
 /// What to verify.
 #[derive(Debug, Args)]
 pub(super) struct VerifyArgs {
-    /// The data directory [default: as `scrip serve` would use].
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    local: LocalArgs,
 }
 
 pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
-    let flags = Flags {
-        config: args.config,
-        data_dir: args.data_dir,
-        listen: None,
-    };
-    let dir = Config::read(&flags).map_err(Failure::new)?.data_dir;
+    let dir = args.local.read()?.data_dir;
     let report = persistence::verify::verify(&dir).map_err(Failure::new)?;
     let documents = report.documents.as_deref().unwrap_or_default();
     let notes = report.notes.as_deref().unwrap_or_default();
-    let untold = notes
+    let unprocessed = notes
         .iter()
         .filter(|(key, _)| key.first() == Some(&EventNote::NUMBER))
         .count();
@@ -47,18 +32,21 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     let count = |some: usize| u64::try_from(some).unwrap_or(u64::MAX);
     for (count, of_what) in [
         (report.wallets, "wallets"),
-        (report.records, "folded ledger records"),
-        (report.frames, "frames of the log not folded yet"),
+        (report.records, "ledger records in checkpoints"),
+        (report.frames, "frames of the log after the last checkpoint"),
         (report.pending_events, "events in them"),
         (report.index_keys, "look-up keys"),
         (report.orders, "orders"),
         (count(documents.len()), "catalog documents"),
         (count(notes.len()), "notes"),
         (
-            count(untold),
+            count(unprocessed),
             "of them events of payment providers, not processed yet",
         ),
-        (report.project_events, "folded events for projects' servers"),
+        (
+            report.project_events,
+            "events for projects' servers in checkpoints",
+        ),
         (report.ledger_bytes, "bytes of wallets and ledgers"),
         (report.project_event_bytes, "bytes of events"),
         (report.usage_bytes, "bytes of usage"),
@@ -69,7 +57,7 @@ pub(super) fn run(args: VerifyArgs) -> Result<(), Failure> {
     if let Some(log) = report.log_elsewhere {
         let lsn = log.lsn;
         print::line(&format!(
-            "The books have the log up to frame {lsn}; it lies in the database and was not read."
+            "The stored state has the log up to frame {lsn}. The log is in the database and was not read."
         ));
     }
     let found = VerifyResult::new(SystemClock::new().now(), count(problems.len()));

@@ -97,17 +97,17 @@ fn find<'e>(
 
 /// The variables that begin as Scrip's do and are none, as a misspelt one would be: they set nothing.
 pub(super) fn unknown(defaults: &Table, environment: &[(String, OsString)]) -> Vec<String> {
-    let mut known = keys(defaults, "SCRIP");
-    known.extend(ALIASES.map(|(alias, _)| alias.to_owned()));
-    known.extend(OTHERS.map(str::to_owned));
+    let mut names = keys(defaults, "SCRIP");
+    names.extend(ALIASES.map(|(alias, _)| alias.to_owned()));
+    names.extend(OTHERS.map(str::to_owned));
     for secret in SECRETS.into_iter().chain(OTHER_SECRETS) {
-        known.extend([secret.to_owned(), format!("{secret}{FILE_SUFFIX}")]);
+        names.extend([secret.to_owned(), format!("{secret}{FILE_SUFFIX}")]);
     }
     let ours = environment
         .iter()
         .map(|(name, _)| name)
         .filter(|name| name.starts_with("SCRIP_") && !is_of_a_platform(name));
-    ours.filter(|name| !known.contains(name)).cloned().collect()
+    ours.filter(|name| !names.contains(name)).cloned().collect()
 }
 
 /// What Kubernetes and Docker set for a service called `scrip`.

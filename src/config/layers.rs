@@ -136,12 +136,12 @@ fn lay_section(under: &mut Table, over: Table, section: &str, source: &str) -> R
     Ok(())
 }
 
-/// 0 stands for no limit: TOML has no null.
+/// 0 means no limit: TOML has no null.
 pub(super) fn zero_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
     u32::deserialize(from).map(|number| (number != 0).then_some(number))
 }
 
-/// An empty text stands for no address.
+/// An empty text means no address.
 pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<SocketAddr>, D::Error> {
@@ -168,7 +168,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(|| format!("`{text}` is not ADDRESS:PORT, such as 127.0.0.1:8787"))
 }
 
-/// An empty text stands for no file.
+/// An empty text means no file.
 pub(super) fn empty_path_is_none<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<PathBuf>, D::Error> {
@@ -176,8 +176,7 @@ pub(super) fn empty_path_is_none<'de, D: Deserializer<'de>>(
     Ok((!text.is_empty()).then(|| text.into()))
 }
 
-/// An address to which paths can be added: a query would swallow them, and a password in it would
-/// be shown wherever it is.
+/// An address to which paths can be added: without a query, and without a password, which the log would show.
 pub(super) fn http_url<'de, D: Deserializer<'de>>(from: D) -> Result<Url, D::Error> {
     let text = String::deserialize(from)?;
     text.parse()

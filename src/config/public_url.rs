@@ -56,7 +56,7 @@ impl fmt::Display for PublicUrl {
     }
 }
 
-/// An empty text stands for none.
+/// An empty text means none.
 pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<PublicUrl>, D::Error> {

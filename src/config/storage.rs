@@ -42,11 +42,11 @@ pub struct Journal {
     pub cache_mb: u64,
     /// Filters of past idempotency keys, in MiB.
     pub filter_mb: u64,
-    /// Fold after so many entries.
+    /// Write a checkpoint after so many entries.
     pub checkpoint_entries: u64,
-    /// Fold after so long when fewer wait, in milliseconds.
+    /// Write a checkpoint after so many milliseconds, when there are fewer.
     pub checkpoint_interval_ms: u64,
-    /// Refuse writes while so many entries wait to be folded.
+    /// Refuse writes while so many entries wait for a checkpoint.
     pub backlog_limit: u64,
     /// The same in megabytes of entries: awake wallets keep as much in memory.
     pub backlog_mb: u64,
@@ -56,7 +56,7 @@ pub struct Journal {
     pub allow_unsynced: bool,
 }
 
-/// The URL of a database, which has a password in it: it is shown by nothing.
+/// The URL of a database, which contains a password and is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(Box<str>);
 
@@ -74,7 +74,7 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// An empty text stands for none. The error does not repeat the text.
+/// An empty text means none. The error does not repeat the text.
 pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<DatabaseUrl>, D::Error> {
@@ -100,7 +100,7 @@ pub(super) fn cell<'de, D: Deserializer<'de>>(from: D) -> Result<i16, D::Error> 
     }
 }
 
-/// An empty text stands for no address.
+/// An empty text means no address.
 pub(super) fn empty_origin_is_none<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Origin>, D::Error> {

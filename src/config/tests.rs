@@ -74,10 +74,10 @@ fn the_password_of_the_mail_server_is_never_shown() {
         "smtp://mailuser:hunter2@mx.example?tls=hunter2",
         "smtp://mailuser:hunter2@mx.example:hunter2",
     ] {
-        let said = refused("", &[("SCRIP_MAIL_SMTP_URL", refused_url)]);
+        let message = refused("", &[("SCRIP_MAIL_SMTP_URL", refused_url)]);
         assert!(
-            said.contains("mail.smtp_url") && !said.contains("hunter2"),
-            "{said}"
+            message.contains("mail.smtp_url") && !message.contains("hunter2"),
+            "{message}"
         );
     }
 }
@@ -138,8 +138,8 @@ fn the_public_address_has_no_path_and_no_slash_at_its_end() {
         "https://pay.shop.example\\",
         " https://pay.shop.example",
     ] {
-        let said = public(url).unwrap_err().0;
-        assert!(said.contains("public_url"), "{url}: {said}");
+        let message = public(url).unwrap_err().0;
+        assert!(message.contains("public_url"), "{url}: {message}");
     }
 }
 
@@ -263,20 +263,23 @@ fn a_secret_may_lie_in_a_file() {
     };
     assert_eq!(url(&[in_file]).unwrap(), "smtps://ann:p@mx.example");
     let both = [in_file, ("SCRIP_MAIL_SMTP_URL", "smtps://b:p@mx.example")];
-    let said = url(&both).unwrap_err().0;
+    let message = url(&both).unwrap_err().0;
     assert!(
-        said.contains("SCRIP_MAIL_SMTP_URL and SCRIP_MAIL_SMTP_URL_FILE"),
-        "{said}"
+        message.contains("SCRIP_MAIL_SMTP_URL and SCRIP_MAIL_SMTP_URL_FILE"),
+        "{message}"
     );
     for name in ["SCRIP_METRICS_TOKEN_FILE", "SCRIP_STORAGE_URL_FILE"] {
-        let said = refused("", &[(name, "/nowhere")]);
-        assert!(said.starts_with(&format!("{name}: /nowhere")), "{said}");
+        let message = refused("", &[(name, "/nowhere")]);
+        assert!(
+            message.starts_with(&format!("{name}: /nowhere")),
+            "{message}"
+        );
     }
 }
 
 #[test]
 fn a_value_that_does_not_fit_is_refused_by_its_key_and_by_the_variable_that_set_it() {
-    for (file, pairs, said) in [
+    for (file, pairs, message) in [
         ("listen = \"localhost\"", vec![], "configuration: listen: "),
         (
             "[http]\nworkers = -1",
@@ -300,7 +303,7 @@ fn a_value_that_does_not_fit_is_refused_by_its_key_and_by_the_variable_that_set_
         ),
     ] {
         let refused = refused(file, &pairs);
-        assert!(refused.starts_with(said), "{refused}");
+        assert!(refused.starts_with(message), "{refused}");
     }
 }
 
@@ -313,7 +316,7 @@ fn an_address_may_be_named() {
 
 #[test]
 fn unknown_keys_and_wrong_types_are_refused_by_name() {
-    for (file, said) in [
+    for (file, message) in [
         (
             "lisen = \"x\"",
             "own.toml: line 1: unknown key `lisen`, did you mean `listen`?",
@@ -335,13 +338,13 @@ fn unknown_keys_and_wrong_types_are_refused_by_name() {
         ("listen", "own.toml is not valid TOML"),
     ] {
         assert!(
-            refused(file, &[]).starts_with(said),
+            refused(file, &[]).starts_with(message),
             "{file}: {}",
             refused(file, &[])
         );
     }
-    let said = refused("", &[("SCRIP_SHUTDOWN_SECONDS", "soon")]);
-    assert_eq!(said, "SCRIP_SHUTDOWN_SECONDS: `soon` is no integer");
+    let message = refused("", &[("SCRIP_SHUTDOWN_SECONDS", "soon")]);
+    assert_eq!(message, "SCRIP_SHUTDOWN_SECONDS: `soon` is no integer");
 }
 
 #[test]
@@ -351,8 +354,8 @@ fn open_holds_of_a_wallet_are_one_to_ten_thousand() {
     let most = merged("limits.open_holds = 10000", &[], &Flags::default());
     assert_eq!(most.unwrap().limits.open_holds, 10_000);
     for outside in ["0", "10001"] {
-        let said = refused(&format!("limits.open_holds = {outside}"), &[]);
-        assert!(said.contains("limits.open_holds"), "{said}");
+        let message = refused(&format!("limits.open_holds = {outside}"), &[]);
+        assert!(message.contains("limits.open_holds"), "{message}");
     }
 }
 

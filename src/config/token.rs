@@ -27,7 +27,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// An empty text stands for none. The error does not repeat the text.
+/// An empty text means none. The error does not repeat the text.
 pub(super) fn empty_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Token>, D::Error> {
     let text = String::deserialize(from)?;
     match text.len() {

@@ -27,7 +27,7 @@ fn backup(config: &Config, now: Timestamp) -> Finding {
     let newest = newest.and_then(|newest| Some(newest.ok()??.made_at));
     let last = backed_up::last(&config.data_dir).max(newest);
     let Some(last) = last else {
-        return Finding::warning(CHECK, "no backup of this data is known", advice);
+        return Finding::warning(CHECK, "this data has no backup yet", advice);
     };
     let seconds = now.0.saturating_sub(last.0).div_euclid(1000);
     let hours = seconds.div_euclid(3600);

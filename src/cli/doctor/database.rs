@@ -10,7 +10,7 @@ use crate::config::Config;
 
 const CHECK: &str = "database";
 const CLUSTER: &str = "cluster";
-/// Older ids make the server vacuum everything, whatever else it does; at 2,000 million it stops.
+/// Older transaction ids force a vacuum of all tables; at 2,000 million the server stops.
 const OLD_TRANSACTIONS: u64 = 1_000_000_000;
 /// Clocks that differ by more make time leap at a fail-over.
 const CLOCKS_WITHIN_MS: u64 = 1_000;
@@ -107,13 +107,13 @@ fn cluster(state: &ClusterState) -> Vec<Finding> {
     all.push(match (&state.leader, present) {
         (None, _) => Finding::warning(
             CLUSTER,
-            "nobody leads",
+            "no process leads",
             "Start a process; `scrip cluster status` shows who was there",
         ),
         (Some(_), 0 | 1) => Finding::warning(
             CLUSTER,
             "only one process is there",
-            "Start a second one on another machine: nobody would take over",
+            "Start a second one on another machine: there is none to take over",
         ),
         (Some(leader), count) => Finding::ok(
             CLUSTER,
@@ -129,7 +129,7 @@ fn cluster(state: &ClusterState) -> Vec<Finding> {
         Some(age) if age > SNAPSHOT_WITHIN => Finding::warning(
             "snapshots",
             format!("the newest is {} hours old", age.as_secs().div_euclid(3600)),
-            "The processes' logs say why there is no newer one; meanwhile the log grows",
+            "The processes' logs say why there is no newer one; until then the log grows",
         ),
         Some(age) => Finding::ok(
             "snapshots",

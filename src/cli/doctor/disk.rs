@@ -46,11 +46,11 @@ fn syncs_for_real(config: &Config) -> Finding {
 
 fn speed(dir: &Path) -> Finding {
     const CHECK: &str = "disk speed";
-    let shown = dir.display();
-    if statfs(dir).is_ok_and(|known| u64::try_from(known.f_type) == Ok(TMPFS)) {
+    let path = dir.display();
+    if statfs(dir).is_ok_and(|stats| u64::try_from(stats.f_type) == Ok(TMPFS)) {
         return Finding::warning(
             CHECK,
-            format!("{shown} is in memory (tmpfs): nothing survives a reboot"),
+            format!("{path} is in memory (tmpfs): nothing survives a reboot"),
             "Keep the data on a disk",
         );
     }
@@ -59,7 +59,7 @@ fn speed(dir: &Path) -> Finding {
         Err(error) => {
             return Finding::failure(
                 CHECK,
-                format!("cannot write to {shown}: {error}"),
+                format!("cannot write to {path}: {error}"),
                 "Let the server's user write there; run scrip doctor as that user",
             );
         }
@@ -70,7 +70,7 @@ fn speed(dir: &Path) -> Finding {
     };
     let (median, slow) = (at(50), at(99));
     let message = format!(
-        "a sync takes {:.2} ms, at p99 {:.2} ms ({} syncs in {shown})",
+        "a sync takes {:.2} ms, at p99 {:.2} ms ({} syncs in {path})",
         median.as_secs_f64() * 1e3,
         slow.as_secs_f64() * 1e3,
         times.len()
@@ -104,14 +104,14 @@ fn time(dir: &Path) -> std::io::Result<Vec<Duration>> {
 
 fn room(dir: &Path, config: &Config) -> Finding {
     const CHECK: &str = "disk room";
-    let known = match statvfs(dir) {
-        Ok(known) => known,
+    let stats = match statvfs(dir) {
+        Ok(stats) => stats,
         Err(error) => {
             let message = format!("the free space of {} is unknown: {error}", dir.display());
             return Finding::warning(CHECK, message, "Check the free space by other means");
         }
     };
-    let free = known.f_bavail.saturating_mul(known.f_frsize);
+    let free = stats.f_bavail.saturating_mul(stats.f_frsize);
     let least = config.journal.min_free_bytes;
     let message = format!("{} MiB are free", free / MIB);
     let why = format!(

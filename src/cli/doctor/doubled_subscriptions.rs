@@ -13,7 +13,7 @@ pub(super) async fn of(remote: &ApiClient, project: &Project) -> Vec<Finding> {
         return Vec::new();
     };
     let wallets = found.get("wallets").and_then(Value::as_array);
-    let said = |wallet: &Value| {
+    let warning = |wallet: &Value| {
         let id = wallet.get("walletId")?.as_str()?;
         let subscriptions = wallet.get("subscriptions")?.as_array()?.iter();
         let ids = subscriptions.filter_map(|it| it.get("id").and_then(Value::as_str));
@@ -27,5 +27,5 @@ pub(super) async fn of(remote: &ApiClient, project: &Project) -> Vec<Finding> {
         let advice = "Cancel those that were not meant, by subscriptionId, and refund their orders";
         Some(Finding::warning("subscriptions", message, advice))
     };
-    wallets.into_iter().flatten().filter_map(said).collect()
+    wallets.into_iter().flatten().filter_map(warning).collect()
 }

@@ -1,4 +1,4 @@
-//! The identity provider by which people sign in: whether it can be asked, and is fit.
+//! Checks that the identity provider can be reached and has what is needed.
 
 use super::Finding;
 use crate::{compose, config::Config};
@@ -20,7 +20,7 @@ pub(super) async fn examine(config: &Config) -> Option<Finding> {
         Err(error) => Finding::failure(
             CHECK,
             format!("{issuer}: {error}"),
-            "Correct oidc.issuer, or bring the provider back: until then nobody signs in by it",
+            "Correct oidc.issuer, or bring the provider back: until then no one can sign in with it",
         ),
     })
 }

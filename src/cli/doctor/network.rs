@@ -42,7 +42,7 @@ pub(super) async fn examine(
     let place: Url = base.parse().map_err(Failure::new)?;
     // The token of `scrip dev` is used only for a server on this machine.
     let dev = AddressKind::of(&place).is_loopback();
-    let dev = dev.then(|| dev::known(&config.data_dir)).flatten();
+    let dev = dev.then(|| dev::stored(&config.data_dir)).flatten();
     let token = token.or_else(|| Some(dev?.admin_token));
     let (answers, ready) = running(&client(&place)?, &base).await;
     let mut findings = ready;
@@ -185,11 +185,10 @@ async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failu
             return Ok(vec![Finding::failure(CHECK, message, advice)]);
         }
     };
-    let shown = answer.extensions().get::<TlsInfo>();
-    let shown = shown.and_then(TlsInfo::peer_certificate);
-    let certificate = shown.map(|shown| {
+    let info = answer.extensions().get::<TlsInfo>();
+    let certificate = info.and_then(TlsInfo::peer_certificate).map(|sent| {
         let whose = format!("the certificate of {public}");
-        certificate::judge(&whose, [shown], SystemTime::now())
+        certificate::judge(&whose, [sent], SystemTime::now())
     });
     let status = answer.status();
     let body: Value = answer.json().await.unwrap_or_default();
@@ -273,7 +272,7 @@ async fn provider(remote: &ApiClient, project: &Project) -> Finding {
         ),
         Some("sandbox") => Finding::warning(
             CHECK,
-            format!("{who} uses the sandbox: anybody can pay there without money"),
+            format!("{who} uses the sandbox: everyone can pay there without money"),
             "Do not use it on a server that strangers can reach",
         ),
         Some(_) => {

@@ -12,35 +12,35 @@ use crate::config::Config;
 
 pub(super) fn examine(config: &Config) -> Vec<Finding> {
     let dir = &config.data_dir;
-    let Ok(known) = fs::metadata(dir) else {
+    let Ok(meta) = fs::metadata(dir) else {
         let message = format!("{} does not exist yet", dir.display());
         let advice = "`scrip serve` creates it at its first start, if its user may";
         return vec![Finding::warning("data", message, advice)];
     };
-    if !known.is_dir() {
+    if !meta.is_dir() {
         let message = format!("{} is not a directory", dir.display());
         return vec![Finding::failure("data", message, "Set another data_dir")];
     }
-    let mine = known.uid() == rustix::process::geteuid().as_raw();
-    vec![directory(dir, known.mode(), mine), key(dir)]
+    let mine = meta.uid() == rustix::process::geteuid().as_raw();
+    vec![directory(dir, meta.mode(), mine), key(dir)]
 }
 
 fn directory(dir: &Path, mode: u32, mine: bool) -> Finding {
     const CHECK: &str = "data";
-    let shown = dir.display();
+    let path_text = dir.display();
     if !mine {
         return Finding::warning(
             CHECK,
-            format!("{shown} belongs to another user"),
+            format!("{path_text} belongs to another user"),
             "Run scrip doctor as the server's user (sudo -u scrip scrip doctor …)",
         );
     }
     match mode & OTHERS {
-        0 => Finding::ok(CHECK, format!("only its owner can read {shown}")),
+        0 => Finding::ok(CHECK, format!("only its owner can read {path_text}")),
         _ => Finding::warning(
             CHECK,
-            format!("{shown} can be read by other users of this machine"),
-            format!("chmod 700 {shown}, or start the server, which does that"),
+            format!("{path_text} can be read by other users of this machine"),
+            format!("chmod 700 {path_text}, or start the server, which does that"),
         ),
     }
 }
@@ -58,16 +58,16 @@ fn key(dir: &Path) -> Finding {
         }
     }
     let path = dir.join(KEY_FILE);
-    let shown = path.display();
+    let path_text = path.display();
     match fs::metadata(&path) {
-        Ok(known) if known.mode() & OTHERS == 0 => Finding::ok(
+        Ok(meta) if meta.mode() & OTHERS == 0 => Finding::ok(
             CHECK,
-            format!("only its owner can read {shown}; keep a copy of it apart from the data"),
+            format!("only its owner can read {path_text}; keep a copy of it apart from the data"),
         ),
         Ok(_) => Finding::failure(
             CHECK,
-            format!("{shown} can be read by others, and the server will not start"),
-            format!("chmod 600 {shown}"),
+            format!("{path_text} can be read by others, and the server will not start"),
+            format!("chmod 600 {path_text}"),
         ),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Finding::warning(
             CHECK,
@@ -79,7 +79,7 @@ fn key(dir: &Path) -> Finding {
         ),
         Err(error) => Finding::failure(
             CHECK,
-            format!("cannot examine {shown}: {error}"),
+            format!("cannot examine {path_text}: {error}"),
             "Run scrip doctor as the server's user",
         ),
     }
