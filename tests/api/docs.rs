@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use reqwest::Method;
+use reqwest::{Method, header::HeaderValue};
 
 use crate::{
-    client::plain_http,
+    client::{Client, plain_http, unled_http},
     service::{Service, assert_refused, header},
 };
 
@@ -24,7 +24,7 @@ async fn open(service: &Service, path: &str) -> Page {
     let policy = named("content-security-policy");
     assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
     assert!(
-        !policy.contains("script-src") && !policy.contains("http"),
+        policy.contains("script-src 'self';") && !policy.contains("http"),
         "{path}: {policy}"
     );
     assert_eq!(named("x-content-type-options"), "nosniff", "{path}");
@@ -72,15 +72,8 @@ async fn every_link_and_anchor_of_the_served_pages_leads_somewhere() {
             path => open(&service, path).await,
         };
         if page.kind == "text/html; charset=utf-8" {
-            // Nothing is loaded except pictures of this server, and no script runs.
-            for refused in [
-                "<script",
-                "<link",
-                "<iframe",
-                "@import",
-                "url(",
-                " onclick=",
-            ] {
+            // Nothing is loaded except pictures, the script and the icon of this server.
+            for refused in ["<script>", "<iframe", "@import", "url(", " onclick="] {
                 assert!(!page.text.contains(refused), "{path}: {refused}");
             }
             for source in attributes(&page.text, "src") {
@@ -110,6 +103,10 @@ async fn every_link_and_anchor_of_the_served_pages_leads_somewhere() {
         "/docs/readme",
         "/docs/checkout.png",
         "/docs/config.toml",
+        "/docs/api",
+        "/docs/admin",
+        "/docs/page.js",
+        "/docs/icon.svg",
     ] {
         assert!(pages.contains_key(known), "{known}");
     }
@@ -163,7 +160,7 @@ async fn what_is_no_page_is_not_found() {
         "/docs/nothing",
         "/docs/../config.toml",
         "/docs/%2e%2e/Cargo.toml",
-        "/docs/errors/",
+        "/docs/%ff",
     ] {
         let reply = service.anonymous(Method::GET, path).await;
         assert_refused(&reply, 404, "route_not_found");
@@ -181,4 +178,70 @@ async fn a_program_without_the_clients_packages_says_what_makes_them() {
     assert_refused(&reply, 404, "route_not_found");
     let message = reply.body["message"].as_str().unwrap();
     assert!(message.contains("scripts/pack-clients"), "{message}");
+}
+
+#[tokio::test]
+async fn a_browser_gets_a_page_where_there_is_none_and_is_led_past_a_slash() {
+    let service = Service::start().await;
+    let url = format!("{}/docs/nothing", service.base);
+    let accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let reply = plain_http()
+        .get(url)
+        .header("accept", accept)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(reply.status(), 404);
+    let text = reply.text().await.unwrap();
+    assert!(text.contains("Page not found") && text.contains("href=\"/docs/quick-start\""));
+    let slash = format!("{}/docs/errors/", service.base);
+    let reply = unled_http().get(slash).send().await.unwrap();
+    assert_eq!(
+        (reply.status().as_u16(), &reply.headers()["location"]),
+        (308, &HeaderValue::from_static("/docs/errors"))
+    );
+    let start = open(&service, "/docs/").await.text;
+    let place = |text: &str| start.find(text).expect(text);
+    assert!(place("class=\"first\" href=\"/docs/quick-start\"") < place("<h2>Build</h2><ul class"));
+}
+
+/// The samples by curl of the API's reference, as they are printed: no server refuses one as malformed.
+#[tokio::test]
+async fn every_sample_of_the_reference_is_a_valid_request() {
+    let service = Service::start().await;
+    let page = open(&service, "/docs/api").await.text;
+    let page = page
+        .replace("&quot;", "\"")
+        .replace("&gt;", ">")
+        .replace("&lt;", "<")
+        .replace("&amp;", "&");
+    let samples: Vec<_> = page.split("<code>curl ").skip(1).collect();
+    assert!(samples.len() > 30, "{}", samples.len());
+    for sample in samples {
+        let (sample, _) = sample.split_once("</code>").unwrap();
+        let (method, rest) = sample.split_once("\"$SCRIP_URL").unwrap();
+        let method = method.trim().strip_prefix("-X ").unwrap_or("GET");
+        let (path, rest) = rest.split_once('"').unwrap();
+        if path.ends_with("/stream") {
+            continue;
+        }
+        let body = rest
+            .split_once("-d '")
+            .map(|(_, body)| body.trim_end_matches('\''));
+        let body = body.map(|body| serde_json::from_str::<serde_json::Value>(body).expect(sample));
+        let request = service.secret.request(method.parse().unwrap(), path);
+        let request = match &body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let reply = Client::send(request).await.unwrap();
+        let code = reply.body["code"].as_str().unwrap_or_default();
+        let malformed = [
+            "invalid_request",
+            "conflicting_wallet",
+            "route_not_found",
+            "method_not_allowed",
+        ];
+        assert!(!malformed.contains(&code), "{sample}: {}", reply.body);
+    }
 }

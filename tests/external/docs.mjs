@@ -1,5 +1,5 @@
-// A reader with a browser, on a desktop or a phone: axe-core judges the pages, nothing is wider than the
-// screen, nothing is loaded from elsewhere, and a link from an error leads to its entry.
+// A reader with a browser, on a desktop or a phone: axe-core judges the pages, nothing is wider than the screen, nothing
+// is loaded from elsewhere, the menu opens, the search is used by keyboard, and an error's link leads to its entry.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,11 +18,10 @@ try {
     colorScheme: phone ? 'dark' : 'light',
   });
   const wrong = [];
-  // Browsers ask for an icon by themselves.
-  const asked = (message) => message.location().url.endsWith('/favicon.ico');
-  page.on('console', (message) => message.type() === 'error' && !asked(message) && wrong.push(message.text()));
+  page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
   page.on('request', (request) => request.url().startsWith(BASE) || wrong.push(request.url()));
   await page.goto(`${BASE}/docs`);
+  if (phone) await page.getByText('Menu', { exact: true }).click();
   const links = page.getByRole('navigation').getByRole('link');
   const pages = new Set(await links.evaluateAll((all) => all.map((link) => new URL(link.href).pathname)));
   assert.ok(pages.size > 15, [...pages].join(' '));
@@ -36,6 +35,15 @@ try {
     const listed = serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html).join(' ')}`);
     assert.deepEqual(listed, [], path);
   }
+  await page.keyboard.press('/');
+  await page.keyboard.type('hold closed');
+  await page.getByRole('option', { name: /hold_closed/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator(':target', { hasText: 'hold_closed' }).waitFor();
+  await page.goto(`${BASE}/docs/api#deduct_external`);
+  await page.locator('#deduct_external').getByText('Python', { exact: true }).click();
+  await page.locator('#deduct_external').getByText('httpx.post').waitFor();
+  await page.locator('#deduct_external pre:visible').first().getByRole('button', { name: 'Copy' }).waitFor({ state: 'attached' });
   const refused = await page.request.get(`${BASE}/api/v1/me`);
   await page.goto(`${BASE}${(await refused.json()).docs}`);
   await page.locator(':target', { hasText: 'missing_api_key' }).waitFor();

@@ -7,25 +7,28 @@ use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, 
 
 use super::pages::{Target, resolve};
 
-/// A heading that can be linked to.
+/// A heading that can be linked to, and what follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Section {
-    pub(super) level: HeadingLevel,
+    level: HeadingLevel,
     pub(super) id: String,
     pub(super) text: String,
+    /// The text up to the next heading, without marks.
+    pub(super) body: String,
 }
 
-/// A page's body.
-#[derive(Debug)]
-pub(super) struct RenderedPage {
-    pub(super) html: String,
-    /// Its headings below the title, one level deep.
-    pub(super) sections: Vec<Section>,
+impl Section {
+    pub(super) fn is_title(&self) -> bool {
+        self.level == HeadingLevel::H1
+    }
+
+    pub(super) fn is_second(&self) -> bool {
+        self.level == HeadingLevel::H2
+    }
 }
 
-/// Renders the page with this path in the repository.
-pub(super) fn render(path: &str, text: &str) -> RenderedPage {
-    let headings = headings(text);
+/// Renders the page with this path in the repository, which has these headings.
+pub(super) fn render(path: &str, text: &str, headings: &[Section]) -> String {
     let mut ids = headings.iter().map(|heading| heading.id.clone());
     // For each link that is being written: whether its target is served here.
     let mut open = Vec::new();
@@ -94,13 +97,7 @@ pub(super) fn render(path: &str, text: &str) -> RenderedPage {
     });
     let mut written = String::new();
     html::push_html(&mut written, events);
-    let sections = headings
-        .into_iter()
-        .filter(|heading| heading.level == HeadingLevel::H2);
-    RenderedPage {
-        html: written,
-        sections: sections.collect(),
-    }
+    written
 }
 
 /// Reads Markdown as all pages use it.
@@ -117,6 +114,19 @@ pub(super) fn headings(text: &str) -> Vec<Section> {
         match (event, &mut within) {
             (Event::Start(Tag::Heading { level, .. }), _) => within = Some((level, String::new())),
             (Event::Text(part) | Event::Code(part), Some((_, text))) => text.push_str(&part),
+            (Event::Text(part) | Event::Code(part), None) => {
+                if let Some(section) = found.last_mut() {
+                    section.body.push_str(&part);
+                }
+            }
+            // Words of two lines, cells or paragraphs are apart.
+            (Event::SoftBreak | Event::End(_), None) => {
+                if let Some(section) = found.last_mut()
+                    && !section.body.ends_with(' ')
+                {
+                    section.body.push(' ');
+                }
+            }
             (Event::End(TagEnd::Heading(_)), _) => {
                 let Some((level, text)) = within.take() else {
                     continue;
@@ -128,7 +138,13 @@ pub(super) fn headings(text: &str) -> Vec<Section> {
                     times => format!("{slug}-{times}"),
                 };
                 *before = before.saturating_add(1);
-                found.push(Section { level, id, text });
+                let body = String::new();
+                found.push(Section {
+                    level,
+                    id,
+                    text,
+                    body,
+                });
             }
             _ => {}
         }
@@ -165,19 +181,14 @@ mod tests {
             "tls-and-a-proxy-1",
         ];
         assert_eq!(ids, wanted);
-        let rendered = render("docs/x.md", text);
-        assert!(
-            rendered
-                .html
-                .contains("<h2 id=\"is-all-well\">Is all well?</h2>")
-        );
-        assert_eq!(rendered.sections.len(), 4);
+        let html = render("docs/x.md", text, &headings(text));
+        assert!(html.contains("<h2 id=\"is-all-well\">Is all well?</h2>"));
     }
 
     #[test]
     fn html_is_dropped_and_what_is_not_served_is_no_link() {
         let text = "<script>alert(1)</script>\n\nA <img src=x onerror=y> [file](../deny.toml) and [page](errors.md).\n";
-        let html = render("docs/x.md", text).html;
+        let html = render("docs/x.md", text, &[]);
         assert_eq!(
             html.trim(),
             "<p>A  file and <a href=\"errors\">page</a>.</p>"

@@ -1,86 +1,163 @@
-//! The API's reference for people, from the document for programs.
+//! The references of the API and of the administration for people, from the documents for programs.
 
-use std::sync::LazyLock;
+use std::collections::BTreeSet;
 
-use maud::{Markup, html};
-use serde_json::{Map, Value};
+use maud::{Markup, PreEscaped, html};
+use serde_json::Value;
 
-use super::{frame, schema};
+use super::{
+    frame,
+    samples::samples,
+    schema::{Document, object, prose, text},
+};
+
+/// A reference: where it is under `/docs`, and how its operations are called.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reference {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) about: &'static str,
+    /// Prefix of all its paths.
+    pub(super) base: &'static str,
+    /// Where the document for programs is.
+    document: &'static str,
+    /// The environment variable that holds the key in samples.
+    pub(super) token: &'static str,
+}
+
+pub(super) const REFERENCES: [Reference; 2] = [
+    Reference {
+        name: "api",
+        title: "API reference",
+        about: "every operation for your servers and pages, with requests and answers",
+        base: "/api/v1",
+        document: "/api/openapi.json",
+        token: "SCRIP_SECRET_KEY",
+    },
+    Reference {
+        name: "admin",
+        title: "Admin API reference",
+        about: "projects, keys, catalog, webhooks, wallets and users, as the dashboard has them",
+        base: "/api/admin/v1",
+        document: "/api/admin/v1/openapi.json",
+        token: "SCRIP_ADMIN_TOKEN",
+    },
+];
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// The whole page.
-pub(super) fn render(document: &Value) -> String {
+pub(super) fn render(reference: Reference, document: &Value) -> String {
     let operations = operations(document);
-    let schemas = object(document.pointer("/components/schemas"));
-    let introduction = text(document.get("info"), "description");
-    let main = html! {
-        h1 { "Scrip API" }
-        (prose(introduction))
-        p {
-            "For programs: " a href="/api/openapi.json" { "/api/openapi.json" }
-            ". All paths below begin with " code { "/api/v1" } ". What each refusal means, and what to do: "
-            a href="/docs/errors" { "errors" } "."
-        }
-        @for operation in &operations { (operation.shown()) }
-        @for (name, schema) in schemas {
-            section id={ "schema-" (name) } { h2 { (name) } (schema::table(schema)) }
-        }
-    };
-    frame::page("Scrip API", &contents(&operations, schemas), &main)
-}
-
-fn contents(operations: &[Operation<'_>], schemas: &Map<String, Value>) -> Markup {
-    html! {
-        (frame::menu(None))
-        @for tag in tags(operations) {
-            h2 { (tag) }
-            ul {
-                @for operation in operations.iter().filter(|operation| operation.tag() == tag) {
-                    li { a href={ "#" (operation.text("operationId")) } { (operation.text("summary")) } }
-                }
+    let document = Document(document);
+    let tags: BTreeSet<_> = operations.iter().map(Operation::tag).collect();
+    let codes = operations.iter().map(|it| {
+        it.refusals()
+            .map(|(_, code, _)| code)
+            .collect::<BTreeSet<_>>()
+    });
+    let common = codes.reduce(|one, other| &one & &other).unwrap_or_default();
+    let shown = html! {
+        @for tag in &tags {
+            h2 id=(anchor(tag)) { (tag) }
+            @for operation in operations.iter().filter(|operation| operation.tag() == *tag) {
+                (operation.shown(reference, document, &common))
             }
         }
-        h2 { "Schemas" }
-        ul {
-            @for name in schemas.keys() { li { a href={ "#schema-" (name) } { (name) } } }
+    };
+    let shown = shown.into_string();
+    let schemas = linked_schemas(document, &shown);
+    let main = html! {
+        h1 { (reference.title) }
+        (prose(text(document.0.get("info"), "description")))
+        p {
+            "Paths begin with " code { (reference.base) } "; for programs there is " code { (reference.document) } ". In the "
+            "samples " code { "SCRIP_URL" } " is your server's address and " code { (reference.token) } " the key. The "
+            a href="/docs/clients" { "clients" } " retry, sign and parse for you; what each refusal means is on the page of "
+            a href="/docs/errors" { "errors" } ". Any operation may be refused with "
+            @for (position, code) in common.iter().enumerate() {
+                @if position > 0 { ", " }
+                a href={ "/docs/errors#" (code) } { code { (code) } }
+            }
+            "."
         }
-    }
+        @for parameter in object(document.0.pointer("/components/parameters")).values() {
+            p { "Operations with a body also take the header " code { (text(Some(parameter), "name")) } ":" }
+            (prose(text(Some(parameter), "description")))
+        }
+        (PreEscaped(&shown))
+        h2 #schemas { "Schemas" }
+        @for (name, table) in &schemas { section id={ "schema-" (name) } { h3 { (name) } (table) } }
+    };
+    let menu = html! {
+        ul {
+            @for tag in &tags {
+                li {
+                    a href={ "#" (anchor(tag)) } { (tag) }
+                    @let of_tag = operations.iter().filter(|operation| operation.tag() == *tag);
+                    (frame::sections(of_tag.map(|it| (it.text("operationId"), it.text("summary")))))
+                }
+            }
+            li { a href="#schemas" { "Schemas" } }
+        }
+    };
+    frame::page(reference.title, reference.name, &menu, &main)
 }
 
-struct Operation<'a> {
-    method: &'a str,
-    path: &'a str,
+fn anchor(tag: &str) -> String {
+    format!("tag-{}", tag.to_lowercase().replace(' ', "-"))
+}
+
+/// The schemas that the operations or each other lead to, by name.
+fn linked_schemas<'a>(document: Document<'a>, shown: &str) -> Vec<(String, Markup)> {
+    let linked = |html: &str| -> Vec<String> {
+        let links = html.split("href=\"#schema-").skip(1);
+        links
+            .filter_map(|link| Some(link.split_once('"')?.0.to_owned()))
+            .collect()
+    };
+    let mut waiting = linked(shown);
+    let mut found: std::collections::BTreeMap<String, Markup> = Default::default();
+    while let Some(name) = waiting.pop() {
+        let Some(schema) = document
+            .schema(&name)
+            .filter(|_| !found.contains_key(&name))
+        else {
+            continue;
+        };
+        let table = html! { (prose(text(Some(schema), "description"))) (document.table(schema)) };
+        waiting.extend(linked(&table.0));
+        found.insert(name, table);
+    }
+    found.into_iter().collect()
+}
+
+/// An operation of a document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operation<'a> {
+    pub(super) method: &'a str,
+    pub(super) path: &'a str,
     value: &'a Value,
 }
 
-fn operations(document: &Value) -> Vec<Operation<'_>> {
-    let mut found = Vec::new();
-    for (path, item) in object(document.get("paths")) {
-        for method in METHODS {
-            if let Some(value) = item.get(method) {
-                found.push(Operation {
-                    method,
-                    path,
-                    value,
-                });
-            }
-        }
-    }
-    // In the order of the contents; within a tag, in that of the document.
-    found.sort_by_key(Operation::tag);
-    found
-}
-
-fn tags<'a>(operations: &[Operation<'a>]) -> Vec<&'a str> {
-    let mut tags: Vec<_> = operations.iter().map(Operation::tag).collect();
-    tags.sort_unstable();
-    tags.dedup();
-    tags
+/// All operations of a document, in its order.
+pub(super) fn operations(document: &Value) -> Vec<Operation<'_>> {
+    let paths = object(document.get("paths")).iter();
+    let all = paths.flat_map(|(path, item)| {
+        let of_path = METHODS.into_iter();
+        of_path.filter_map(move |method| {
+            Some(Operation {
+                method,
+                path,
+                value: item.get(method)?,
+            })
+        })
+    });
+    all.collect()
 }
 
 impl<'a> Operation<'a> {
-    fn text(&self, name: &str) -> &'a str {
+    pub(super) fn text(&self, name: &str) -> &'a str {
         text(Some(self.value), name)
     }
 
@@ -89,54 +166,122 @@ impl<'a> Operation<'a> {
         tag.unwrap_or_default()
     }
 
-    fn takes_publishable(&self) -> bool {
-        let keys = self.value.get("security").and_then(Value::as_array);
-        let mut keys = keys.into_iter().flatten();
-        keys.any(|key| key.get("publishable").is_some())
+    /// The schema of the body.
+    pub(super) fn body(&self) -> Option<&'a Value> {
+        self.value
+            .pointer("/requestBody/content/application~1json/schema")
     }
 
-    fn shown(&self) -> Markup {
-        let body = "/requestBody/content/application~1json/schema";
+    /// The first answer that is no refusal and has a body.
+    pub(super) fn answer(&self) -> Option<(&'a str, &'a Value)> {
+        let mut answers = object(self.value.get("responses")).iter();
+        answers.find_map(|(status, answer)| {
+            let schema = answer.pointer("/content/application~1json/schema")?;
+            status.starts_with('2').then_some((status.as_str(), schema))
+        })
+    }
+
+    /// The parameters that are this operation's own, required ones first.
+    pub(super) fn own_parameters(&self) -> Vec<&'a Value> {
+        let parameters = self.value.get("parameters").and_then(Value::as_array);
+        let own = parameters
+            .into_iter()
+            .flatten()
+            .filter(|it| it.get("$ref").is_none());
+        let mut own: Vec<_> = own.collect();
+        own.sort_by_key(|parameter| !is_required(parameter));
+        own
+    }
+
+    /// Which keys it takes, in words.
+    fn keys(&self) -> String {
+        let keys = self.value.get("security").and_then(Value::as_array);
+        let keys: Vec<&str> = keys
+            .into_iter()
+            .flatten()
+            .filter_map(|key| Some(key.as_object()?.keys().next()?.as_str()))
+            .map(|key| match key {
+                "session" => "a wallet's session",
+                "publishable" => "a publishable key",
+                "secret" => "a secret key",
+                _ => "the administrator's token",
+            })
+            .collect();
+        match keys.split_last() {
+            Some((last, [])) => format!("Takes {last}."),
+            Some((last, others)) => format!("Takes {} or {last}.", others.join(", ")),
+            None => "Takes no key.".to_owned(),
+        }
+    }
+
+    fn shown(
+        &self,
+        reference: Reference,
+        document: Document<'a>,
+        common: &BTreeSet<&str>,
+    ) -> Markup {
+        let parameters = self.own_parameters();
         html! {
-            section id=(self.text("operationId")) {
-                h2 { (self.text("summary")) }
-                p class="route" { b { (self.method.to_uppercase()) } " " code { (self.path) } }
-                (prose(self.text("description")))
-                p {
-                    @if self.takes_publishable() { "Takes a publishable or a secret key." }
-                    @else { "Needs a secret key." }
-                }
-                (self.parameters())
-                @if let Some(schema) = self.value.pointer(body) {
-                    h3 { "Body" }
-                    p { (schema::name(schema)) }
-                }
-                h3 { "Answers" }
-                table {
-                    @for (status, response) in object(self.value.get("responses")) {
-                        tr { th { (status) } td { (answer(response)) } }
+            section.operation id=(self.text("operationId")) {
+                h3 { (self.text("summary")) }
+                p.route { b { (self.method.to_uppercase()) } " " code { (self.path) } }
+                div.about {
+                    (prose(self.text("description")))
+                    p.keys { (self.keys()) }
+                    @if !parameters.is_empty() {
+                        h4 { "Parameters" }
+                        div.wide tabindex="0" {
+                            table {
+                                @for parameter in parameters { (shown_parameter(document, parameter)) }
+                            }
+                        }
                     }
+                    @if let Some(body) = self.body() {
+                        h4 { "Body" }
+                        (prose(text(Some(document.resolve(body)), "description")))
+                        (document.table(body))
+                    }
+                    (self.answers(document, common))
                 }
+                div.samples { (samples(reference, document, self)) }
             }
         }
     }
 
-    fn parameters(&self) -> Markup {
-        let parameters = self.value.get("parameters").and_then(Value::as_array);
+    /// Its refusals: status, code and message.
+    fn refusals(&self) -> impl Iterator<Item = (&'a str, &'a str, &'a str)> {
+        let all = object(self.value.get("responses")).iter();
+        all.flat_map(|(status, answer)| {
+            let lines = text(Some(answer), "description").split("\n\n");
+            lines.filter_map(move |line| {
+                let (code, message) = line.strip_prefix('`')?.split_once("`: ")?;
+                Some((status.as_str(), code, message))
+            })
+        })
+    }
+
+    /// What it answers; the refusals that not all operations have can be unfolded.
+    fn answers(&self, document: Document<'a>, common: &BTreeSet<&str>) -> Markup {
+        let done = object(self.value.get("responses")).iter();
+        let done = done.filter(|(status, _)| status.starts_with('2'));
+        let mut refusals = self
+            .refusals()
+            .filter(|(_, code, _)| !common.contains(code))
+            .peekable();
         html! {
-            @if let Some(parameters) = parameters {
-                h3 { "Parameters" }
-                table {
-                    @for parameter in parameters {
-                        @let schema = parameter.get("schema");
-                        tr {
-                            th { (text(Some(parameter), "name")) }
-                            td { (text(Some(parameter), "in")) }
-                            td {
-                                (prose(text(Some(parameter), "description")))
-                                (prose(text(schema, "description")))
-                                @if let Some(schema) = schema { (schema::name(schema)) }
-                            }
+            h4 { "Answers" }
+            @for (status, answer) in done {
+                p {
+                    b { (status) } ": " (text(Some(answer), "description"))
+                    @if let Some(schema) = answer.pointer("/content/application~1json/schema") { " " (document.name(schema)) }
+                }
+            }
+            @if refusals.peek().is_some() {
+                details {
+                    summary { "Refusals" }
+                    ul {
+                        @for (status, code, message) in refusals {
+                            li { (status) " " a href={ "/docs/errors#" (code) } { code { (code) } } ": " (message) }
                         }
                     }
                 }
@@ -145,67 +290,28 @@ impl<'a> Operation<'a> {
     }
 }
 
-fn answer(response: &Value) -> Markup {
-    let headers = object(response.get("headers")).keys();
-    let headers: Vec<_> = headers.map(String::as_str).collect();
+pub(super) fn is_required(parameter: &Value) -> bool {
+    parameter.get("required").is_some_and(|it| it == true)
+}
+
+fn shown_parameter<'a>(document: Document<'a>, parameter: &'a Value) -> Markup {
+    let name = text(Some(parameter), "name");
+    let schema = parameter.get("schema");
+    let about = match text(Some(parameter), "description") {
+        "" => text(schema, "description"),
+        about => about,
+    };
     html! {
-        (prose(text(Some(response), "description")))
-        @if let Some(schema) = response.pointer("/content/application~1json/schema") {
-            (schema::name(schema))
-        }
-        p class="headers" { (headers.join(", ")) }
-    }
-}
-
-/// A text of an object; empty where there is none.
-pub(super) fn text<'a>(object: Option<&'a Value>, name: &str) -> &'a str {
-    let text = object.and_then(|object| object.get(name)?.as_str());
-    text.unwrap_or_default()
-}
-
-/// An object, or an empty one.
-pub(super) fn object(value: Option<&Value>) -> &Map<String, Value> {
-    static EMPTY: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
-    value.and_then(Value::as_object).unwrap_or(&EMPTY)
-}
-
-/// Text with its paragraphs and its `code`.
-pub(super) fn prose(text: &str) -> Markup {
-    let paragraphs = text.split("\n\n").filter(|text| !text.trim().is_empty());
-    html! {
-        @for paragraph in paragraphs {
-            p {
-                @for (position, part) in paragraph.split('`').enumerate() {
-                    @if position.is_multiple_of(2) { (part) } @else { code { (part) } }
-                }
+        tr {
+            th scope="row" {
+                (name)
+                @if is_required(parameter) { " " span.required { "required" } }
+                " " span.place { "in the " (text(Some(parameter), "in")) }
+            }
+            td {
+                @if let Some(schema) = schema { div.type { (document.name(schema)) } }
+                (prose(about))
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_page_shows_every_route_and_loads_nothing() {
-        let document = crate::api::description::document();
-        let page = render(&document);
-        for path in object(document.get("paths")).keys() {
-            assert!(page.contains(&format!("<code>{path}</code>")), "{path}");
-        }
-        for loaded in [
-            "<script", "src=", "<link", "@import", "url(", "http://", "https://",
-        ] {
-            assert!(!page.contains(loaded), "{loaded}");
-        }
-    }
-
-    #[test]
-    fn text_is_escaped() {
-        assert_eq!(
-            prose("a <b> `c & d`").into_string(),
-            "<p>a &lt;b&gt; <code>c &amp; d</code></p>"
-        );
     }
 }

@@ -1,5 +1,4 @@
-//! Checks the pages as they are in the repository: every link and anchor, and the page of errors
-//! against the codes.
+//! Checks the pages as they are in the repository: every link and anchor, the page of errors, and the references.
 
 use std::{
     collections::BTreeSet,
@@ -7,14 +6,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use pulldown_cmark::{Event, HeadingLevel, Tag};
+use pulldown_cmark::{Event, Tag};
+use serde_json::Value;
 use stripe::permissions;
 use wire::ErrorCode;
 
 use super::{
+    example::Language,
     markdown::{headings, parse},
     pages::{FILES, PAGES, Target, join, resolve},
+    reference::{REFERENCES, operations, render},
+    samples::samples,
+    schema::{Document, fields},
+    search::index,
 };
+use crate::{admin, api};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -115,39 +121,96 @@ fn every_page_is_served_with_its_pictures_and_holds_no_html() {
     assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
 }
 
+/// The entries of `docs/errors.md` are made from the table of codes: `SCRIP_WRITE_GOLDEN=1` writes them.
 #[test]
-fn every_code_is_explained_and_nothing_else_is() {
-    let page = PAGES.iter().find(|page| page.name == "errors").unwrap();
-    let explained = headings(page.text)
-        .into_iter()
-        .filter(|heading| heading.level == HeadingLevel::H3);
-    let explained: Vec<_> = explained.map(|heading| heading.id).collect();
+fn the_page_of_errors_explains_every_code_as_the_table_does() {
+    let path = root().join("docs/errors.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, _) = page.split_once("## The request\n").unwrap();
+    let (_, after) = page.split_once("## Codes of the clients\n").unwrap();
+    let wanted = format!(
+        "{before}{}## Codes of the clients\n{after}",
+        ErrorCode::explained()
+    );
+    if std::env::var_os("SCRIP_WRITE_GOLDEN").is_some() {
+        fs::write(&path, &wanted).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).unwrap() == wanted,
+        "docs/errors.md is stale: SCRIP_WRITE_GOLDEN=1 cargo test -p web errors"
+    );
     for code in ErrorCode::ALL {
         let name = code.as_str();
-        assert_eq!(
-            explained.iter().filter(|id| *id == name).count(),
-            1,
-            "{name} in docs/errors.md"
-        );
         assert_eq!(code.docs(), format!("/docs/errors#{name}"));
-        // Each says its status first, and whether to retry.
-        let (_, after) = page
-            .text
-            .split_once(&format!("\n### {name}\n\n"))
-            .expect(name);
-        let entry = after.split("\n##").next().unwrap();
-        assert!(
-            entry.starts_with(&format!("HTTP {}. ", code.status().as_u16())),
-            "{name}: {entry}"
-        );
-        assert!(entry.contains("**Retry:**"), "{name}: {entry}");
+        assert!(has_anchor(&path, name), "{name}");
     }
-    for id in &explained {
+}
+
+/// Every sample of a request can be sent as it is: valid JSON, with all that is required.
+#[test]
+fn samples_have_what_the_description_requires() {
+    let documents = [api::description::document(), admin::description::document()];
+    for (reference, document) in REFERENCES.into_iter().zip(&documents) {
+        let resolved = Document(document);
+        let mut bodies = 0;
+        for operation in operations(document) {
+            let page = samples(reference, resolved, &operation).into_string();
+            for language in ["curl ", "await fetch(", "httpx."] {
+                assert!(page.contains(language), "{operation:?}: {language}");
+            }
+            assert!(!page.contains("/{"), "{}", operation.path);
+            let Some(schema) = operation.body() else {
+                continue;
+            };
+            let body = resolved.example(schema, Language::Json, 0);
+            let body: Value = serde_json::from_str(&body).expect(operation.path);
+            for (name, _, is_required) in fields(resolved.resolve(schema)) {
+                assert!(
+                    !is_required || body.get(name).is_some(),
+                    "{}: {name}",
+                    operation.path
+                );
+            }
+            bodies += 1;
+        }
+        assert!(bodies > 10, "{bodies}");
+    }
+}
+
+#[test]
+fn a_reference_shows_every_route_and_loads_nothing_but_its_own() {
+    let document = admin::description::document();
+    let page = render(REFERENCES[1], &document);
+    for operation in operations(&document) {
         assert!(
-            ErrorCode::ALL.iter().any(|code| code.as_str() == id),
-            "docs/errors.md explains {id}, which is no code"
+            page.contains(&format!("<code>{}</code>", operation.path)),
+            "{}",
+            operation.path
         );
     }
+    for loaded in ["src=\"http", "@import", "url(", "http://"] {
+        assert!(!page.contains(loaded), "{loaded}");
+    }
+    // What is required comes first: a price's amount before its label.
+    let (_, price) = page.split_once("id=\"createPrice\"").unwrap();
+    let place = |name: &str| price.find(&format!("<th scope=\"row\">{name}")).unwrap();
+    assert!(place("interval") < place("creditsGranted"));
+}
+
+#[test]
+fn the_search_knows_sections_and_operations() {
+    let references = [(REFERENCES[0], api::description::document())];
+    let index: Value = serde_json::from_str(&index(&references)).unwrap();
+    let entries = index.as_array().unwrap();
+    let has = |url: &str, word: &str| {
+        let mut all = entries.iter().filter(|entry| entry["url"] == url);
+        all.any(|entry| entry["text"].as_str().unwrap().contains(word))
+    };
+    assert!(has("/docs/errors#hold_closed", "another outcome"));
+    assert!(has(
+        "/docs/api#deduct_external",
+        "POST /api/v1/wallets/external/deduct"
+    ));
 }
 
 /// The page about making a key names every permission that the client asks for, and no other.

@@ -1,0 +1,141 @@
+//! The request of an operation as a program sends it: by curl, in TypeScript and in Python.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::{
+    example::Language,
+    reference::{Operation, Reference, is_required},
+    schema::{Document, text},
+};
+
+/// The samples of an operation, one of them shown at a time, and the answer.
+pub(super) fn samples(
+    reference: Reference,
+    document: Document<'_>,
+    operation: &Operation<'_>,
+) -> Markup {
+    let id = operation.text("operationId");
+    let request = Request::new(reference, document, operation);
+    let all = [
+        ("curl", request.curl()),
+        ("TypeScript", request.typescript()),
+        ("Python", request.python()),
+    ];
+    html! {
+        div.tabs {
+            @for (position, (language, _)) in all.iter().enumerate() {
+                @let tab = format!("{id}-{language}");
+                input #(tab) type="radio" name={ "sample-" (id) } value=(language) checked[position == 0];
+                label for=(tab) { (language) }
+            }
+            @for (_, sample) in &all { pre tabindex="0" { code { (sample) } } }
+        }
+        @if let Some((status, answer)) = operation.answer() {
+            h3 { "Answer " span.status { (status) } }
+            pre tabindex="0" { code { (document.example(answer, Language::Json, 0)) } }
+        }
+    }
+}
+
+struct Request<'a> {
+    document: Document<'a>,
+    method: &'a str,
+    /// The variable that holds the token.
+    token: &'static str,
+    /// From the server's root, with its required query.
+    path: String,
+    body: Option<&'a Value>,
+}
+
+impl<'a> Request<'a> {
+    fn new(reference: Reference, document: Document<'a>, operation: &Operation<'a>) -> Self {
+        let mut path = format!("{}{}", reference.base, operation.path);
+        let mut query = Vec::new();
+        for parameter in operation.own_parameters() {
+            let name = text(Some(parameter), "name");
+            let Some(schema) = parameter.get("schema") else {
+                continue;
+            };
+            match text(Some(parameter), "in") {
+                "path" => {
+                    let value = document.parameter(name, schema);
+                    path = path.replace(&format!("{{{name}}}"), &value);
+                }
+                // Only a session may leave the user out.
+                "query"
+                    if is_required(parameter)
+                        || operation.path.starts_with("/wallets/external")
+                            && name == "externalUserId" =>
+                {
+                    query.push(format!("{name}={}", document.parameter(name, schema)))
+                }
+                _ => {}
+            }
+        }
+        if !query.is_empty() {
+            path = format!("{path}?{}", query.join("&"));
+        }
+        Self {
+            document,
+            method: operation.method,
+            token: reference.token,
+            path,
+            body: operation.body(),
+        }
+    }
+
+    fn curl(&self) -> String {
+        let method = match self.method {
+            "get" => String::new(),
+            method => format!("-X {} ", method.to_uppercase()),
+        };
+        let mut lines = vec![
+            format!("curl {method}\"$SCRIP_URL{}\"", self.path),
+            format!("  -H \"Authorization: Bearer ${}\"", self.token),
+        ];
+        if let Some(body) = self.body {
+            lines.push("  -H \"Content-Type: application/json\"".to_owned());
+            lines.push(format!(
+                "  -d '{}'",
+                self.document.example(body, Language::Json, 0)
+            ));
+        }
+        lines.join(" \\\n")
+    }
+
+    fn typescript(&self) -> String {
+        let authorization = format!("Authorization: `Bearer ${{process.env.{}}}`", self.token);
+        let (media, body) = match self.body {
+            Some(body) => {
+                let body = self.document.example(body, Language::TypeScript, 2);
+                (
+                    ", 'Content-Type': 'application/json'",
+                    format!("  body: JSON.stringify({body}),\n"),
+                )
+            }
+            None => ("", String::new()),
+        };
+        let method = match self.method {
+            "get" => String::new(),
+            method => format!("  method: '{}',\n", method.to_uppercase()),
+        };
+        format!(
+            "const response = await fetch(`${{process.env.SCRIP_URL}}{}`, {{\n{method}  headers: {{ {authorization}{media} }},\n\
+             {body}}});\nconst answer = await response.json();",
+            self.path
+        )
+    }
+
+    fn python(&self) -> String {
+        let body = self
+            .body
+            .map(|body| self.document.example(body, Language::Python, 4));
+        let body = body.map_or_else(String::new, |body| format!("    json={body},\n"));
+        format!(
+            "import os\nimport httpx\n\nresponse = httpx.{}(\n    os.environ[\"SCRIP_URL\"] + \"{}\",\n    headers={{\"Authorization\": \
+             \"Bearer \" + os.environ[\"{}\"]}},\n{body})\nanswer = response.json()",
+            self.method, self.path, self.token
+        )
+    }
+}
