@@ -109,10 +109,13 @@ async fn figures_can_have_a_token_of_their_own() {
 #[tokio::test]
 async fn the_administrators_token_is_no_api_key() {
     let server = Server::start().await;
-    assert_eq!(
-        server.admin().get("/api/v1/me").await.code(),
-        "invalid_api_key"
-    );
+    let refused = server.admin().get("/api/v1/me").await;
+    let message = refused.body["message"].as_str().unwrap();
+    assert!(message.contains("/api/admin/v1 only"), "{message}");
+    let key = get(&server.client(), "/projects").await;
+    let message = key.body["message"].as_str().unwrap();
+    assert!(message.contains("the administrator's token"), "{message}");
+    assert_eq!(refused.code(), "invalid_api_key");
 }
 
 #[tokio::test]

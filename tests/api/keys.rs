@@ -46,6 +46,12 @@ async fn what_is_not_a_working_key_is_refused() {
             .with_authorization(Method::GET, "/api/v1/me", Some(value))
             .await;
         assert_refused(&reply, 401, "invalid_api_key");
+        // What is no bearer token is told how to become one.
+        let says_how = reply.body["message"]
+            .as_str()
+            .unwrap()
+            .contains("Authorization: Bearer");
+        assert_eq!(says_how, !value.starts_with("Bearer "), "{value}");
         assert_eq!(header(&reply, "www-authenticate"), Some("Bearer"));
         assert!(
             !reply.body.to_string().contains("pay_sk_0"),

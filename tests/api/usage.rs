@@ -100,6 +100,54 @@ async fn the_end_is_not_in_it() {
 }
 
 #[tokio::test]
+async fn one_wallets_usage_is_read_by_its_user_and_its_session() {
+    let service = Service::start().await;
+    grant(&service, 100, "a").await;
+    deduct(&service, 30, "b", json!({"feature": "chat"})).await;
+    let other = json!({
+        "externalUserId": "ben", "productId": service.product, "amount": 7, "idempotencyKey": "c",
+    });
+    service
+        .secret
+        .post("/api/v1/credit", &other)
+        .await
+        .expect(200);
+    let days = usage(&service, "externalUserId=ann&groupBy=feature").await;
+    let today = &days[29];
+    assert_eq!(
+        (days.len(), &today["granted"], &today["deducted"]),
+        (30, &json!(100), &json!(30))
+    );
+    assert_eq!(
+        today["features"],
+        json!([{"feature": "chat", "credits": 30, "deductions": 1}])
+    );
+    assert_eq!(days[28]["granted"], 0);
+    assert_eq!(
+        usage(&service, "externalUserId=ben").await[29]["granted"],
+        7
+    );
+    assert_eq!(
+        usage(&service, "").await[29]["granted"],
+        107,
+        "without a user, the project's"
+    );
+    assert_refused(
+        &service
+            .secret
+            .get(&format!("{PATH}?externalUserId=eve"))
+            .await,
+        404,
+        "wallet_not_found",
+    );
+    let session = service.session(json!({"externalUserId": "ann"})).await;
+    let own = session.get(PATH).await.expect(200);
+    assert_eq!(own["buckets"][29]["deducted"], 30);
+    let strange = session.get(&format!("{PATH}?externalUserId=ben")).await;
+    assert_refused(&strange, 403, "session_forbidden");
+}
+
+#[tokio::test]
 async fn bad_questions_are_refused() {
     let service = Service::start().await;
     for (query, param) in [
@@ -121,6 +169,14 @@ async fn bad_questions_are_refused() {
         .get(&format!("{PATH}?productId=prod_x"))
         .await;
     assert_refused(&reply, 404, "product_not_found");
+    let reply = service
+        .secret
+        .get(&format!("{PATH}?productId=price_x"))
+        .await;
+    assert_eq!(
+        reply.body["message"],
+        "No such product. This is the id of a price."
+    );
     assert_refused(
         &service.publishable.get(PATH).await,
         403,

@@ -1,12 +1,18 @@
 //! Reads ledgers. The wallet answers entries that are not folded yet; the rest is read here, off the runtime's threads
 //! and without blocking the wallet.
 
+use std::collections::BTreeMap;
+
 use domain::{
     Timestamp,
-    history::Record,
-    id::{WalletId, WalletKey},
+    history::{Entry, Record},
+    id::{ProductId, WalletId, WalletKey},
+    time::Span,
 };
-use persistence::History;
+use persistence::{
+    History,
+    usage::{Interval, Usage},
+};
 
 use super::{Address, Handle, Scope};
 use crate::{
@@ -50,9 +56,9 @@ impl Handle {
         day_of: impl Fn(Timestamp) -> Timestamp + Send,
     ) -> Result<LedgerSums, Error> {
         let mut sums = LedgerSums::default();
-        // Entries come newest first, so most are of the cached day.
-        let mut cached_day = None;
-        let mut day = |at| match cached_day {
+        // Entries come newest first: what is no earlier than the last one's day began is of that day.
+        let mut known = None;
+        let mut day = move |at| match known {
             Some((first, last)) if (first..=last).contains(&at) => first,
             _ => {
                 let first = day_of(at);
@@ -60,12 +66,62 @@ impl Handle {
                 first
             }
         };
-        let mut query = LedgerQuery {
+        let query = LedgerQuery {
             before: None,
             // One more record than a page tells whether another page follows.
             limit: MAX_STEP.saturating_sub(1),
             ..query
         };
+        let into = &mut sums;
+        let add = move |at, entry: &Entry| into.add(day(at), at, entry);
+        sums.is_complete = self.each_entry(scope, address, query, add).await?;
+        Ok(sums)
+    }
+
+    /// A wallet's usage of a product by interval, within a span of time; `None`: the span has more than some 200,000
+    /// entries of the wallet.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::ledger`].
+    pub async fn usage_of_wallet(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        product: ProductId,
+        interval: Interval,
+        within: Span,
+    ) -> Result<Option<BTreeMap<Timestamp, Usage>>, Error> {
+        let mut usage: BTreeMap<Timestamp, Usage> = BTreeMap::new();
+        // Of all products: so every page is full, and the work is bounded.
+        let query = LedgerQuery {
+            before: None,
+            limit: MAX_STEP.saturating_sub(1),
+            product: None,
+            reason: None,
+            within,
+        };
+        let count = |at, entry: &Entry| {
+            if entry.product == product
+                && let Some(span) = interval.span(at)
+            {
+                let meta = entry.meta.as_ref().map(|meta| meta.as_str());
+                let counted = usage.entry(span.start).or_default();
+                counted.add(entry.reason, entry.delta, meta);
+            }
+        };
+        let is_complete = self.each_entry(scope, address, query, count).await?;
+        Ok(is_complete.then_some(usage))
+    }
+
+    /// Calls `each` with every entry that a query matches, newest first; false where there are too many.
+    async fn each_entry(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        mut query: LedgerQuery,
+        mut each: impl FnMut(Timestamp, &Entry) + Send,
+    ) -> Result<bool, Error> {
         for _ in 0..MAX_SUM_PAGES {
             let page = self
                 .records(scope, address, query.clone().records())
@@ -73,14 +129,13 @@ impl Handle {
             page.matches
                 .iter()
                 .filter_map(|record| Some((record.at, record.entry()?)))
-                .for_each(|(at, entry)| sums.add(day(at), at, entry));
+                .for_each(|(at, entry)| each(at, entry));
             query.before = page.next;
             if page.next.is_none() {
-                return Ok(sums);
+                return Ok(true);
             }
         }
-        sums.is_complete = false;
-        Ok(sums)
+        Ok(false)
     }
 
     /// Records of a wallet's history, newest first.

@@ -1,5 +1,5 @@
 //! Middleware that writes changes into the audit log: what is about to be done once the caller is known, the
-//! result once it is done. Both happen even if the caller goes away before.
+//! result once it is done. Both happen even if the caller disconnects.
 
 use std::sync::Arc;
 

@@ -180,7 +180,10 @@ async fn open(
     // Beyond the limit nothing is logged: no stranger can fill the log.
     counted.map_err(limited)?;
     tracing::warn!(client.address = %client, token.scope = ?scope, "A wrong token was sent");
-    Err(Anonymous::BadKey.into())
+    Err(match bearer(&parts.headers) {
+        Ok(token) if is_project_key(token) => Anonymous::ProjectKey.into(),
+        _ => Anonymous::BadKey.into(),
+    })
 }
 
 /// Whether a request carries one of these tokens, of which the hashes are given: for a process that has no edge yet.
@@ -196,7 +199,7 @@ pub fn carries(headers: &HeaderMap, expected: &[[u8; 32]]) -> Result<bool, Error
     Ok(same.into())
 }
 
-/// The longest token of a session: of a user whose id has 255 characters of four bytes.
+/// The maximum length of a session token: for a user whose id has 255 characters of four bytes.
 const MAX_SESSION_BYTES: usize = 2048;
 
 /// Finds out whose key or session a request carries. Whether a session was revoked only its wallet knows: `gate.rs`
@@ -210,16 +213,18 @@ pub(crate) fn authenticate(
     if token.starts_with(SESSION_PREFIX.as_bytes()) {
         return session(token, edge, now);
     }
-    let prefixes = [KeyKind::Publishable.prefix(), KeyKind::Secret.prefix()];
-    if !prefixes
-        .iter()
-        .any(|prefix| token.starts_with(prefix.as_bytes()))
-    {
-        return Err(Anonymous::BadKey);
+    if !is_project_key(token) {
+        return Err(Anonymous::NoProjectKey);
     }
     let hash: [u8; 32] = Sha256::digest(token).into();
     let key = edge.catalog.authenticate(&hash, now);
     key.map(Caller::with_key).ok_or(Anonymous::BadKey)
+}
+
+fn is_project_key(token: &[u8]) -> bool {
+    let prefixes = [KeyKind::Publishable.prefix(), KeyKind::Secret.prefix()];
+    let mut prefixes = prefixes.iter();
+    prefixes.any(|prefix| token.starts_with(prefix.as_bytes()))
 }
 
 /// Whose key or session a request carries, apart from a request that is handled; `None`: none that counts.
@@ -259,9 +264,9 @@ pub fn bearer(headers: &HeaderMap) -> Result<&[u8], Anonymous> {
         .get(header::AUTHORIZATION)
         .ok_or(Anonymous::NoKey)?
         .as_bytes();
-    let (scheme, token) = value.split_at_checked(7).ok_or(Anonymous::BadKey)?;
+    let (scheme, token) = value.split_at_checked(7).ok_or(Anonymous::NotBearer)?;
     if !scheme.eq_ignore_ascii_case(b"bearer ") {
-        return Err(Anonymous::BadKey);
+        return Err(Anonymous::NotBearer);
     }
     Ok(token.trim_ascii())
 }
@@ -282,7 +287,7 @@ mod tests {
         assert_eq!(read("Bearer pay_sk_x").unwrap(), b"pay_sk_x");
         assert_eq!(read("bearer  pay_sk_x ").unwrap(), b"pay_sk_x");
         for other in ["", "Bearer", "Basic cGF5OnNr", "pay_sk_x", "Bearerpay_sk_x"] {
-            assert_eq!(read(other), Err(Anonymous::BadKey), "{other}");
+            assert_eq!(read(other), Err(Anonymous::NotBearer), "{other}");
         }
     }
 }

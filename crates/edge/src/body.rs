@@ -1,6 +1,6 @@
 //! A request's body: its media type and size are checked before it is read whole, its shape when it
 //! is parsed. Parsing borrows from the body and runs once; only a refusal parses a second time, to
-//! find out which input was at fault, or an unknown field where those are refused.
+//! find out which input was at fault, and for a caller who wants unknown fields refused.
 
 use std::{pin::pin, time::Duration};
 
@@ -51,7 +51,7 @@ pub struct BatchBody(Json);
 #[derive(Debug, Default)]
 struct Json {
     bytes: Bytes,
-    /// Whether fields that nobody reads are refused, instead of ignored.
+    /// Whether unknown fields are refused, instead of ignored.
     strict: bool,
 }
 
@@ -284,7 +284,7 @@ fn is_of(headers: &HeaderMap, media_type: &str) -> bool {
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
     // UTF-8 is checked in one pass, not string by string. Where it is broken, the bad bytes may
-    // still be in a field that nobody reads.
+    // still be in an unknown field.
     let read = match std::str::from_utf8(body) {
         Ok(text) => serde_json::from_str::<Object<T>>(text),
         Err(_) => serde_json::from_slice::<Object<T>>(body),
@@ -305,7 +305,7 @@ impl Json {
     }
 }
 
-/// Refuses a parsed body with an unknown field, at any depth.
+/// Refuses a body that was parsed and has an unknown field, at any depth.
 #[cold]
 fn refuse_unread<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<(), Error> {
     let mut first = None;
@@ -366,9 +366,34 @@ fn explain<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Error {
     // If the body is valid JSON, a value only has the wrong type, even where the parser reports a
     // syntax error (a number for one of a few texts).
     match serde_json::from_slice::<IgnoredAny>(body) {
-        Ok(_) => invalid_input(&path, message, "The body"),
+        Ok(_) => {
+            let refusal = invalid_input(&path, message, "The body");
+            match misspelled(body, &path, message) {
+                Some(name) => {
+                    let message = format!(
+                        "{} Names are in camelCase: the body has {name}.",
+                        refusal.message()
+                    );
+                    refusal.saying(message)
+                }
+                None => refusal,
+            }
+        }
         Err(error) => Error::malformed(format!("The body is not valid JSON: {error}.")),
     }
+}
+
+/// What the body has in the place of a field that is missing: `external_user_id` for `externalUserId`.
+fn misspelled(body: &[u8], path: &str, message: &str) -> Option<String> {
+    let missing = message.strip_prefix("missing field `")?.strip_suffix('`')?;
+    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let pointer = match path {
+        "." => String::new(),
+        path => format!("/{}", path.replace(['.', '['], "/").replace(']', "")),
+    };
+    let folded = |name: &str| name.replace(['_', '-'], "").to_ascii_lowercase();
+    let mut names = body.pointer(&pointer)?.as_object()?.keys();
+    names.find(|name| folded(name) == folded(missing)).cloned()
 }
 
 #[cfg(test)]

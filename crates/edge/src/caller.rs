@@ -131,7 +131,7 @@ impl<const PUBLISHABLE: bool, P: Permits> Allowed<PUBLISHABLE, P> {
 }
 
 impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
-    /// The caller, by any credential.
+    /// The caller, with a key or a session.
     pub const fn caller(&self) -> &Caller {
         &self.caller
     }

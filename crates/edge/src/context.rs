@@ -27,17 +27,32 @@ pub enum Anonymous {
     NoKey,
     /// What was sent is not a valid key.
     BadKey,
+    /// The header is not `Bearer` and a key.
+    NotBearer,
+    /// What was sent has not the form of a project's key: it may be the administrator's token.
+    NoProjectKey,
+    /// A project's key was sent where the administrator's token is needed.
+    ProjectKey,
     /// What was sent is a wallet session that has expired.
     SessionExpired,
 }
 
 impl From<Anonymous> for Error {
     fn from(reason: Anonymous) -> Self {
-        Self::new(match reason {
-            Anonymous::NoKey => ErrorCode::MissingApiKey,
-            Anonymous::BadKey => ErrorCode::InvalidApiKey,
-            Anonymous::SessionExpired => ErrorCode::SessionExpired,
-        })
+        let invalid = Self::new(ErrorCode::InvalidApiKey);
+        match reason {
+            Anonymous::NoKey => Self::new(ErrorCode::MissingApiKey),
+            Anonymous::BadKey => invalid,
+            Anonymous::NotBearer => invalid.saying("Send the key as Authorization: Bearer <key>."),
+            Anonymous::NoProjectKey => invalid.saying(
+                "This is no project's API key: those begin with pay_pk_ or pay_sk_. The administrator's token is for \
+                 /api/admin/v1 only.",
+            ),
+            Anonymous::ProjectKey => {
+                invalid.saying("Send the administrator's token here: a project's API key is for /api/v1 only.")
+            }
+            Anonymous::SessionExpired => Self::new(ErrorCode::SessionExpired),
+        }
     }
 }
 

@@ -92,7 +92,7 @@ where
         let needs_key = request.uri().path().starts_with(API_PREFIX);
         let (context, tail) = enter(&self.state, request.headers(), peer, needs_key);
         request.extensions_mut().insert(context);
-        // Of level error, so that the span exists at any level of the log. Work that goes on
+        // Of level error, so that the span exists at every level of the log. Work that goes on
         // after the answer is started within it.
         let span = tracing::error_span!(
             "request",

@@ -9,8 +9,8 @@ use wire::{Error, ErrorCode};
 
 use super::{mail::Mailer, recovery_mail::replacement_mail};
 
-/// Whom a wallet's new code can be mailed to, unless an operator names an address: the buyer whose payment made it. Buyers
-/// of a top-up may know a former code alone.
+/// Whom a wallet's new code can be mailed to, unless an operator names an address: the buyer whose payment made it. Whoever
+/// only paid for more may know a former code alone.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub async fn code_receiver(
     })
 }
 
-/// Who gets a new code.
+/// Who receives a new code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recipient {
     /// The buyer whose payment made the wallet, by mail.
@@ -43,7 +43,7 @@ pub enum Recipient {
 ///
 /// # Errors
 ///
-/// `overloaded` where its mail has no place to wait in: nothing was done, since nobody would know the new code;
+/// `overloaded` where its mail has no place to wait in: nothing was done, since the new code would be lost;
 /// `unavailable` where it was replaced and cannot be mailed: repeating it under the same key mails it.
 pub async fn replace_code(
     handle: &Handle,
@@ -71,13 +71,13 @@ pub async fn replace_code(
 /// What the audit log says of it, without the code and the address.
 #[must_use]
 pub fn in_words(replaced: &Rotation, wallet: &impl Display, recipient: Recipient) -> String {
-    let action = match recipient {
+    let sent = match recipient {
         Recipient::FirstBuyer => "mailed it to the buyer whose payment made the wallet",
         Recipient::Named => "mailed it to an address that they named",
         Recipient::Caller => "showed it",
     };
     match replaced.replayed {
-        true => format!("Asked again for the new recovery code of {wallet} and {action}"),
-        false => format!("Replaced the recovery code of {wallet} and {action}"),
+        true => format!("Asked again for the new recovery code of {wallet} and {sent}"),
+        false => format!("Replaced the recovery code of {wallet} and {sent}"),
     }
 }

@@ -27,7 +27,7 @@ impl Invitations {
         Self { base, mailer }
     }
 
-    /// The link for an invited person, which is also mailed to them. Its secret is in the fragment, which
+    /// The link for somebody who was invited, which is also mailed to them. Its secret is in the fragment, which
     /// browsers send to no server, so that no log has it. To be shown once.
     pub fn announce(&self, invited: &Invited) -> String {
         let link = format!("{}{INVITATION}#{}", self.base, invited.secret);

@@ -99,9 +99,7 @@ impl Mailer {
         let way = match &settings.smtp_url {
             Some(url) => Way::Smtp(Smtp::new(url, &settings.from, options.attempt_timeout)?),
             None if settings.files => {
-                tracing::info!(
-                    "No mail server is set: mails are written to files and reach nobody"
-                );
+                tracing::info!("No mail server is set: mails are written to files and not sent");
                 Way::Folder(Folder::open(data_dir)?)
             }
             None => {

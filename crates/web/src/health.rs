@@ -30,7 +30,7 @@ pub struct HealthState {
     pub webhooks: Webhooks,
     /// Backups of what is stored.
     pub backups: Arc<Backups>,
-    /// Whether the server speaks to nobody but callers.
+    /// Whether the server calls no other service.
     pub offline: bool,
 }
 

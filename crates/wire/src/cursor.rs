@@ -12,7 +12,7 @@ use utoipa::openapi::ObjectBuilder;
 
 use super::field::{FromText, Text};
 
-/// Prefixes of cursors, each with a version, so that a later format can be recognized.
+/// Prefixes of cursors, each with a version, so that a later format is recognised.
 const LEDGER_PREFIX: &str = "c1_";
 const ORDER_PREFIX: &str = "o1_";
 const PAYMENT_PREFIX: &str = "u1_";

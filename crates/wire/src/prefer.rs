@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 
 use crate::headers::PREFER;
 
-/// Whether a caller prefers a refusal to fields that nobody reads: `Prefer: handling=strict`.
+/// Whether a caller prefers a refusal to unknown fields: `Prefer: handling=strict`.
 #[must_use]
 pub fn is_strict(headers: &HeaderMap) -> bool {
     let sent = headers.get_all(PREFER).iter();

@@ -1,6 +1,6 @@
 //! A request's identifier: `req_` and a UUID version 7 in Crockford's base32, as all identifiers. Its
 //! random bits come from a generator of the thread's own: it is cheap, and shared with no secret, so
-//! that nobody who collects them can guess the id of the next order.
+//! that the id of the next order cannot be guessed from them.
 
 use std::{
     cell::Cell,

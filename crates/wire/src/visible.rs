@@ -1,4 +1,4 @@
-//! Escapes untrusted text for display: characters that are invisible, or would move other text, are written out.
+//! Escapes untrusted text for display: characters that are invisible, or that reorder other text, are written out.
 
 use std::borrow::Cow;
 

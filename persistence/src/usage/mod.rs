@@ -151,7 +151,7 @@ impl FeatureUsage {
 
 impl Usage {
     /// Counts one more ledger entry.
-    pub(crate) fn add(&mut self, reason: Reason, delta: i64, meta: Option<&str>) {
+    pub fn add(&mut self, reason: Reason, delta: i64, meta: Option<&str>) {
         self.count.add(reason, delta);
         let times = match reason {
             Reason::Deduction => 1,

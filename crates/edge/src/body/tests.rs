@@ -31,6 +31,33 @@ fn refused(body: &str) -> (Option<String>, String) {
     )
 }
 
+#[test]
+fn a_field_in_another_spelling_is_named() {
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Named {
+        #[serde(rename = "externalUserId")]
+        _user: String,
+        #[serde(default, rename = "items")]
+        _items: Vec<Object<Named>>,
+    }
+    let message = |body: &str| {
+        parse::<Named>(body.as_bytes())
+            .unwrap_err()
+            .message()
+            .to_owned()
+    };
+    let top = message(r#"{"external_user_id":"ann"}"#);
+    assert!(top.ends_with("the body has external_user_id."), "{top}");
+    let inside = message(r#"{"externalUserId":"ann","items":[{"ExternalUserID":"ann"}]}"#);
+    assert!(
+        inside.starts_with("items[0].externalUserId is missing.")
+            && inside.contains("ExternalUserID"),
+        "{inside}"
+    );
+    assert_eq!(message(r#"{"user":"ann"}"#), "externalUserId is missing.");
+}
+
 fn param(body: &str) -> Option<String> {
     refused(body).0
 }

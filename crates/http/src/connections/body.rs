@@ -22,7 +22,7 @@ use super::connection::{AT_THE_STOP, IdleTracker};
 #[error("the body took too long to arrive")]
 pub(super) struct TooSlow;
 
-/// A request's body: on its way, or read already before the request is passed on.
+/// A request's body: on its way, or read already.
 #[derive(Debug)]
 pub enum RequestBody {
     /// What the client sends.

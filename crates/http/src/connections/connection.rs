@@ -21,7 +21,7 @@ use tokio::{
 
 /// How long a request may still take to arrive once the server stops: its head, and its body.
 pub(super) const AT_THE_STOP: Duration = Duration::from_secs(1);
-/// And how long its client may take to take an answer, however it does: nobody else is served until then.
+/// And how long its client may take to take an answer, at any speed: no other is served until then.
 const TAKEN_AT_THE_STOP: Duration = Duration::from_secs(5);
 
 /// Since when a connection waits for its client.

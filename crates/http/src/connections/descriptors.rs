@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Open files for the store, its threads, calls to providers and mail servers, and the listeners.
 const RESERVED: u64 = 512;
-/// The fewest connections with which the server starts.
+/// The minimum of connections with which the server starts.
 const MIN_CONNECTIONS: usize = 64;
 
 /// The system allows too few open files.

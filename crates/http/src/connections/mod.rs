@@ -48,8 +48,8 @@ const BUFFER_BYTES: usize = 32 * 1024;
 /// How long a client may take to agree on TLS.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 /// Time between two log lines about clients with too many connections.
-const WARNING_INTERVAL: Duration = Duration::from_secs(60);
-/// Added to a body's deadline, so that a handler with its own deadline ends first and answers.
+const WARN_INTERVAL: Duration = Duration::from_secs(60);
+/// Added to a body's deadline, so that a handler with its own deadline gives up first and answers.
 const LATER: Duration = Duration::from_secs(1);
 /// Pause after an `accept` that failed for lack of a resource.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
@@ -173,7 +173,7 @@ impl<F: Responder> Server<F> {
     pub async fn run(self, stop: impl Future<Output = ()>, give_up: impl Future<Output = ()>) {
         let (stopping, stopped) = watch::channel(false);
         let places = Arc::new(Semaphore::new(self.settings.max_connections));
-        let mut last_warning = None;
+        let mut warned = None;
         tokio::pin!(stop);
         loop {
             let accepted = async {
@@ -196,7 +196,7 @@ impl<F: Responder> Server<F> {
                         });
                     }
                     // Closed without an answer, which would have to be waited for.
-                    None => warn_of_too_many(&mut last_warning, peer),
+                    None => warn_of_too_many(&mut warned, peer),
                 },
                 Err(error) => {
                     tracing::warn!(error = %error, "A connection could not be accepted");
@@ -310,9 +310,9 @@ fn settle(stream: &TcpStream, stalled: Duration) {
 }
 
 /// Says that a client has too many connections, once in a while.
-fn warn_of_too_many(last_warning: &mut Option<Instant>, peer: SocketAddr) {
-    if last_warning.is_none_or(|last_warning| last_warning.elapsed() >= WARNING_INTERVAL) {
-        *last_warning = Some(Instant::now());
+fn warn_of_too_many(warned: &mut Option<Instant>, peer: SocketAddr) {
+    if warned.is_none_or(|at| at.elapsed() >= WARN_INTERVAL) {
+        *warned = Some(Instant::now());
         tracing::warn!(
             client.address = %peer.ip(),
             "A client has as many connections as http.max_connections_per_client allows; more are \

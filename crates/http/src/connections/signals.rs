@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Both signals, received from its creation on.
+/// Both signals, received from the moment it is made.
 #[derive(Debug)]
 pub struct Signals {
     terminate: Signal,

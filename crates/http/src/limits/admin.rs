@@ -1,5 +1,5 @@
 //! Limits of the administration. A token cannot be guessed, but trying must cost something. The right
-//! token is accepted no matter what others tried, up to a rate that delays no other.
+//! token is let in however many others tried, up to a rate that does not keep everybody else waiting.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -30,7 +30,7 @@ pub enum TokenScope {
     Figures,
     /// A sign-in that an identity provider is asked about.
     IdentityProvider,
-    /// A user's account, for all clients.
+    /// A user's account, from any address.
     Account,
 }
 

@@ -1,4 +1,4 @@
-//! The answer to a caller that is over a limit.
+//! The refusal for a caller who is over a limit.
 
 /// A refusal by a limit, with the figures for its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

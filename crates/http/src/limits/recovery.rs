@@ -33,7 +33,7 @@ impl Limits {
     }
 
     /// Counts a mail to an address for a project. False if the address had its share of the hour:
-    /// the mail is dropped silently.
+    /// the mail is dropped, silently.
     #[must_use]
     pub fn may_mail(&self, project: ProjectId, email: &Email, now: Timestamp) -> bool {
         // One mailbox, however it is capitalised: no provider in use tells `Ann@` from `ann@`.

@@ -31,7 +31,7 @@ pub(super) struct Queue {
 #[must_use = "it counts for as long as it is held"]
 pub struct MailReservation(#[allow(dead_code, reason = "it is dropped")] InProgress);
 
-/// Counts a mail from when it is accepted until it is sent or has failed.
+/// Counts a mail from when it is accepted until it is sent or has failed, however that ends.
 struct InProgress(Arc<AtomicUsize>);
 
 impl Queue {
@@ -135,7 +135,7 @@ async fn deliver(
     mut stopping: watch::Receiver<bool>,
 ) {
     if let Err(error) = attempts(&post, &turns, &mail, &mut stopping).await {
-        tracing::warn!(%error, "A mail could not be sent and is dropped");
+        tracing::warn!(%error, "A mail could not be sent, and is not tried again");
     }
 }
 

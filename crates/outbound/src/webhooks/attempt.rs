@@ -55,7 +55,7 @@ impl Task {
                 Err(error) => return AttemptOutcome::nothing(&error),
             },
         };
-        // The new leader sends it.
+        // The present leader sends it.
         if !handle.leads() {
             return AttemptOutcome::Later;
         }

@@ -11,7 +11,7 @@ pub struct AttemptCounters {
     pub accepted: Counter,
     /// Attempts that the endpoint refused.
     pub refused: Counter,
-    /// Attempts that nobody answered.
+    /// Attempts without an answer.
     pub unanswered: Counter,
     /// Not sent, and failed: the event could not be read.
     pub unreadable: Counter,

@@ -64,7 +64,7 @@ pub enum Status {
     Pending,
     /// The endpoint accepted it.
     Succeeded,
-    /// Failed after the last attempt.
+    /// Failed: the last attempt did not succeed.
     Failed,
 }
 

@@ -220,19 +220,19 @@ impl Webhooks {
     /// Starts to deliver, beginning with what an earlier process left.
     #[must_use]
     pub fn start(&self) -> Running {
-        let change = Arc::new(watch::Sender::new(()));
-        let mut changes = change.subscribe();
-        let listener = Arc::downgrade(&change);
+        let appended = Arc::new(watch::Sender::new(()));
+        let mut hears = appended.subscribe();
+        let listener = Arc::downgrade(&appended);
         self.0.context.handle.on_events(Arc::new(move || {
-            if let Some(change) = listener.upgrade() {
-                change.send_replace(());
+            if let Some(appended) = listener.upgrade() {
+                appended.send_replace(());
             }
         }));
         let mut beside = JoinSet::new();
         let inner = Arc::downgrade(&self.0);
         beside.spawn(async move {
-            let _change = change;
-            while changes.changed().await.is_ok() {
+            let _appended = appended;
+            while hears.changed().await.is_ok() {
                 let Some(inner) = inner.upgrade() else { return };
                 inner.new_events.send_replace(());
                 let workers = u32::try_from(inner.workers.lock().len()).unwrap_or(u32::MAX);

@@ -15,9 +15,9 @@ const PAUSES: [i64; 9] = [
     24 * HOUR,
 ];
 const HOUR: i64 = 3600;
-/// Longest wait that a receiver may ask for, in seconds.
+/// Maximum wait that a receiver may ask for, in seconds.
 const MAX_RETRY_AFTER: i64 = 24 * HOUR;
-/// An event that cannot be read is tried after 1, 2, 4, … seconds up to this many, and then fails.
+/// An event that cannot be read is tried after 1, 2, 4, … seconds up to this many, and then has failed.
 const MAX_UNREAD: i64 = 2048;
 /// After this many seconds with nothing but failures an endpoint is disabled.
 pub(super) const FAILING_SECONDS: i64 = 5 * 24 * HOUR;

@@ -40,7 +40,7 @@ const READY: usize = 64;
 /// Most wallets with waiting events, and most waiting events in total: beyond, the log is not read further.
 const MAX_WALLETS: usize = 1000;
 const MAX_WAITING: usize = 10_000;
-/// The longest wait between two checks of the clock while a retry is planned.
+/// The maximum wait between two checks of the clock while a retry is planned.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a shutdown waits for requests in flight.
 const SHUTDOWN_WAIT: Duration = Duration::from_secs(1);
@@ -206,7 +206,7 @@ impl EndpointWorker {
         tokio::select! {
             Some(done) = self.under_way.join_next_with_id(), if !self.under_way.is_empty() => {
                 self.finished(done).await;
-                // Others that have ended since go into the same append.
+                // Others that have ended by now go into the same append.
                 while let Some(done) = self.under_way.try_join_next_with_id() {
                     self.finished(done).await;
                 }

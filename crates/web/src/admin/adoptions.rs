@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
-    field::{Id, PriceName, Text, UserText},
+    field::{PriceName, Text, UserText},
     view::Instant,
 };
 
@@ -183,7 +183,7 @@ pub(super) async fn adopt(
 ) -> Result<Json<Adopted>, Error> {
     let Adopt {
         subscription_id,
-        price_id: Text(Id(price)),
+        price_id: Text(price),
         external_user_id: Text(user),
     } = body.parse()?;
     let subscription = SubscriptionId::new(subscription_id);
@@ -191,7 +191,7 @@ pub(super) async fn adopt(
         subscription.map_err(|why| Error::invalid("subscriptionId", why.to_string()))?;
     let asked = format!("subscription {} for user {user:?}", subscription.as_str());
     let project = app.catalog.project(path.project()?)?;
-    let price = price.as_ref().and_then(|price| project.any_price(price));
+    let price = price.0.as_ref().and_then(|price| project.any_price(price));
     let price = recurring(price)?.id;
     let adopted = app
         .payments

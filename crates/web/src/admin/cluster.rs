@@ -27,10 +27,10 @@ pub(super) async fn hand_over(
     caller: Authorized<Own>,
     State(app): State<App>,
 ) -> Result<StatusCode, Error> {
-    let nobody = || Error::new(ErrorCode::NoFollower);
-    let cluster = app.cluster.as_ref().ok_or_else(nobody)?;
+    let none = || Error::new(ErrorCode::NoFollower);
+    let cluster = app.cluster.as_ref().ok_or_else(none)?;
     let asked = cluster.hand_over().await;
-    asked.map_err(|NoFollower| nobody())?;
+    asked.map_err(|NoFollower| none())?;
     caller.did("Had the leading process hand over to another one");
     Ok(StatusCode::ACCEPTED)
 }

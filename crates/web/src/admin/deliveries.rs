@@ -39,7 +39,7 @@ enum WantedStatus {
     Pending,
     /// Those that were accepted.
     Succeeded,
-    /// Those that have failed for good.
+    /// Those that failed.
     Failed,
 }
 

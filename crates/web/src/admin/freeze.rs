@@ -18,7 +18,7 @@ use crate::{
 struct FreezeWallet {
     /// True freezes the wallet, false lets it be used again.
     frozen: bool,
-    /// Why. Callers that try to use the wallet are shown it.
+    /// Why. Refusals of the wallet show it.
     reason: Option<NoteText>,
 }
 

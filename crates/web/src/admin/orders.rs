@@ -27,7 +27,7 @@ pub(super) struct ListOptions {
     /// Whether to add up all orders that the filters let through.
     #[param(inline)]
     totals: Option<SwitchText>,
-    /// `csv`: all orders that the filters let through as CSV, not only one page.
+    /// `csv`: all orders that the filters let through as CSV, regardless of the page.
     #[param(inline)]
     format: Option<ListFormatText>,
 }

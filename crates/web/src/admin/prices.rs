@@ -9,8 +9,8 @@ use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{
-        BoundedInteger, Credits, Currency, CurrencyText, FeatureText, Id, NameText, ProductName,
-        Text, line,
+        BoundedInteger, Credits, Currency, CurrencyText, FeatureText, NameText, ProductName, Text,
+        line,
     },
 };
 
@@ -232,7 +232,9 @@ impl Create {
     }
 }
 
-fn product_id(Text(Id(id)): ProductName) -> Result<ProductId, Error> {
+fn product_id(Text(named): ProductName) -> Result<ProductId, Error> {
     let message = "creditsProductId names no product of this project that has a creditUnit.";
-    id.ok_or_else(|| Error::invalid("creditsProductId", message))
+    named
+        .0
+        .ok_or_else(|| Error::invalid("creditsProductId", message))
 }

@@ -1,4 +1,4 @@
-//! Replaces a wallet's recovery code, for an operator.
+//! Replaces a wallet's recovery code without the present one.
 
 use axum::{extract::State, response::Response};
 use edge::{Authorized, Support, body::MaybeBody};
@@ -14,7 +14,7 @@ use wire::{
 use super::path::Segments;
 use crate::{admin::App, http::idempotency::KeyHeader};
 
-/// Who gets the new code. The body may be left out.
+/// Who receives the new code. The body may be left out.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReplaceCode {
@@ -87,7 +87,7 @@ pub(super) async fn replace_code(
     let project = app.catalog.project(path.project()?)?;
     let address = path.wallet_of(&app, &project)?;
     let refused = |error| Error::from_wallet(error, &project);
-    // Everything that mailing it needs comes first: else nobody would know the new code.
+    // Everything that mailing it needs comes first: else the new code would be lost.
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(refused)?;
     let recipient = match &mail {

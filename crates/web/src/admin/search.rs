@@ -13,7 +13,7 @@ use wire::{
 use crate::{admin::App, http::query::Params};
 
 /// What a search finds of a kind where no limit is named.
-const FOUND: usize = 20;
+const DEFAULT_LIMIT: usize = 20;
 
 /// What to look for, and where.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -63,7 +63,7 @@ pub(super) async fn search(
         .wallet_id
         .map(|name| app.handle.named_wallet(&line(name)));
     let within = within.transpose().map_err(refused)?;
-    let limit = asked.limit.map_or(FOUND, |limit| limit.0.0);
+    let limit = asked.limit.map_or(DEFAULT_LIMIT, |limit| limit.0.0);
     let query = line(asked.query);
     let found = app
         .handle

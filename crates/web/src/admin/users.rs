@@ -74,7 +74,7 @@ fn named(projects: Vec<ProjectText>) -> Vec<ProjectId> {
 #[schema(as = NewUser)]
 struct Create {
     name: NameText,
-    /// By which they sign in. No two users have the same; case does not count.
+    /// By which they sign in. No two users have the same, in any case.
     email: EmailText,
     role: RoleText,
     /// The projects that they work with; null or left out: all. An owner works with all.
@@ -119,7 +119,7 @@ struct Update {
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
     disabled: Field<bool>,
-    /// Who they are at the identity provider; null: nobody, until the next sign-in by their e-mail address.
+    /// Who they are at the identity provider; null: none, until the next sign-in by their e-mail address.
     #[schema(value_type = Option<IdentityToBind>)]
     #[serde(default)]
     identity: Field<IdentityToBind>,

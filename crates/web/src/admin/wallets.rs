@@ -38,7 +38,7 @@ const MAX_FOUND: usize = 20;
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct ListQuery {
-    /// Only what a search for this finds, at most 20, on any page: see `/search`.
+    /// Only what a search for this finds, at most 20, regardless of the page: see `/search`.
     #[param(inline)]
     query: Option<SearchText>,
     /// `lastUsed`: the last used ones first; `balance`: those with the largest balances. Left out: `lastUsed`.
@@ -53,7 +53,7 @@ pub(super) struct ListQuery {
     /// A page's `nextCursor`.
     #[param(inline)]
     cursor: Option<WalletCursorText>,
-    /// `csv`: all wallets as CSV, not only one page.
+    /// `csv`: all wallets as CSV, regardless of the page.
     #[param(inline)]
     format: Option<ListFormatText>,
 }
@@ -187,7 +187,7 @@ pub(super) async fn show(
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LedgerFormat {
-    /// `csv`: all entries that the filters let through as CSV, not only one page.
+    /// `csv`: all entries that the filters let through as CSV, regardless of the page.
     #[param(inline)]
     format: Option<ListFormatText>,
 }

@@ -95,7 +95,7 @@ enum DeliveryStatus {
     Pending,
     /// It was accepted.
     Succeeded,
-    /// It has failed for good.
+    /// It failed.
     Failed,
 }
 

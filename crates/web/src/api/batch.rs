@@ -128,10 +128,10 @@ pub(crate) async fn by_list(
     let outcomes = app.handle.deduct_batch(&key.scope, sent).await;
     let outcomes = outcomes.map_err(|error| Error::from_wallet(error, key))?;
     let outcomes = outcomes.into_iter().zip(costs);
-    let results = results(refused, outcomes, |(outcome, (cost, names_shortfall))| {
+    let results = results(refused, outcomes, |(outcome, (cost, is_reported))| {
         app.edge.metrics.deducted(outcome.as_ref());
         outcome
-            .map(|applied| Deducted::of(&applied, cost, names_shortfall))
+            .map(|applied| Deducted::of(&applied, cost, is_reported))
             .map_err(|error| Error::from_wallet(error, key))
     });
     let bytes = results.len().saturating_mul(RESULT_BYTES);

@@ -19,7 +19,7 @@ use utoipa::{ToSchema, openapi::ObjectBuilder};
 use wire::{
     Error, ErrorCode,
     field::{
-        BoundedInteger, CodeText, EmailText, FromText, Id, KeyText, Language, LanguageText,
+        BoundedInteger, CodeText, EmailText, FromText, KeyText, Language, LanguageText,
         MetadataPairs, PriceName, Text, UserText,
     },
     respond,
@@ -68,7 +68,7 @@ struct Checkout {
     /// left out, the language of the buyer's browser.
     locale: Option<LanguageText>,
     /// For 24 hours a repeat with this key answers the same checkout. The header `Idempotency-Key` may stand in for
-    /// it. Make it one that nobody guesses.
+    /// it. Make it unguessable.
     idempotency_key: Option<KeyText>,
 }
 
@@ -145,9 +145,9 @@ pub(super) async fn checkout(
     let wallet = NamedWallet::of(request.external_user_id.take(), request.code.take())?;
     let named = header.resolve_optional(request.idempotency_key.take())?;
     let (wallet, success_url, cancel_url) = request.redirects(&app, &key, wallet)?;
-    let Text(Id(price)) = request.price_id;
-    let offered = price.as_ref().and_then(|price| key.offered(price));
-    let (_, price) = offered.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
+    let Text(price) = request.price_id;
+    let offered = price.0.as_ref().and_then(|price| key.offered(price));
+    let (_, price) = offered.ok_or_else(|| price.refused(ErrorCode::PriceNotFound))?;
     let quantity = request
         .quantity
         .and_then(|quantity| Quantity::new(quantity.small()))
@@ -208,7 +208,7 @@ pub(super) async fn checkout(
         let whose = match &new.wallet {
             Some(address) if address.user().is_some() => format!("user {}", address.reveal()),
             Some(address) => format!("code {}", address.reveal()),
-            // A public key is shared by strangers: a guess of the name must not open another's order.
+            // Strangers share a public key: a guessed name must not lead to another's order.
             None if counted => format!("client {}", context.client),
             None => "nobody".to_owned(),
         };

@@ -137,7 +137,7 @@ fn webhook(kind: &str) -> Value {
         } } } },
         "responses": {
             "2XX": { "description": "Received: it is not sent again." },
-            "410": { "description": "Nobody wants it: the endpoint is disabled." },
+            "410": { "description": "Gone: the endpoint is disabled." },
             "default": { "description": "It is sent again, for three days." },
         },
     } })

@@ -1,5 +1,5 @@
 //! A fast path in front of the router. The three routes that carry the load are recognised by their
-//! paths and reach their handlers at once; everything else, and all that a browser sends from a page
+//! paths and reach their handlers at once; everything else, and what a browser sends from a page
 //! (which needs CORS), goes through the router. Both ways pass the same edge, the same gate and the
 //! same handlers, and answer alike: `tests/api/fast_path.rs` compares them.
 //!

@@ -30,7 +30,7 @@ struct FreezeWallet {
     wallet_id: Option<WalletName>,
     /// True freezes the wallet, false lets it be used again.
     frozen: bool,
-    /// Why. Callers that try to use the wallet are shown it.
+    /// Why. Refusals of the wallet show it.
     reason: Option<NoteText>,
 }
 
@@ -39,9 +39,9 @@ type FreezeWalletSchema = WalletChoice<FreezeWallet, true, true>;
 
 /// Freeze a wallet
 ///
-/// Everything that takes credits of it is refused (`wallet_frozen`), and so is its checkout: deductions, holds,
-/// draws, and settling a hold for more than it set aside. Reads, grants, refunds and reversals still work, and so do
-/// earlier promises: open holds are settled for what they set aside or released, payments under way and renewals of
+/// What would take its credits is refused (`wallet_frozen`), and so is its checkout: deductions, holds, draws, and to
+/// settle a hold for more than it set aside. Reads, grants, refunds and reversals go on, and so does what was promised
+/// before: open holds are settled for what they set aside or released, payments under way and renewals of
 /// subscriptions are fulfilled. Its code is replaced for a secret key only. Repeating a request changes nothing; another
 /// reason replaces the former.
 #[utoipa::path(

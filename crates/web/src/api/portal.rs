@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
-    field::{CodeText, Id, SubscriptionName, Text, UserText},
+    field::{CodeText, SubscriptionName, Text, UserText},
     respond,
 };
 
@@ -133,7 +133,7 @@ async fn answer(
     let target = Some(target.into_string());
     let address = wallet.address()?;
     let unknown = || Error::new(ErrorCode::SubscriptionNotFound);
-    let of = subscription_id.map(|Text(Id(id))| id.ok_or_else(unknown));
+    let of = subscription_id.map(|Text(named)| named.0.ok_or_else(unknown));
     let of = of.transpose()?;
     let opened = app.payments.open_portal(project, address, of, target);
     let url = opened.await.map_err(|error| match error {

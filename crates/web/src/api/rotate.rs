@@ -20,7 +20,7 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[schema(as = RotateCode)]
 pub(super) struct Request {
-    /// Names the operation: it is applied once. Make it one that nobody guesses: with it the old code is answered the
+    /// Names the operation: it is applied once. Make it unguessable: with it the old code is answered the
     /// new one. The header `Idempotency-Key` may stand in for it.
     idempotency_key: Option<KeyText>,
 }

@@ -34,8 +34,8 @@ struct SettleHold {
 
 /// Settle a hold
 ///
-/// With `drain` or `owe` the work is charged as far as it can be, and never refused for lack of credits; a hold that
-/// was released or expired is then settled as a deduction under its key (`late`); with a publishable key for at
+/// With `drain` or `owe` the work is charged as far as it can be, and never refused for want of credits; a hold that
+/// has been released or has expired is then settled as a deduction under its key (`late`); with a publishable key for at
 /// most what was held, within 24 hours, and not if the code was replaced since it was placed. Repeating a settlement answers the current
 /// balance, `deducted: false` and the header `Idempotency-Replayed`.
 #[utoipa::path(

@@ -1,5 +1,5 @@
 //! `GET /wallets/{code}/stream` and `GET /wallets/external/stream`: a wallet's balances as server-sent events, for as
-//! long as the caller may read them. Each event is a reading of the wallet like any other, so nobody is shown what is
+//! long as the caller may read them. Each event is a reading of the wallet like any other, so no caller is shown what is
 //! not durable; the wallet only says that there is something to read.
 //!
 //! A stream makes an event when its reader has taken the last one, so that a slow reader skips states instead of

@@ -1,35 +1,44 @@
 //! `GET /usage`: what was granted and used of a product, by hours, days or months.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
+use actors::Address;
 use axum::{extract::State, response::Response};
-use domain::Timestamp;
-use edge::SecretKey;
+use domain::{Timestamp, session::WalletSession, time::Span};
+use edge::caller::{MayRead, SecretKeyOr};
 use persistence::usage::{self, Interval};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
-    field::{GroupByText, InstantText, IntervalText, ProductName, Text},
+    field::{GroupByText, InstantText, IntervalText, ProductName, Text, UserText},
     respond,
     view::Instant,
 };
 
 use crate::{
     api::App,
-    http::{query::Params, subject::product},
+    http::{
+        query::Params,
+        subject::{product, users_wallet},
+    },
 };
 
 /// Most intervals in one answer.
 const MAX_BUCKETS: usize = 1000;
 /// Intervals in the answer to a request without `from`.
-const USUAL: usize = 30;
+const DEFAULT_BUCKETS: usize = 30;
+const TOO_MANY_ENTRIES: &str =
+    "This wallet has more than 200,000 entries in this span. Ask for a shorter span.";
 
 /// Which usage to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct PageQuery {
+    /// The user whose wallet's usage to read, instead of the project's. A session reads its own wallet's.
+    #[param(inline)]
+    external_user_id: Option<UserText>,
     /// The product; may be left out where the project has exactly one that holds credits.
     #[param(inline)]
     product_id: Option<ProductName>,
@@ -86,22 +95,24 @@ struct Feature {
 /// Read usage
 ///
 /// Credits by the reason for which they came and went, in UTC. They are counted as they change: a
-/// request reads no ledger. What expires in a wallet that nobody uses is counted when somebody next uses it, in the
-/// interval in which it expired: intervals that are over may still grow.
+/// request reads no ledger. What expires in an unused wallet is counted when it is next used, in the interval in which
+/// it expired: intervals that are over may still grow. With `externalUserId` one wallet's ledger is summed up, at most
+/// 200,000 entries of it: a busier wallet needs a shorter span.
 #[utoipa::path(
     get,
     path = "/api/v1/usage",
     tag = "Events",
     params(PageQuery),
     responses((status = 200, description = "The usage", body = Usage)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["product_required", "product_not_found"]))),
+    security(("secret" = []), ("session" = [])),
+    extensions(("x-errors" = json!(["product_required", "product_not_found", "wallet_not_found"]))),
 )]
 pub(super) async fn read_usage(
     State(app): State<App>,
-    key: SecretKey,
+    key: SecretKeyOr<MayRead>,
     Params(part): Params<PageQuery>,
 ) -> Result<Response, Error> {
+    let wallet = wallet(part.external_user_id, key.session())?;
     let product = match &part.product_id {
         Some(name) => product(name, &key)?,
         None => key
@@ -124,9 +135,22 @@ pub(super) async fn read_usage(
         });
     };
     let end = Timestamp(last.0.saturating_add(1));
-    let periods = app.handle.usage(product, interval, (*first, end)).await;
-    let periods = periods.map_err(|error| Error::from_wallet(error, &key))?;
-    let mut periods: BTreeMap<_, _> = periods.into_iter().collect();
+    let refused = |error| Error::from_wallet(error, &key);
+    let mut periods: BTreeMap<_, _> = match wallet {
+        None => {
+            let periods = app.handle.usage(product, interval, (*first, end)).await;
+            periods.map_err(refused)?.into_iter().collect()
+        }
+        Some(wallet) => {
+            let end = interval.span(*last).map_or(end, |span| span.end);
+            let within = Span { start: *first, end };
+            let usage = app
+                .handle
+                .usage_of_wallet(&key.scope, &wallet, product, interval, within);
+            let usage = usage.await.map_err(refused)?;
+            usage.ok_or_else(|| Error::invalid("from", TOO_MANY_ENTRIES))?
+        }
+    };
     let buckets = starts.into_iter().map(|start| {
         let usage = periods.remove(&start).unwrap_or_default();
         Bucket::of(start, &usage, by_feature)
@@ -134,6 +158,18 @@ pub(super) async fn read_usage(
     respond::json(&Usage {
         buckets: buckets.collect(),
     })
+}
+
+/// The wallet that is asked about: the one that is named, or the session's own; `None`: the whole project.
+fn wallet(
+    named: Option<UserText>,
+    session: Option<&Arc<WalletSession>>,
+) -> Result<Option<Address>, Error> {
+    match (named, session) {
+        (named @ Some(_), session) => users_wallet(named, session).map(Some),
+        (None, Some(session)) => Ok(Some(Address::Session(Arc::clone(session)))),
+        (None, None) => Ok(None),
+    }
 }
 
 /// The first instants of all intervals that are asked for.
@@ -149,7 +185,7 @@ fn starts(
             .ok_or_else(|| Error::invalid(name, message))
     };
     let to = match to {
-        // The end of the interval that has the last instant before it.
+        // The end of the interval of the last instant before it.
         Some(to) => span("to", Timestamp(to.0.saturating_sub(1)))?.end,
         None => span("to", now)?.end,
     };
@@ -158,7 +194,7 @@ fn starts(
     let first = first.map(|span| span.start);
     let mut starts = Vec::new();
     let mut end = to;
-    while first.map_or(starts.len() < USUAL, |first| first < end) {
+    while first.map_or(starts.len() < DEFAULT_BUCKETS, |first| first < end) {
         if starts.len() == MAX_BUCKETS {
             let message = "That is more than 1000 intervals. Ask for a shorter span, or for longer intervals.";
             return Err(Error::invalid("from", message));
@@ -212,6 +248,16 @@ fn features(usage: &usage::Usage) -> Vec<Feature> {
         });
     }
     features.sort_by_key(|feature| std::cmp::Reverse(feature.credits));
+    // A project's are kept so from the start; a wallet's are summed up from its ledger.
+    let rest = features.split_off(features.len().min(usage::FEATURES));
+    if !rest.is_empty() {
+        let sum = |of: fn(&Feature) -> i64| rest.iter().map(of).fold(0, i64::saturating_add);
+        features.push(Feature {
+            feature: Some(usage::OTHER.into()),
+            credits: sum(|it| it.credits),
+            deductions: sum(|it| it.deductions),
+        });
+    }
     features
 }
 
@@ -232,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_cut_to_the_interval_and_have_no_gaps() {
+    fn spans_are_cut_to_the_interval_and_have_no_gaps() {
         assert_eq!(hours(Some(3), Some(6), 9).unwrap(), [3, 4, 5, 6]);
         assert_eq!(
             hours(Some(8), None, 9).unwrap(),

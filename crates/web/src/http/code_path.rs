@@ -1,7 +1,7 @@
-//! A recovery code in a path, or in a header that replaces it. With a publishable key every different
+//! A recovery code in a path, or in a header in its place. With a publishable key every different
 //! code that opens nothing is counted, and after too many of them none is looked up: guessing must not pay.
 //! Discount codes are codes, too. Orders and holds that do not exist count; but one that exists is shown
-//! all the same, since nobody guesses its id, and many callers may share an address.
+//! all the same, since its id cannot be guessed, and many callers may share an address.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `ETag` and `If-Match`: what is saved may say what it was read as, so that nobody saves over somebody else's change.
+//! `ETag` and `If-Match`: a change names the version that was read, so that it overwrites no other change.
 
 use axum::{
     Json,

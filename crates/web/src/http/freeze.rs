@@ -28,7 +28,7 @@ pub(crate) struct FrozenWallet {
     frozen_at: Option<Instant>,
 }
 
-/// The command for the wallet; a reason to thaw it is nobody's concern.
+/// The command for the wallet; a reason to unfreeze it is ignored.
 pub(crate) fn command(frozen: bool, reason: Option<NoteText>) -> Result<SetFrozen, Error> {
     let reason = reason.map(|note| FreezeReason::new(line(note)));
     let reason = reason.transpose();

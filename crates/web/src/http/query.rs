@@ -60,7 +60,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
         return Err(Error::invalid(param, "The query is not UTF-8."));
     }
     parse(text).map_err(|error| {
-        // A plus sign means a space, which callers that meant the sign may not know.
+        // A plus sign means a space; a caller may have meant the sign itself.
         let escaped = text.replace('+', "%2B");
         let is_meant = escaped != text
             && parse::<T>(&escaped).map_or_else(|other| other.param() != error.param(), |_| true);

@@ -25,9 +25,9 @@ use wire::{
 /// What the provider replaces by the checkout's id when it sends the buyer back.
 const PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
 
-/// Longest address, in characters as sent.
+/// Maximum length of an address, in characters as sent.
 const MAX_LENGTH: usize = 2048;
-/// Longest address, in bytes as handed on: a slash may be added, and what is not ASCII is encoded.
+/// Maximum length of an address, in bytes as handed on: a slash may be added, and what is not ASCII is encoded.
 const MAX_WRITTEN: usize = MAX_LENGTH + 1;
 
 /// An address that was checked, in its normal form except for [`PLACEHOLDER`], which is as it was
@@ -174,7 +174,7 @@ fn is_allowed(url: &Url, allowed_origins: &[String]) -> bool {
         "http" => is_loopback(url),
         _ => false,
     };
-    // Nobody needs user information on the way back, and people take it for the host.
+    // No return address needs user information on the way back, and people take it for the host.
     let bare = url.username().is_empty() && url.password().is_none();
     safe && bare
         && (allowed_origins.is_empty()

@@ -160,7 +160,7 @@ pub(crate) fn product(name: &ProductName, project: &ProjectCatalog) -> Result<Pr
     let named = name.0.0.and_then(|id| project.product(&id));
     named
         .map(|product| product.id)
-        .ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
+        .ok_or_else(|| name.0.refused(ErrorCode::ProductNotFound))
 }
 
 /// The subscription that a product names, or an identifier; `product_not_found` if the project does not have it.

@@ -74,7 +74,7 @@ impl Error {
         self
     }
 
-    /// Whether certainly nothing was done, by its code or as the refusing part knows. Only with a server error is this
+    /// Whether certainly nothing was done, by its code or as its source knows. Only with a server error is this
     /// a question.
     #[must_use]
     pub const fn nothing_was_done(&self) -> bool {

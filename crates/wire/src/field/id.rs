@@ -10,10 +10,36 @@ use domain::{
 use utoipa::openapi::ObjectBuilder;
 
 use super::text::{FromText, Text};
+use crate::{Error, ErrorCode};
 
-/// An identifier; `None` if it is malformed, so that nothing can have it.
+/// An identifier; `None` if it is malformed, so that nothing can have it, with what its prefix names then.
 #[derive(Debug, Clone, Copy)]
-pub struct Id<T>(pub Option<T>);
+pub struct Id<T>(pub Option<T>, Option<&'static str>);
+
+/// What an identifier's prefix names.
+const KINDS: [(&str, &str); 8] = [
+    ("prod_", "a product"),
+    ("price_", "a price"),
+    ("wal_", "a wallet"),
+    ("ord_", "an order"),
+    ("sub_", "a subscription"),
+    ("hold_", "a hold"),
+    ("led_", "a ledger entry"),
+    ("proj_", "a project"),
+];
+
+impl<T> Id<T> {
+    /// The refusal with this code, which also says that the identifier is of something else.
+    #[must_use]
+    pub fn refused(&self, code: ErrorCode) -> Error {
+        match self.1 {
+            Some(kind) => {
+                Error::new(code).saying(format!("{} This is the id of {kind}.", code.message()))
+            }
+            None => Error::new(code),
+        }
+    }
+}
 
 /// What a person typed for a recovery code.
 #[derive(Debug, Clone)]
@@ -91,7 +117,10 @@ impl<T: Identifier> FromText for Id<T> {
     const WANTED: &'static str = "a string";
 
     fn from_text(text: &str) -> Option<Self> {
-        Some(Self(text.parse().ok()))
+        let id = text.parse().ok();
+        let kind = KINDS.iter().find(|(prefix, _)| text.starts_with(prefix));
+        let kind = kind.filter(|_| id.is_none()).map(|(_, kind)| *kind);
+        Some(Self(id, kind))
     }
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {

@@ -4,7 +4,7 @@ use utoipa::openapi::ObjectBuilder;
 
 use super::{FromText, Text};
 
-/// Longest tag that is read; real ones have at most 35 characters (RFC 5646, section 4.4.1).
+/// Maximum length of a tag; real ones have at most 35 characters (RFC 5646, section 4.4.1).
 const MAX_CHARS: usize = 100;
 
 /// A well-formed language tag (BCP 47), or `auto`.

@@ -58,5 +58,5 @@ choice!(bool, "Switch":
     "false" => false,
 );
 
-/// A yes or no in a query.
+/// A boolean in a query.
 pub type SwitchText = Text<bool>;

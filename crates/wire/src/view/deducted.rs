@@ -4,8 +4,8 @@ use domain::wallet::Coverage;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The result of a deduction or of settling a hold. The parts of the cost are there if the request named
-/// `onShortfall`, or if there was a shortfall.
+/// The result of a deduction or of settling a hold. `charged`, `owed` and `uncovered` are there where the request said what to do
+/// with a shortfall, and where there was one.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct Deducted {
     /// Credits that can be spent now.

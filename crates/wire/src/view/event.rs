@@ -28,7 +28,8 @@ pub struct Event {
     /// When it happened, by the project's clock.
     timestamp: Instant,
     /// When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
-    /// Much later than `timestamp` where a wallet was not touched for long, and its credits expired, for example.
+    /// Much later than `timestamp` where a wallet was not touched for long, and its credits expired in that time,
+    /// say.
     recorded_at: Instant,
     data: Data,
 }

@@ -67,7 +67,7 @@ struct CurrencyTotals {
     count: u64,
     /// All amounts, paid or not.
     amount_cents: i64,
-    /// The amounts of those that were paid, refunded since or not.
+    /// The amounts of those that were paid, before refunds.
     paid_cents: i64,
     /// What was refunded of them.
     refunded_cents: i64,

@@ -24,8 +24,8 @@ pub struct Order {
     /// `pending`, `paid`, `failed`, `refunded` or `expired`
     #[schema(value_type = String, example = "paid")]
     status: OrderStatus,
-    /// Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an expired
-    /// order: the payment then makes it paid.
+    /// Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an
+    /// order that has expired since: the payment then makes it paid.
     processing: bool,
     /// `checkout`, `renewal` or `switch`
     #[schema(value_type = String, example = "checkout")]

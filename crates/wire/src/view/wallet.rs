@@ -24,7 +24,7 @@ pub(crate) struct Balance {
     /// Credits that open holds set aside; left out when there are none.
     #[serde(skip_serializing_if = "is_zero")]
     held: i64,
-    /// Credits that are owed: every credit pays them first. Left out when there are none.
+    /// Credits that are owed: new credits pay them first. Left out when there are none.
     #[serde(skip_serializing_if = "is_zero")]
     owed: i64,
     /// What expires next; left out when nothing will.
@@ -141,7 +141,7 @@ impl Holdings {
     /// What the wallet answered, with the names that the catalog has, for a caller with a key of this kind.
     pub fn of(view: &WalletView, project: &ProjectCatalog, kind: KeyKind) -> Self {
         let freeze = view.frozen.as_ref();
-        let visible = freeze.filter(|_| kind == KeyKind::Secret);
+        let shown = freeze.filter(|_| kind == KeyKind::Secret);
         let balances = view.balances.iter().map(|balance| Balance {
             product_id: balance.product.to_string(),
             balance: balance.balance,
@@ -158,10 +158,10 @@ impl Holdings {
             features: view.features.clone(),
             subscriptions: view.subscriptions.iter().map(Subscription::from).collect(),
             frozen: freeze.is_some(),
-            frozen_reason: visible
+            frozen_reason: shown
                 .and_then(|freeze| freeze.reason.as_ref())
                 .map(|reason| reason.as_str().to_owned()),
-            frozen_at: visible.map(|freeze| Instant(freeze.since)),
+            frozen_at: shown.map(|freeze| Instant(freeze.since)),
         }
     }
 }
@@ -174,8 +174,8 @@ pub(super) fn credit_unit(project: &ProjectCatalog, product: ProductId) -> Optio
 /// A wallet that its recovery code opens.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CodeWallet<'a> {
-    /// The recovery code, which is all that its holder needs to own the wallet. A session reads `code`, the word that
-    /// it uses in paths.
+    /// The recovery code: it alone opens the wallet. A session reads `code`, the word that stands for its wallet's
+    /// code in paths.
     #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
     code: &'a str,
     #[serde(flatten)]
