@@ -119,7 +119,7 @@ pub struct ListedWallet {
 pub struct SearchResult {
     /// Wallets, including those of the orders.
     pub wallets: Vec<ListedWallet>,
-    /// Orders.
+    /// Orders that match.
     pub orders: Vec<OrderAnswer>,
     /// Ledger entries, when one wallet was searched.
     pub entries: Vec<LedgerLine>,

@@ -22,7 +22,7 @@ enum Action {
     /// List all users.
     List {
         #[command(flatten)]
-        at: Place,
+        at: ServerOptions,
     },
     /// Invite a person, and print the link where they set a password.
     Invite {
@@ -35,14 +35,14 @@ enum Action {
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
-        at: Place,
+        at: ServerOptions,
     },
     /// Invite a user who lost their password or device again, and print the link.
     Reset {
         /// The user: `usr_…` or the e-mail address.
         user: String,
         #[command(flatten)]
-        at: Place,
+        at: ServerOptions,
     },
     /// Change what a user may do.
     Change {
@@ -57,14 +57,14 @@ enum Action {
         #[command(flatten)]
         limits: Limits,
         #[command(flatten)]
-        at: Place,
+        at: ServerOptions,
     },
     /// Remove a user and end their sessions.
     Remove {
         /// The user: `usr_…` or the e-mail address.
         user: String,
         #[command(flatten)]
-        at: Place,
+        at: ServerOptions,
     },
     /// List all sessions of the dashboard, or end one.
     Sessions {
@@ -72,13 +72,13 @@ enum Action {
         #[arg(long, value_name = "SESSION")]
         end: Option<String>,
         #[command(flatten)]
-        at: Place,
+        at: ServerOptions,
     },
 }
 
 /// Options for a server, and for how its answer is printed.
 #[derive(Debug, Args)]
-struct Place {
+struct ServerOptions {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -86,7 +86,7 @@ struct Place {
 }
 
 impl Action {
-    const fn place(&self) -> &Place {
+    const fn place(&self) -> &ServerOptions {
         match self {
             Self::List { at }
             | Self::Invite { at, .. }

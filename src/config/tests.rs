@@ -252,7 +252,7 @@ fn a_variable_that_sets_nothing_is_told() {
 }
 
 #[test]
-fn a_secret_may_lie_in_a_file() {
+fn a_secret_may_be_in_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("smtp");
     std::fs::write(&file, "smtps://ann:p@mx.example\n").unwrap();

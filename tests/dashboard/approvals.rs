@@ -280,7 +280,7 @@ async fn what_changed_since_the_request_is_the_actions_own_refusal() {
 }
 
 #[tokio::test]
-async fn a_large_refund_waits_too_and_what_was_refunded_meanwhile_is_said() {
+async fn a_large_refund_waits_too_and_refunds_since_are_shown() {
     let stage = stage().await;
     let Stage {
         service,

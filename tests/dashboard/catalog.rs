@@ -146,7 +146,7 @@ async fn what_is_typed_wrong_stays_and_is_explained() {
 }
 
 #[tokio::test]
-async fn a_product_that_a_colleague_saved_meanwhile_is_not_overwritten() {
+async fn a_product_that_a_colleague_saved_is_not_overwritten() {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
     let base = format!("/dashboard/projects/{}", service.project.id);

@@ -525,7 +525,7 @@ async fn support_grants_no_more_in_a_day_than_they_may_also_after_a_restart() {
 }
 
 #[tokio::test]
-async fn settings_that_a_colleague_saved_meanwhile_are_not_lost() {
+async fn settings_that_a_colleague_saved_are_not_lost() {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
     let path = format!("/dashboard/projects/{}/settings", service.project.id);
@@ -568,7 +568,7 @@ async fn settings_that_a_colleague_saved_meanwhile_are_not_lost() {
 }
 
 #[tokio::test]
-async fn whoever_works_with_some_projects_sees_no_figures_of_all() {
+async fn people_limited_to_some_projects_see_no_figures_of_all() {
     let service = Service::start().await;
     let limited = |name, projects| NewUser {
         projects,

@@ -69,7 +69,7 @@ fn refund<'a>(amount: &'a str, key: &'a str) -> [(&'a str, &'a str); 3] {
 }
 
 #[tokio::test]
-async fn what_was_given_before_a_refusal_is_said_and_stands_in_the_log() {
+async fn a_partial_refund_before_a_refusal_is_shown_and_logged() {
     let (service, stripe, browser, base) = open().await;
     sell(&service).await;
     let (order, payment) = paid_in_parts(&service, &stripe, &browser, &base, "in_1").await;
@@ -103,7 +103,7 @@ async fn what_was_given_before_a_refusal_is_said_and_stands_in_the_log() {
 }
 
 #[tokio::test]
-async fn a_yes_to_a_refund_of_which_a_part_is_refused_says_what_was_given() {
+async fn an_approved_refund_with_a_refused_part_says_what_was_refunded() {
     let (service, stripe, browser, base) = open().await;
     sell(&service).await;
     let (order, _) = paid_in_parts(&service, &stripe, &browser, &base, "in_1").await;

@@ -15,7 +15,7 @@ async fn open() -> (Service, Browser, String) {
 }
 
 #[tokio::test]
-async fn what_is_looked_for_stands_in_the_address_and_a_code_does_not() {
+async fn the_address_has_the_search_text_but_never_a_code() {
     let (service, browser, base) = open().await;
     for user in ["user_1051", "user_1052", "other"] {
         service.grant(user, 5).await;

@@ -295,7 +295,7 @@ async fn an_endpoint_that_fails_is_not_shown_as_well_and_says_what_fails() {
 }
 
 #[tokio::test]
-async fn an_endpoint_is_changed_unless_a_colleague_changed_it_meanwhile() {
+async fn an_endpoint_is_changed_unless_a_colleague_changed_it_before() {
     let (_service, receiver, browser, webhooks) = open().await;
     let form = [("url", receiver.url.as_str()), ("event", "order.paid")];
     let here = path(&browser.post(&webhooks, &form).await);

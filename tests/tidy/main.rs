@@ -1,5 +1,5 @@
 //! The rules of this tree that no compiler knows: how types are named and items described, what may be named where, and
-//! how long a file may be. Each rule lists what breaks it; an exception stands in [`EXCEPTIONS`] with its reason.
+//! how long a file may be. Each rule lists what breaks it; an exception is in [`EXCEPTIONS`] with its reason.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -304,7 +304,7 @@ fn a_doc_of_two_words_is_no_doc() {
 }
 
 #[test]
-fn whoever_calls_reads_which_errors_there_are() {
+fn a_public_function_says_which_errors_it_returns() {
     let mut broken = Vec::new();
     for source in SOURCES.iter().filter(|source| source.is_server()) {
         let mut described = false;

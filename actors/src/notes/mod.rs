@@ -5,7 +5,7 @@
 //! A key is the kind's number and the note's key within it. A body is a version and JSON. Numbers and meanings are
 //! never reused.
 //!
-//! An unreadable note is an error that names it: it is never skipped or replaced by a default, since each stands for a
+//! An unreadable note is an error that names it: it is never skipped or replaced by a default, since each means a
 //! promise.
 
 mod key;

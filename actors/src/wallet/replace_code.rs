@@ -51,7 +51,7 @@ impl ReplaceCode {
 impl Command for ReplaceCode {
     type Answer = Rotation;
 
-    /// See [`super::Rotate`].
+    /// As [`super::Rotate`] does.
     fn clear(&self, turn: &mut Turn<'_>) -> Result<CatchUp, Error> {
         match self.drawn_before(turn.wallet()?) {
             Some(_) => Ok(CatchUp::Up),

@@ -82,7 +82,7 @@ describe('a wallet', () => {
   it('that is spent from in one tab is noticed in another', async () => {
     const [one, other] = await Promise.all([open(), open()]);
     const { code } = await one.evaluate(() => scrip.ensureWallet());
-    const give = { code, productId: service.product, amount: 5, idempotencyKey: 'gift' };
+    const give = { code, productId: service.product, amount: 5, idempotencyKey: 'grant-1' };
     await fetch(`${service.baseUrl}/api/v1/credit`, { method: 'POST', headers: { authorization: `Bearer ${service.secretKey}`, 'content-type': 'application/json' }, body: JSON.stringify(give) });
     for (const tab of [one, other])
       await tab.evaluate(() => {

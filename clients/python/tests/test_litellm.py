@@ -290,7 +290,7 @@ Within = Callable[[Callable[[Gateway], Coroutine[Any, Any, None]]], None]
 
 @pytest.fixture
 def within(service: Service, proxy: Proxy, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Within]:
-    """Runs something against the gateway, whose hook stands behind the faulty proxy."""
+    """Runs something against the gateway, whose hook goes through the faulty proxy."""
     config = {
         "model_list": [
             model("words", mock_response=ANSWER),

@@ -271,7 +271,7 @@ class TestLists:
             assert naps == [3]
 
 
-def test_a_user_without_a_wallet_gets_one_whatever_is_asked_first(service: Service) -> None:
+def test_a_user_without_a_wallet_gets_one_by_any_first_call(service: Service) -> None:
     with Scrip(service.secret_key, base_url=service.base_url) as scrip:
         verbs: list[Callable[[str], Any]] = [
             lambda user: scrip.deduct(external_user_id=user, amount=1),

@@ -85,7 +85,7 @@ const wallet = {
   ],
 }; // prettier-ignore
 
-/** The page as a server renders it whose machine stands in Vienna and writes German. */
+/** The page as a server renders it whose machine is in Vienna and writes German. */
 const RENDER = `
   import { createElement as e } from 'react';
   import { renderToString } from 'react-dom/server';

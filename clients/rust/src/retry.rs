@@ -84,10 +84,11 @@ mod tests {
     fn it_waits_as_long_as_it_is_told_and_longer_each_time() {
         let waits = pause(&refused(503, "overloaded", Some(2)), true, 0, 0);
         assert_eq!(waits, Some(Duration::from_secs(2)));
-        let untold = refused(503, "overloaded", None);
-        let steps = [0, 1, 2, 30].map(|n| pause(&untold, true, n, 0).map(|it| it.as_millis()));
+        let without_delay = refused(503, "overloaded", None);
+        let steps =
+            [0, 1, 2, 30].map(|n| pause(&without_delay, true, n, 0).map(|it| it.as_millis()));
         assert_eq!(steps, [Some(50), Some(100), Some(200), Some(2_500)]);
-        let spread = pause(&untold, true, 0, 49).map(|it| it.as_millis());
+        let spread = pause(&without_delay, true, 0, 49).map(|it| it.as_millis());
         assert_eq!(spread, Some(99));
     }
 }

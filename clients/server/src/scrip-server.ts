@@ -313,7 +313,7 @@ export class ScripServer {
     return entries((cursor) => this.ledger(who, { ...MAX_PAGE, ...filter, cursor: cursor ?? null }, options), filter.cursor);
   }
 
-  /** What was granted and used, in stretches of time, oldest first. */
+  /** What was granted and used, in intervals, oldest first. */
   async usage(query: UsageQuery = {}, options?: CallOptions): Promise<Bucket[]> {
     return (await this.#http.call<{ buckets: Bucket[] }>('GET', '/usage', { ...options, query })).buckets;
   }

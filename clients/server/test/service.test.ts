@@ -136,7 +136,7 @@ describe('credits', () => {
 
   it('of a code wallet go by its code, which the body does not repeat', async () => {
     const { code } = await scrip.createWallet();
-    await scrip.credit({ code, productId: service.product, amount: 10, idempotencyKey: 'gift' });
+    await scrip.credit({ code, productId: service.product, amount: 10, idempotencyKey: 'grant-1' });
     expect(await scrip.deduct({ code, productId: service.product, amount: 4 })).toEqual({ balance: 6, deducted: true });
     const { items } = await scrip.ledger({ code }, { reason: 'manual' });
     expect(items.map(({ delta }) => delta)).toEqual([10]);

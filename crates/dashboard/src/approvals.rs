@@ -14,7 +14,7 @@ use domain::{
 };
 use edge::{
     Support,
-    audit::{NothingDone, deed_of_approval},
+    audit::{NothingDone, retry_key_of_approval},
     refused,
 };
 use identity::{Action, Approval, Authority, CatalogChange, OutgoingValue, Privilege, Recipient};
@@ -251,7 +251,7 @@ fn is_new_key(approval: &Approval) -> bool {
 
 /// The outcome of an earlier attempt, for the audit log.
 async fn earlier_attempt(app: &App, approval: &Approval) -> &'static str {
-    let (log, attempt) = (&app.edge.audit, deed_of_approval(approval.id));
+    let (log, attempt) = (&app.edge.audit, retry_key_of_approval(approval.id));
     let was_unknown = log.is_unknown(&attempt).await;
     log.look_for_proofs(&app.catalog, &app.payments).await;
     match (was_unknown, log.is_unknown(&attempt).await) {

@@ -75,7 +75,7 @@ pub(super) async fn begin(
     Ok(response)
 }
 
-/// `GET /dashboard/sign-in/oidc/callback`: signs in whom the identity provider vouches for, if they were invited.
+/// `GET /dashboard/sign-in/oidc/callback`: signs in the person that the identity provider identified, if they were invited.
 pub(super) async fn finish(State(app): State<App>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let context = Context::of(&parts)?;

@@ -262,7 +262,7 @@ impl Begin<'_> {
         Ok(audited(who, response, format!("Signed in {way}")))
     }
 
-    /// Begins a session of a user whom another vouches for, and leads to the page that was asked for.
+    /// Begins a session of a user whom an identity provider has identified, and leads to the page that was asked for.
     pub(super) async fn begin_for(&self, user: &User) -> Result<Response, Error> {
         let next = own_page(self.fields.text(NEXT)).unwrap_or("/dashboard");
         self.signed_in(Some(user), Redirect::to(next).into_response())

@@ -58,7 +58,7 @@ impl Permission {
 pub struct Permissions(u8);
 
 impl Permissions {
-    /// All permissions.
+    /// All permissions together.
     pub const ALL: Self = Self(15);
 
     /// Whether this one is among them.

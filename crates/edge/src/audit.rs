@@ -114,11 +114,11 @@ impl PendingAction {
         edge: &EdgeState,
         what: &str,
         proof: Option<Proof>,
-        deed: Option<String>,
+        retry_key: Option<String>,
     ) -> Result<(), Error> {
         let entry = self.entry.lock().take();
         let Some(entry) = entry else { return Ok(()) };
-        let written = edge.audit.announce(&entry, what, proof, deed).await;
+        let written = edge.audit.announce(&entry, what, proof, retry_key).await;
         *self.entry.lock() = Some(entry);
         written.map_err(unwritten)
     }
@@ -134,7 +134,7 @@ fn unwritten(error: actors::Error) -> Error {
 
 /// What is the same if a request is made again: what is decided once about a payment without an order or an approval; else
 /// that under one key of the caller's.
-fn deed(path: &str, key: Option<&str>) -> Option<String> {
+fn retry_key(path: &str, key: Option<&str>) -> Option<String> {
     const ONCE: [&str; 2] = ["unfulfilled-payments", "approvals"];
     let segments: Vec<_> = path.split('/').collect();
     let once = segments.iter().position(|segment| ONCE.contains(segment));
@@ -152,13 +152,13 @@ fn keyed(what: &str, key: &str) -> String {
     format!("{:032x}", u128::from_be_bytes(half))
 }
 
-/// The deed that the entry of a yes has.
+/// The retry key that the entry of an approval has.
 #[must_use]
-pub fn deed_of_approval(approval: ApprovalId) -> String {
+pub fn retry_key_of_approval(approval: ApprovalId) -> String {
     format!("approvals/{approval}/approve")
 }
 
-/// The project and the kind of deed that a path is about.
+/// The project and the kind of action that a path is about.
 fn subject(path: &str) -> (Option<ProjectId>, &'static str) {
     let mut segments = path.split('/');
     let project = segments.find_map(|segment| segment.parse::<ProjectId>().ok());
@@ -209,7 +209,7 @@ pub async fn begin_entry(
     let (project, kind) = subject(parts.uri.path());
     let entry = AuditEntry::done(edge.clock.now(), who.into(), &what, from)
         .about(project, kind)
-        .with_retry_key(deed(parts.uri.path(), key));
+        .with_retry_key(retry_key(parts.uri.path(), key));
     let intent = edge.audit.begin(entry).await.map_err(unwritten)?;
     *pending.entry.lock() = Some(intent);
     Ok(())

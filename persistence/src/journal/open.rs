@@ -37,7 +37,7 @@ const SENT_BYTES: usize = 512 << 10;
 /// How far a data directory has come with its log.
 #[derive(Debug, Clone, Copy)]
 pub struct DirectoryPosition<'a> {
-    /// The directory.
+    /// The data directory.
     pub root: &'a Path,
     /// The last frame in its books.
     pub applied: FramePosition,

@@ -13,7 +13,7 @@ use crate::config::Config;
 
 /// Most syncs that are timed, and the longest time for them.
 const SYNCS: usize = 100;
-const AT_MOST: Duration = Duration::from_secs(3);
+const TIME_LIMIT: Duration = Duration::from_secs(3);
 /// Written before each sync; about the size of a small frame.
 const BLOCK: [u8; 4096] = [0x5c; 4096];
 /// A longer median sync is noticeable to a single caller.
@@ -91,7 +91,7 @@ fn time(dir: &Path) -> std::io::Result<Vec<Duration>> {
     let mut file = tempfile::tempfile_in(dir)?;
     let began = Instant::now();
     let mut times = Vec::with_capacity(SYNCS);
-    while times.len() < SYNCS && (times.is_empty() || began.elapsed() < AT_MOST) {
+    while times.len() < SYNCS && (times.is_empty() || began.elapsed() < TIME_LIMIT) {
         file.rewind()?;
         file.write_all(&BLOCK)?;
         let before = Instant::now();

@@ -52,7 +52,7 @@ fn an_issuer_is_reached_over_tls_or_on_this_machine() {
 }
 
 #[test]
-fn the_secret_may_lie_in_a_file() {
+fn the_secret_may_be_in_a_file() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "hunter2hunter2\n").unwrap();
     let mut pairs = WHOLE.to_vec();

@@ -84,7 +84,7 @@ def map_case(context, case):
         # What a host may be called no pattern says.
         if "/webhooks" in path and case.body.get("url"):
             case.body["url"] = "https://shop.example/hooks"
-        # A stretch of time that has begun and does not end before.
+        # A range of time that has begun and does not end before.
         if path.endswith("/reconciliation"):
             case.body = {}
         if path == "/checkout" and case.body.get("locale") is not None:

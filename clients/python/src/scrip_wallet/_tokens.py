@@ -144,7 +144,7 @@ def written(value: Any) -> str:
 
 
 def texts_in(value: Any, name: str = "content") -> Iterator[str]:
-    """The texts of messages, wherever they lie in them; addresses and data of files are none."""
+    """The texts of messages, wherever they are in them; addresses and data of files are none."""
     if isinstance(value, str):
         if name in ("content", "text", "arguments", "name", "thinking", "reasoning_content", "output"):
             yield value

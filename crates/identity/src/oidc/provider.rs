@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_provider_that_never_answers_is_given_up() {
+    async fn a_provider_that_never_answers_times_out() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let settings = OidcSettings {
             issuer: format!("http://{}", listener.local_addr().unwrap()),

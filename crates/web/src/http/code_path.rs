@@ -88,7 +88,7 @@ impl MissCounter {
         self.miss_as(tried, Error::new(otherwise))
     }
 
-    /// As [`Self::in_vain`], with an error that has more than a code.
+    /// As [`Self::wrong_code`], with an error that has more than a code.
     pub(crate) fn miss_as(&self, tried: &str, otherwise: Error) -> Error {
         let counted = match &self.0 {
             Some(CountedCaller {

@@ -26,7 +26,7 @@ class History(Calls):
         interval: Optional[Interval] = None,
         by_feature: bool = False,
     ) -> list[Bucket]:
-        """What was granted and used, in stretches of time, oldest first."""
+        """What was granted and used, in intervals, oldest first."""
         query = given(
             productId=product_id,
             to=None if to is None else instant_text(to),

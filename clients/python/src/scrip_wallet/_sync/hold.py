@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DEFAULT_SECONDS = 900
 """The service's default."""
-MOST = 2**53 - 1
+MAX_CREDITS = 2**53 - 1
 MAX_ATTEMPTS = 20
 """How often work may be begun under a key, while none of its holds is charged."""
 
@@ -184,7 +184,7 @@ class RunningHold:
             self._end_failed()
             return None
         cost = self.cost if self.cost is not None or not self.drawn else self.drawn
-        if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MOST:
+        if not isinstance(cost, int) or isinstance(cost, bool) or not 0 <= cost <= MAX_CREDITS:
             self._end_failed()
             message = "The work has to say what it cost: hold.cost, a whole number, or draws."
             raise ScripError("invalid_request", message, param="cost")

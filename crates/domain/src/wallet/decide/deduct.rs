@@ -1,4 +1,4 @@
-//! Deducts credits.
+//! Decides about a deduction.
 
 use super::{
     ProductRef,

@@ -12,7 +12,7 @@ use crate::{
 /// Orders and subscriptions that wait for a provider's reports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Open {
-    /// Pending orders.
+    /// Orders that are pending.
     pub orders: Vec<OrderSerial>,
     /// Subscriptions that are not over.
     pub subscriptions: Vec<SubscriptionId>,

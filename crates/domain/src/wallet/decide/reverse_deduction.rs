@@ -35,7 +35,7 @@ pub struct ReverseDeduction {
 /// A deduction, read from the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TracedDeduction {
-    /// Its record.
+    /// Its record in the ledger.
     pub record: DeductionRef,
     /// The product whose credits it took.
     pub product: ProductId,

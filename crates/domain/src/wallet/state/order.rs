@@ -185,7 +185,7 @@ pub struct ArchivedOrder {
 /// An order's personal data was erased.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderErased {
-    /// The order.
+    /// The order within its project.
     pub order: OrderSerial,
     /// The wallet's project.
     pub project: ProjectId,

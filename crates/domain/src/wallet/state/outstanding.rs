@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{account::Account, dispute::Currency};
 use crate::time::Timestamp;
 
-///  Unused credits.
+/// Credits that are not used yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outstanding {
     /// Credits that were paid for.
