@@ -15,7 +15,7 @@
 //! - **Turns are short**: a task with more to do than fits a turn goes to the mailbox's end;
 //!   others, and the runtime's thread, go on in between.
 //! - **A panic** in a turn tears the wallet down, not the caller: memory may be half changed, so it is
-//!   not used again. The tasks in the mailbox are dropped (their callers hear that the outcome is
+//!   not used again. The tasks in the mailbox are dropped (their callers get that the outcome is
 //!   unknown), and the registry reloads the wallet from the books. The same happens when the log
 //!   refuses an append that memory already has.
 //! - **Answers** are not part of a turn: a task hands its answer to the log together with its

@@ -173,16 +173,16 @@ mod tests {
     use crate::config::Flags;
 
     #[test]
-    fn who_listens_in_the_clear_is_told_what_to_do() {
+    fn a_server_without_tls_gets_advice() {
         let mut http = Config::read(&Flags::default()).unwrap().http;
-        let told = |address: &str, http: &Http| advice(address.parse().unwrap(), http);
+        let advice_for = |address: &str, http: &Http| advice(address.parse().unwrap(), http);
         for open in ["0.0.0.0:8787", "192.0.2.1:80", "[::]:8787"] {
-            let told = told(open, &http).unwrap();
-            assert!(told.contains(open) && told.contains("tls_cert"), "{told}");
+            let text = advice_for(open, &http).unwrap();
+            assert!(text.contains(open) && text.contains("tls_cert"), "{text}");
         }
-        assert_eq!(told("127.0.0.1:8787", &http), None);
-        assert_eq!(told("[::1]:8787", &http), None);
+        assert_eq!(advice_for("127.0.0.1:8787", &http), None);
+        assert_eq!(advice_for("[::1]:8787", &http), None);
         http.tls_cert = Some("cert.pem".into());
-        assert_eq!(told("0.0.0.0:8787", &http), None);
+        assert_eq!(advice_for("0.0.0.0:8787", &http), None);
     }
 }

@@ -99,7 +99,7 @@ impl ClusterProcess {
     }
 
     /// Serves until a signal comes, first through the process that leads, and by itself once it does. `on_listening` is
-    /// told its address, and before it that of administrators where they have their own (`true`). `on_lead` is told
+    /// given its address, and before it that of administrators where they have their own (`true`). `on_lead` is called
     /// when it leads.
     ///
     /// # Errors

@@ -236,7 +236,7 @@ fn variables_of_others_are_passed_over() {
 }
 
 #[test]
-fn a_variable_that_sets_nothing_is_told() {
+fn a_variable_that_sets_nothing_is_reported() {
     let pairs = [
         ("SCRIP_TRUSTED_PROXY", "10.0.0.1"),
         ("SCRIP_LOG_FILE", "x"),

@@ -344,7 +344,7 @@ async fn a_stolen_session_is_seen_and_ended_from_another_browser() {
 }
 
 #[tokio::test]
-async fn two_owners_save_at_once_and_the_second_is_told_what_changed() {
+async fn two_owners_save_at_once_and_the_second_is_shown_what_changed() {
     let service = Service::start().await;
     let ann = person(&service, new("Ann", Role::Viewer)).await;
     let owner = Browser::signed_in(&service).await;

@@ -123,7 +123,7 @@ async fn wallets_are_listed_by_their_last_use_or_their_balance() {
 }
 
 #[tokio::test]
-async fn users_whose_ids_differ_by_what_is_not_seen_are_told_apart() {
+async fn users_whose_ids_differ_invisibly_are_distinguished() {
     let service = Service::start().await;
     let browser = Browser::signed_in(&service).await;
     let base = format!("/dashboard/projects/{}", service.project.id);

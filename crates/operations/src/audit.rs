@@ -295,8 +295,8 @@ impl AuditLog {
             let note = notes::put::<PageNote>(&number, &entries);
             self.handle.put_notes(vec![note]).await?;
             pages.keep(number, entries);
-            let is_told = |(page, entry): &(u64, AuditEntry)| *page == number && is_same(entry);
-            pages.unknown.retain(|it| !is_told(it));
+            let is_known = |(page, entry): &(u64, AuditEntry)| *page == number && is_same(entry);
+            pages.unknown.retain(|it| !is_known(it));
         }
         Ok(())
     }

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_is_told_at_once_and_the_others_together() {
+    fn the_first_is_recorded_at_once_and_the_others_together() {
         let failures = Failures::default();
         let at = |seconds: i64| Timestamp(seconds * 1000);
         let count = |from: &str, seconds| failures.count(from.into(), at(seconds));

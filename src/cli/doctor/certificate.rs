@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_first_is_told_in_time() {
+    fn the_first_certificate_to_end_is_reported_in_time() {
         // 2026-11-18.
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000);
         let (long, soon, over) = (until(2027, 6, 1), until(2026, 11, 30), until(2026, 11, 18));

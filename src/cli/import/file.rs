@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_balance_with_a_fraction_of_nothing_is_told_how_to_write_it() {
+    fn a_balance_with_a_zero_fraction_is_refused_with_advice() {
         for (balance, hint) in [
             ("100.00", true),
             ("7.", true),

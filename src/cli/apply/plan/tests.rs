@@ -178,7 +178,7 @@ fn a_label_changes_in_place_and_only_a_written_inactive_switches_off() {
 }
 
 #[test]
-fn prices_with_the_same_terms_are_told_apart_by_their_labels() {
+fn prices_with_the_same_terms_are_distinguished_by_their_labels() {
     let (mut file, mut found) = (file(), applied());
     let twin = serde_json::from_value(price("price_3", "prod_1", "Twin")).unwrap();
     found[0].prices.insert(0, twin);
