@@ -6,19 +6,41 @@ use super::collect;
 
 /// A word or phrase, and what to write instead. One in capitals is looked for in names of constants.
 const WORDS: &[(&str, &str)] = &[
+    ("a yes", "approval"),
     ("brought about", "created, caused"),
+    ("deed", "action, change"),
+    ("deeds", "actions, changes"),
     ("ear", "listener"),
     ("eye", "display"),
     ("FEWEST", "MIN"),
+    ("gift", "manual grant"),
+    ("gifts", "manual grants"),
+    ("in vain", "without result, wrong"),
+    ("LONGEST", "MAX, TIMEOUT"),
+    ("MOST", "MAX"),
     ("PATIENCE", "TIMEOUT"),
     ("purse", "balances"),
+    ("stands behind", "follows, is after"),
     ("till", "until"),
     ("unkind", "faulty"),
     ("unkindness", "fault profile"),
+    ("untold", "undelivered"),
+    ("vouch", "can serve, identify"),
 ];
 
 /// A word, or a phrase with it, that may be where the path begins so, and why.
-const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "deed",
+        "crates/operations/src/audit_entry.rs",
+        "the name of a field in older entries",
+    ),
+    (
+        "gift",
+        "crates/identity/src/change.rs",
+        "the name of a variant in older records",
+    ),
+];
 
 const FOLDERS: [&str; 10] = [
     "actors",

@@ -242,7 +242,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(invited(&app, &made))).into_response())
 }
 
-/// List users
+/// List the users
 #[utoipa::path(
     get,
     path = "/users",
