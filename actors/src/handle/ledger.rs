@@ -62,7 +62,7 @@ impl Handle {
             Some((first, last)) if (first..=last).contains(&at) => first,
             _ => {
                 let first = day_of(at);
-                cached_day = Some((first, at));
+                known = Some((first, at));
                 first
             }
         };

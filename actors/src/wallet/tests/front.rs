@@ -100,7 +100,7 @@ impl Books for Front {
         self.journal.checkpoint_soon();
     }
 
-    fn settle(&self) -> Result<(), StoreError> {
+    fn flush(&self) -> Result<(), StoreError> {
         self.journal.flush()
     }
 
