@@ -282,8 +282,9 @@ async fn a_wallet_that_pays_for_two_subscriptions_to_one_product_is_named() {
     }
     let found = |server: &Server| {
         let base = server.instance().base();
-        let mut command = doctor(server.data_dir(), &["--json", "--url", base]);
+        let mut command = doctor(server.data_dir(), &["--json"]);
         let output = command
+            .env("SCRIP_URL", base)
             .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
             .output()
             .unwrap();

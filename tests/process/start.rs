@@ -42,6 +42,19 @@ async fn an_address_in_use_is_refused_before_the_data_is_touched() {
     assert!(!data.exists());
 }
 
+#[tokio::test]
+async fn an_open_address_of_a_trial_is_warned_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Launch::default().command("dev", folder.path());
+    command.args(["--listen", "0.0.0.0:0"]);
+    let mut process = Process::start(command, false);
+    let warned = |line: &str| {
+        let warns = line.contains("plain HTTP") && line.contains("can buy without money");
+        warns.then_some(())
+    };
+    process.wait_for_line("a warning", warned).await;
+}
+
 #[test]
 fn a_bad_configuration_is_refused_by_its_key() {
     let folder = tempfile::tempdir().unwrap();
