@@ -4,16 +4,6 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Parser, Subcommand};
 
-/// Default number of fulfilments per second.
-pub(crate) const FULFILMENTS: f64 = 100.0;
-
-/// Default number of webhook deliveries per second.
-pub(crate) const DELIVERIES: f64 = 1000.0;
-
-/// Default number of another product's events on the account, and of webhooks per second about them.
-pub(crate) const FOREIGN: u32 = 10_000;
-pub(crate) const FOREIGN_WEBHOOKS: f64 = 400.0;
-
 /// The variable by which `scrip bench` names the server to measure.
 pub(crate) const SERVER_VARIABLE: &str = "SCRIP_BENCH_SERVER";
 
@@ -50,72 +40,24 @@ pub(crate) struct BenchArgs {
 /// A part of the benchmark.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Suite {
-    /// The server over HTTP beside a handler that does nothing.
+    /// The server over HTTP beside a bare handler.
     Http,
     /// The log in PostgreSQL beside the log on the disk, followers and fail-overs. Starts a database of its own.
     Cluster,
-    /// The wallets over the log, in this process, without HTTP.
-    Core,
-    /// A wallet with ten million past keys beside a fresh one.
-    Keys,
-    /// A wallet with a hundred thousand orders beside a fresh one.
-    Customer,
     /// A million wallets: memory while idle, and restarts with ten million entries.
     Million,
     /// Disk in use after ten million operations.
     Disk,
-    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. Unless set
-    /// otherwise it takes 5 rounds of 10 seconds.
+    /// Payments fulfilled at a steady rate: what they do to the deductions beside them. By default 5 rounds of 10
+    /// seconds.
     Purchases {
-        /// Fulfilments a second: a checkout, and the payment's report by a signed webhook.
-        #[arg(long, value_name = "PER_SECOND", default_value_t = FULFILMENTS, value_parser = positive)]
-        rate: f64,
         /// Deductions a second; half of what the server can do when left out.
         #[arg(long, value_name = "PER_SECOND", value_parser = positive)]
         deductions: Option<f64>,
     },
-    /// A start after an outage: ten thousand events in the provider's list that no webhook reported.
-    CatchUp {
-        /// Number of events, each about another checkout.
-        #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u64).range(100..=100_000))]
-        events: Option<u64>,
-        /// Requests per second to the provider; unlimited by default.
-        #[arg(long, value_name = "PER_SECOND", value_parser = clap::value_parser!(u32).range(1..))]
-        per_second: Option<u32>,
-        /// Measures instead how long one buyer waits at the first start, on an account that behaves like a real
-        /// one and has this many events of another product.
-        #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-        foreign: Option<u32>,
-        /// Webhooks per second about them, while buyers pay whose payments webhooks tell of.
-        #[arg(long, value_name = "PER_SECOND", requires = "foreign", value_parser = positive)]
-        webhooks: Option<f64>,
-    },
-    /// The daily reconciliation: a hundred thousand charges compared with the orders.
-    Reconciliation {
-        /// Charges in the provider's list.
-        #[arg(long, value_name = "CHARGES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-        charges: Option<u64>,
-    },
-    /// Calls with the Rust client, compared with the same calls by bare reqwest.
-    Client,
-    /// A hold with fifty draws beside one without, and a draw beside a deduction.
-    Holds,
-    /// A million pending orders: what it costs to expire one of them, and then a thousand, compared with
-    /// a tenth as many orders, and with no others pending.
-    Orders {
-        /// Number of pending orders, over 24 hours.
-        #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(5_000..=10_000_000))]
-        pending: Option<u64>,
-    },
     /// Webhooks beside deductions, to ten endpoints of which one hangs; and the disk space that events and
     /// usage take.
-    Webhooks {
-        /// Deliveries per second.
-        #[arg(long, value_name = "PER_SECOND", default_value_t = DELIVERIES, value_parser = positive)]
-        rate: f64,
-    },
-    /// Nine hundred connections that send half of a webhook and then wait, beside deductions.
-    Stalled,
+    Webhooks,
     /// Ten thousand streams of balances: memory while idle, and deductions beside them and on their wallets.
     Streams,
     /// Each page of the dashboard over a million wallets and ten million entries, then a full and an
@@ -141,9 +83,9 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "ENTRIES", default_value_t = 50_000_000)]
         entries: u64,
     },
-    /// Everything except `sustained`, one after the other.
+    /// Everything except `cluster` and `sustained`, one after the other.
     All,
-    /// The handler that does nothing; started by `http`.
+    /// The bare handler; started by `http`.
     #[command(hide = true)]
     Noop {
         /// Where to listen.
@@ -153,6 +95,25 @@ pub(crate) enum Suite {
         #[arg(long, default_value = "pay_sk_test_0123456789abcdef")]
         bearer: String,
     },
+}
+
+impl Suite {
+    /// What [`Self::All`] runs.
+    pub(crate) fn all() -> Vec<Self> {
+        vec![
+            Self::Http,
+            Self::Million,
+            Self::Disk,
+            Self::Purchases { deductions: None },
+            Self::Webhooks,
+            Self::Streams,
+            Self::Dashboard {
+                wallets: None,
+                entries: None,
+                orders: None,
+            },
+        ]
+    }
 }
 
 impl BenchArgs {

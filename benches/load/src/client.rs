@@ -1,110 +1,90 @@
-//! A simple HTTP client for single calls: setup, readiness and metrics.
+//! A client of a server's API for single calls: setup, readiness, metrics, purchases.
 
-use std::{
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
-    time::Duration,
-};
+use std::net::SocketAddr;
 
+use kit::client::plain_http;
+use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
+use tokio::runtime::Handle;
 
-use super::{
-    error::{Context, Error, Result},
-    load::parse_head,
-};
+use super::error::{Context, Error, Result};
 
-/// Timeout of a call.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-
-/// A response's status and body.
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) body: String,
-}
-
-/// A client for one server with one bearer token; opens a connection for each call.
-#[derive(Debug, Clone)]
+/// A client for one server with one bearer token.
+#[derive(Clone)]
 pub(crate) struct Client {
-    server: SocketAddr,
+    http: reqwest::Client,
+    runtime: Handle,
+    base: String,
     bearer: String,
 }
 
 impl Client {
-    pub(crate) fn new(server: SocketAddr, bearer: &str) -> Self {
+    pub(crate) fn new(runtime: &Handle, server: SocketAddr, bearer: &str) -> Self {
         Self {
-            server,
+            http: plain_http(),
+            runtime: runtime.clone(),
+            base: format!("http://{server}"),
             bearer: bearer.into(),
         }
     }
 
-    /// Sends a GET.
-    pub(crate) fn get(&self, path: &str) -> Result<Reply> {
-        self.call("GET", path, "")
+    /// A request, to be completed and sent by [`Self::send`].
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.base));
+        request.bearer_auth(&self.bearer)
     }
 
-    /// POSTs JSON and returns the response, which must be a 2xx.
+    /// Sends a request; the text of the response, which must be a 2xx.
+    pub(crate) async fn send(request: RequestBuilder) -> Result<String> {
+        let response = request.send().await.context("a request")?;
+        let (status, url) = (response.status(), response.url().clone());
+        let text = response.text().await.context("a response")?;
+        match status.is_success() {
+            true => Ok(text),
+            false => Err(Error(format!("{url}: {status} {text}"))),
+        }
+    }
+
+    /// Sends a request whose response is JSON.
+    pub(crate) async fn json(request: RequestBuilder) -> Result<Value> {
+        serde_json::from_str(&Self::send(request).await?).context("a response")
+    }
+
+    /// The text at a path.
+    pub(crate) fn get(&self, path: &str) -> Result<String> {
+        let request = self.request(Method::GET, path);
+        self.runtime.block_on(Self::send(request))
+    }
+
+    /// Whether a path responds with 200.
+    pub(crate) fn is_ok(&self, path: &str) -> bool {
+        let request = self.request(Method::GET, path).send();
+        let response = self.runtime.block_on(request);
+        response.is_ok_and(|response| response.status() == StatusCode::OK)
+    }
+
+    /// Posts JSON.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value> {
-        self.send("POST", path, body)
+        let request = self.request(Method::POST, path).json(body);
+        self.runtime.block_on(Self::json(request))
     }
 
-    /// PATCHes JSON and returns the response, which must be a 2xx.
-    pub(crate) fn patch(&self, path: &str, body: &Value) -> Result<Value> {
-        self.send("PATCH", path, body)
+    /// Patches with JSON.
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Result<()> {
+        let request = self.request(Method::PATCH, path).json(body);
+        self.runtime.block_on(Self::send(request)).map(drop)
     }
 
-    /// Sends a DELETE; the response must be a 2xx and has no body.
+    /// Deletes what is at a path.
     pub(crate) fn delete(&self, path: &str) -> Result<()> {
-        let reply = self.call("DELETE", path, "")?;
-        if (200..300).contains(&reply.status) {
-            return Ok(());
-        }
-        let Reply { status, body } = reply;
-        Err(Error(format!("DELETE {path}: {status} {body}")))
+        let request = self.request(Method::DELETE, path);
+        self.runtime.block_on(Self::send(request)).map(drop)
     }
+}
 
-    fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
-        let reply = self.call(method, path, &body.to_string())?;
-        if !(200..300).contains(&reply.status) {
-            let Reply { status, body } = reply;
-            return Err(Error(format!("{method} {path}: {status} {body}")));
-        }
-        match reply.body.is_empty() {
-            true => Ok(Value::Null),
-            false => serde_json::from_str(&reply.body).context(format_args!("{method} {path}")),
-        }
-    }
-
-    fn call(&self, method: &str, path: &str, body: &str) -> Result<Reply> {
-        let mut stream = TcpStream::connect(self.server).context("connecting to the server")?;
-        stream.set_read_timeout(Some(ANSWER_WITHIN))?;
-        stream.set_write_timeout(Some(ANSWER_WITHIN))?;
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            self.bearer,
-            body.len(),
-        )?;
-        let mut bytes = Vec::new();
-        stream
-            .read_to_end(&mut bytes)
-            .context(format_args!("{method} {path}"))?;
-        // A 204 has neither a body nor a content-length.
-        if bytes.starts_with(b"HTTP/1.1 204 ") {
-            return Ok(Reply {
-                status: 204,
-                body: String::new(),
-            });
-        }
-        let head = parse_head(&bytes)
-            .and_then(|head| head.ok_or("the answer ends in its head"))
-            .context(format_args!("{method} {path}"))?;
-        let body = bytes
-            .get(head.body..head.end)
-            .ok_or_else(|| Error("a cut answer".into()))?;
-        Ok(Reply {
-            status: head.status,
-            body: String::from_utf8_lossy(body).into_owned(),
-        })
-    }
+/// A text field of a response.
+pub(crate) fn text(body: &Value, field: &str) -> Result<String> {
+    let text = body.get(field).and_then(Value::as_str);
+    text.map(str::to_owned)
+        .ok_or_else(|| Error(format!("no `{field}` in {body}")))
 }

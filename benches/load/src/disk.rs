@@ -10,12 +10,10 @@ use persistence::record_bytes;
 
 use super::{
     Bench,
-    error::{Context, Needed, Result},
+    error::{Context, Result},
+    folder::disk_use,
     format::thousands,
     load::{Template, Wallets},
-    million::every_in_batches,
-    place::disk_use,
-    project::every,
     report::Target,
 };
 
@@ -25,41 +23,27 @@ const WALLETS: u64 = 10_000;
 impl Bench {
     /// The disk suite.
     pub(crate) fn disk(&mut self) -> Result<()> {
-        let data = self.place.data("disk");
-        let threads = self.args.load_threads;
-        let (mut server, project) = self.start("disk", &[])?;
+        let data = self.folder.data("disk");
+        let setup = self.funded("disk", &[], WALLETS)?;
         // In slices, so that kinds of operations are mixed as in real use.
         let slices = if self.args.quick { 2 } else { 10 };
-        let part = |full: u64| self.args.count(full) / slices;
-        let (batched, single, credits, holds) = (
-            part(8_000_000),
-            part(1_000_000),
-            part(700_000),
-            part(300_000),
-        );
-        project.fund(&server, threads, WALLETS)?;
+        let [batched, single, credits, holds] =
+            [8_000_000, 1_000_000, 700_000, 300_000].map(|count| self.args.count(count) / slices);
         for slice in 1..=slices {
             eprintln!("disk: slice {slice} of {slices}");
-            every_in_batches(&server, threads, &project, batched, WALLETS)?;
-            let some = |template: Template, items: u64| {
-                every(
-                    &server,
-                    threads,
-                    &template,
-                    Wallets::Count {
-                        items,
-                        wallets: WALLETS,
-                    },
-                )
+            self.send_batches(&setup, batched, WALLETS)?;
+            let send = |template: Template, items: u64| {
+                let wallets = WALLETS;
+                self.send_all(&setup.server, template, Wallets::Count { items, wallets })
             };
-            some(project.deduct(), single)?;
-            some(project.credit(), credits)?;
-            some(project.hold(), holds)?;
+            send(setup.project.deduct(), single)?;
+            send(setup.project.credit(), credits)?;
+            send(setup.project.hold(), holds)?;
         }
-        server.quiet()?;
-        let alive = disk_use(&data)?;
-        server.terminate()?;
-        let ended = disk_use(&data)?;
+        setup.server.idle()?;
+        let running = disk_use(&data)? as f64;
+        setup.server.terminate()?;
+        let ended = disk_use(&data)? as f64;
 
         let all = [
             (batched * slices, deduction(None)?),
@@ -69,36 +53,29 @@ impl Bench {
             (holds * slices, hold(HoldStatus::Open)?),
             (holds * slices, hold(HoldStatus::Expired)?),
         ];
-        let mut logical = 0;
-        for (count, fact) in &all {
+        let (mut logical, mut entries) = (0.0, 0.0);
+        for (count, fact) in all {
             let record = Record {
                 seq: 1_000,
                 at: Timestamp(1_800_000_000_000),
-                fact: fact.clone(),
+                fact,
             };
-            logical += count * record_bytes(&record).context("encoding a record")?;
+            let bytes = record_bytes(&record).context("encoding a record")?;
+            logical += (count * bytes) as f64;
+            entries += count as f64;
         }
         let operations = thousands(((batched + single + credits + holds) * slices) as f64);
-        let entries = all.iter().map(|(count, _)| count).sum::<u64>() as f64;
-        let (alive, ended, logical) = (alive as f64, ended as f64, logical as f64);
         let report = &mut self.report;
         let name = format!("logical ledger of {operations} operations");
         report.value(name, logical / 1e6, "MB");
         report.note("every record once, as encoded; no keys' index, no wallets, no log");
-        report.add(
-            "disk while running / logical ledger",
-            alive / logical,
-            "",
-            Target::AtMost(3.0),
-        );
-        report.note(format!("{:.0} MB", alive / 1e6));
-        report.value("disk while running, each entry", alive / entries, "bytes");
+        let name = "disk while running / logical ledger";
+        report.add(name, running / logical, "", Target::AtMost(3.0));
+        report.note(format!("{:.0} MB", running / 1e6));
+        report.value("disk while running, each entry", running / entries, "bytes");
         report.note(format!("{} entries", thousands(entries)));
-        report.value(
-            "disk after a clean end / logical ledger",
-            ended / logical,
-            "",
-        );
+        let name = "disk after a clean end / logical ledger";
+        report.value(name, ended / logical, "");
         report.note(format!("{:.0} MB", ended / 1e6));
         Ok(())
     }
@@ -106,7 +83,7 @@ impl Bench {
 
 /// A key as long as those of the load generator.
 fn key() -> Result<IdempotencyKey> {
-    IdempotencyKey::new("k0000000000abc_1_000_000000001f").context("a key")
+    IdempotencyKey::new("k0000000000abc_00000_000000001f").context("a key")
 }
 
 fn entry(delta: i64, reason: Reason, meta: Option<&str>) -> Result<Entry> {
@@ -141,7 +118,7 @@ fn hold(status: HoldStatus) -> Result<RecordContent> {
             wallet: WalletKey([0xff; 16]),
         },
         product: ProductId(u128::MAX),
-        amount: Amount::new(1).needed("an amount")?,
+        amount: Amount::new(1).context("an amount")?,
         status,
         settled: 0,
         expires_at: Timestamp(1_800_000_000_000),

@@ -1,5 +1,7 @@
 //! Why a measurement failed.
 
+use std::fmt::Display;
+
 /// A sentence for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -14,26 +16,19 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// Adds what was being done to an error.
+/// Adds what was being done, or what is missing, to an error.
 pub(crate) trait Context<T> {
-    /// Puts `what` before the error's text.
-    fn context(self, what: impl std::fmt::Display) -> Result<T>;
+    fn context(self, what: impl Display) -> Result<T>;
 }
 
-impl<T, E: std::fmt::Display> Context<T> for std::result::Result<T, E> {
-    fn context(self, what: impl std::fmt::Display) -> Result<T> {
+impl<T, E: Display> Context<T> for std::result::Result<T, E> {
+    fn context(self, what: impl Display) -> Result<T> {
         self.map_err(|error| Error(format!("{what}: {error}")))
     }
 }
 
-/// Turns a missing value into an error.
-pub(crate) trait Needed<T> {
-    /// An error that names `what`.
-    fn needed(self, what: &str) -> Result<T>;
-}
-
-impl<T> Needed<T> for Option<T> {
-    fn needed(self, what: &str) -> Result<T> {
+impl<T> Context<T> for Option<T> {
+    fn context(self, what: impl Display) -> Result<T> {
         self.ok_or_else(|| Error(format!("{what} is missing")))
     }
 }

@@ -1,7 +1,5 @@
 //! Numbers as people read them.
 
-use std::time::Duration;
-
 /// A number with commas between thousands, as in `1,234,567`.
 pub(crate) fn thousands(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
@@ -18,14 +16,10 @@ pub(crate) fn thousands(number: f64) -> String {
     text
 }
 
-/// A duration in milliseconds, with more decimals the shorter it is.
-pub(crate) fn milliseconds(duration: Duration) -> String {
-    let value = duration.as_secs_f64() * 1e3;
-    if value < 10.0 {
-        format!("{value:.2} ms")
-    } else {
-        format!("{value:.0} ms")
-    }
+/// Milliseconds, with decimals where there are few.
+pub(crate) fn milliseconds(value: f64) -> String {
+    let decimals = if value < 10.0 { 2 } else { 0 };
+    format!("{value:.decimals$} ms")
 }
 
 /// The median, which is the mean of the middle two for an even count; 0 without values.

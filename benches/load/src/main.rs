@@ -1,6 +1,9 @@
 //! `scrip-bench`, also as `scrip bench`: how fast the real server is, how much memory and disk it takes, and
 //! how soon it restarts, each figure with its target. It starts the server's binary, loads it over loopback,
-//! and removes everything it created. It is never part of a test: a figure is only printed, never judged.
+//! and removes everything it created. It is never part of a test: a figure is only printed.
+//!
+//! A suite is a method of [`Bench`]: it starts a server with a project ([`Bench::funded`]), loads it round by round
+//! ([`Bench::round`]) and reports.
 
 // Figures are counts or quotients of counts far below 2^53, and a wrong one would be noticed; nothing here
 // affects real data.
@@ -12,56 +15,43 @@
 )]
 
 mod args;
-mod body;
-mod catch_up;
-mod child;
+mod buyers;
 mod client;
 mod cluster;
-mod core;
-mod customer;
 mod dashboard;
 mod disk;
-mod engine;
 mod error;
-mod foreign;
+mod folder;
 mod format;
-mod holds;
 mod http;
-mod keys;
 mod load;
 mod million;
 mod noop;
-mod orders;
-mod place;
-mod proc;
+mod process;
 mod project;
 mod purchases;
-mod reconciliation;
+mod receiver;
 mod report;
-mod rust_client;
-mod series;
+mod rounds;
 mod server;
-mod shop;
-mod stalled;
 mod stop;
 mod streams;
 mod sustained;
 mod webhooks;
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode};
 
 use args::{BenchArgs, Suite};
-use child::Server;
 use clap::Parser as _;
-use error::Result;
-use kit::stripe::Stripe;
-use place::TempFolder;
+use error::{Context as _, Result};
+use folder::TempFolder;
+use load::{Load, Template, Wallets};
 use project::Project;
 use report::Report;
-use server::Binary;
-use shop::Shop;
+use server::Server;
+use tokio::runtime::Runtime;
 
-/// The same allocator as the server's, so that what runs in this process is comparable.
+/// The same allocator as the server's, for the bare handler.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
@@ -78,8 +68,16 @@ fn main() -> ExitCode {
 /// What all suites use.
 struct Bench {
     args: BenchArgs,
-    place: TempFolder,
+    folder: TempFolder,
     report: Report,
+    /// For single calls, buyers, receivers and the provider's double: one thread beside the measured server.
+    runtime: Runtime,
+}
+
+/// A running server with a project.
+struct Setup {
+    server: Server,
+    project: Project,
 }
 
 /// Runs what the command line asks for.
@@ -87,101 +85,93 @@ fn run(args: BenchArgs) -> Result<()> {
     if let Some(Suite::Noop { listen, bearer }) = &args.suite {
         return noop::serve(*listen, bearer);
     }
-    stop::listen()?;
-    let suite = args.suite.clone().unwrap_or(Suite::All);
-    let place = TempFolder::make(args.data_dir.as_deref())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .context("a runtime")?;
+    stop::listen(&runtime)?;
+    let suites = match &args.suite {
+        Some(suite) if !matches!(suite, Suite::All) => vec![suite.clone()],
+        _ => Suite::all(),
+    };
     let mut bench = Bench {
+        folder: TempFolder::create(args.data_dir.as_deref())?,
         report: Report::new(!args.quick),
         args,
-        place,
+        runtime,
     };
-    let outcome = bench.suite(&suite);
+    let outcome = suites.into_iter().try_for_each(|suite| bench.suite(suite));
     // Figures from before a failure are shown, too.
     bench.report.print(bench.args.json)?;
     outcome
 }
 
 impl Bench {
-    /// Starts the measured server on a data directory, without waiting until it is ready.
-    fn server(&self, data: &Path, env: &[(&str, String)]) -> Result<Server> {
-        let binary = Binary::find(self.args.server.as_deref())?;
-        Server::real(&binary, data, env)
-    }
-
-    /// Starts the measured server on the data directory of a suite, and creates a project.
-    fn start(&self, suite: &str, env: &[(&str, String)]) -> Result<(Server, Project)> {
-        let mut server = self.server(&self.place.data(suite), env)?;
-        server.ready()?;
-        let project = Project::create(&server)?;
-        Ok((server, project))
-    }
-
-    /// Starts the measured server with a shop at this account of Stripe; see [`shop::environment`].
-    fn open_shop(
-        &self,
-        suite: &str,
-        stripe: Stripe,
-        per_second: u32,
-    ) -> Result<(Server, Project, Arc<Shop>)> {
-        let env = shop::environment(&stripe, per_second);
-        let (server, project) = self.start(suite, &env)?;
-        let shop = Arc::new(Shop::open(&server, &project, stripe)?);
-        Ok((server, project, shop))
-    }
-
-    fn suite(&mut self, suite: &Suite) -> Result<()> {
+    fn suite(&mut self, suite: Suite) -> Result<()> {
         match suite {
             Suite::Http => self.http(),
             Suite::Cluster => self.cluster(),
-            Suite::Core => self.core(),
-            Suite::Keys => self.keys(),
-            Suite::Customer => self.customer(),
             Suite::Million => self.million(),
             Suite::Disk => self.disk(),
-            Suite::Purchases { rate, deductions } => self.purchases(*rate, *deductions),
-            Suite::CatchUp {
-                foreign: Some(foreign),
-                webhooks,
-                per_second,
-                ..
-            } => self.beside_others(*foreign, *webhooks, *per_second),
-            Suite::CatchUp {
-                events, per_second, ..
-            } => self.catch_up(*events, *per_second),
-            Suite::Reconciliation { charges } => self.reconciliation(*charges),
-            Suite::Client => self.rust_client(),
-            Suite::Holds => self.holds(),
-            Suite::Orders { pending } => self.orders(*pending),
-            Suite::Webhooks { rate } => self.webhooks(*rate),
-            Suite::Stalled => self.stalled(),
+            Suite::Purchases { deductions } => self.purchases(deductions),
+            Suite::Webhooks => self.webhooks(),
             Suite::Streams => self.streams(),
             Suite::Dashboard {
                 wallets,
                 entries,
                 orders,
-            } => self.dashboard(*wallets, *entries, *orders),
-            Suite::Sustained { minutes, entries } => self.sustained(*minutes, *entries),
-            Suite::All => {
-                self.http()?;
-                self.core()?;
-                self.keys()?;
-                self.customer()?;
-                self.million()?;
-                self.disk()?;
-                self.purchases(args::FULFILMENTS, None)?;
-                self.catch_up(None, None)?;
-                self.beside_others(args::FOREIGN, None, None)?;
-                self.beside_others(args::FOREIGN, Some(args::FOREIGN_WEBHOOKS), None)?;
-                self.reconciliation(None)?;
-                self.rust_client()?;
-                self.holds()?;
-                self.orders(None)?;
-                self.webhooks(args::DELIVERIES)?;
-                self.stalled()?;
-                self.streams()?;
-                self.dashboard(None, None, None)
-            }
-            Suite::Noop { .. } => Ok(()),
+            } => self.dashboard(wallets, entries, orders),
+            Suite::Sustained { minutes, entries } => self.sustained(minutes, entries),
+            Suite::All | Suite::Noop { .. } => Ok(()),
+        }
+    }
+
+    /// Starts the measured server on a data directory, without waiting until it is ready.
+    fn server(&self, data: &Path, env: &[(&str, String)]) -> Result<Server> {
+        let binary = server::binary(self.args.server.as_deref())?;
+        Server::real(self.runtime.handle(), &binary, data, env)
+    }
+
+    /// Starts the bare handler, which accepts this bearer token.
+    fn bare_handler(&self, bearer: &str) -> Result<Server> {
+        Server::bare(self.runtime.handle(), self.folder.data("noop.log"), bearer)
+    }
+
+    /// Starts the measured server on the data directory of a suite, and creates a project.
+    fn start(&self, suite: &str, env: &[(&str, String)]) -> Result<Setup> {
+        let mut server = self.server(&self.folder.data(suite), env)?;
+        server.ready()?;
+        let project = Project::create(&server)?;
+        Ok(Setup { server, project })
+    }
+
+    /// The same with funded wallets, all of it in a checkpoint.
+    fn funded(&self, suite: &str, env: &[(&str, String)], wallets: u64) -> Result<Setup> {
+        let setup = self.start(suite, env)?;
+        self.fund(&setup, wallets)?;
+        setup.server.checkpointed()?;
+        Ok(setup)
+    }
+
+    /// A load of the usual length whose connections send the next request after each response.
+    fn load(
+        &self,
+        server: &Server,
+        template: Template,
+        connections: usize,
+        wallets: Wallets,
+    ) -> Load {
+        Load {
+            server: server.address(),
+            connections,
+            threads: self.args.load_threads,
+            template,
+            wallets,
+            rate: None,
+            may_shed: false,
+            warm_up: self.args.warm_up(),
+            length: Some(self.args.round()),
         }
     }
 }

@@ -1,14 +1,13 @@
 //! What a load needs before its first deduction: a project, a credit product, funded wallets.
 
-use std::time::Duration;
-
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
-    body::{deduct_json, item_json},
-    child::Server,
-    error::{Error, Result},
+    Bench, Setup,
+    client::text,
+    error::Result,
     load::{Load, Template, Wallets},
+    server::Server,
 };
 
 /// The path of projects in the admin API.
@@ -16,9 +15,9 @@ pub(crate) const PROJECTS: &str = "/api/admin/v1/projects";
 /// Credits that every wallet starts with: more than any load deducts.
 const FUNDS: u64 = 1_000_000_000;
 /// Items in a batch.
-pub(crate) const BATCH: usize = 1_000;
-
-const DEDUCTED: &str = "\"deducted\":true";
+pub(crate) const BATCH: u64 = 1_000;
+/// Connections over which data is created.
+const CONNECTIONS: usize = 64;
 
 /// The project of a load, with its product and secret key.
 #[derive(Debug, Clone)]
@@ -32,15 +31,11 @@ impl Project {
     /// Creates it by the admin API.
     pub(crate) fn create(server: &Server) -> Result<Self> {
         let admin = server.admin();
-        let project = admin.post(
-            PROJECTS,
-            &json!({"name": "Bench", "mode": "external_users"}),
-        )?;
+        let project = json!({"name": "Bench", "mode": "external_users"});
+        let project = admin.post(PROJECTS, &project)?;
         let id = text(&project, "id")?;
-        let product = admin.post(
-            &format!("{PROJECTS}/{id}/products"),
-            &json!({"name": "Credits", "type": "credits", "creditUnit": "credits"}),
-        )?;
+        let product = json!({"name": "Credits", "type": "credits", "creditUnit": "credits"});
+        let product = admin.post(&format!("{PROJECTS}/{id}/products"), &product)?;
         Ok(Self {
             id,
             secret: text(&project, "secretKey")?,
@@ -50,25 +45,23 @@ impl Project {
 
     /// A request that deducts one credit.
     pub(crate) fn deduct(&self) -> Template {
-        let body = deduct_json(&self.product, "{w}", "{k}");
-        Template::single(
-            "/api/v1/wallets/external/deduct",
-            &self.secret,
-            body,
-            DEDUCTED,
-        )
+        let item = deduct_json(
+            &self.product,
+            "{w}",
+            "{k}",
+            r#","meta":{"feature":"image"}"#,
+        );
+        let expected = "\"deducted\":true";
+        self.template("/api/v1/wallets/external/deduct", item, expected)
     }
 
     /// A request that deducts one credit in each of its thousand items.
     pub(crate) fn batch(&self) -> Template {
-        let item = item_json(&self.product, "{w}", "{k}");
-        Template::batch(
-            "/api/v1/deductions/batch",
-            &self.secret,
-            item,
-            BATCH,
-            DEDUCTED,
-        )
+        let item = deduct_json(&self.product, "{w}", "{k}", "");
+        Template {
+            batch: Some(BATCH as usize),
+            ..self.template("/api/v1/deductions/batch", item, "\"deducted\":true")
+        }
     }
 
     /// A request that grants credits, and creates the wallet if needed.
@@ -77,60 +70,68 @@ impl Project {
             r#"{{"externalUserId":"{{w}}","productId":"{}","amount":{FUNDS},"idempotencyKey":"{{k}}"}}"#,
             self.product
         );
-        Template::single("/api/v1/credit", &self.secret, body, "\"credited\":true")
+        self.template("/api/v1/credit", body, "\"credited\":true")
     }
 
     /// A request that sets a credit aside for a second.
     pub(crate) fn hold(&self) -> Template {
-        let body = format!(
-            r#"{{"externalUserId":"{{w}}","productId":"{}","amount":1,"idempotencyKey":"{{k}}","expiresInSeconds":1}}"#,
-            self.product
-        );
-        Template::single(
-            "/api/v1/wallets/external/holds",
-            &self.secret,
-            body,
-            "\"holdId\":",
-        )
+        let body = deduct_json(&self.product, "{w}", "{k}", r#","expiresInSeconds":1"#);
+        self.template("/api/v1/wallets/external/holds", body, "\"holdId\":")
     }
 
-    /// Creates and funds the first `wallets` wallets.
-    pub(crate) fn fund(&self, server: &Server, threads: usize, wallets: u64) -> Result<()> {
-        every(
-            server,
-            threads,
-            &self.credit(),
-            Wallets::InOrder { wallets, times: 1 },
-        )
-        .map(drop)
+    fn template(&self, path: &'static str, item: String, expected: &'static str) -> Template {
+        Template {
+            path,
+            bearer: self.secret.clone(),
+            item,
+            batch: None,
+            expected,
+        }
     }
 }
 
-/// Sends a template as often as `wallets` says, over 64 connections; returns requests per second.
-pub(crate) fn every(
-    server: &Server,
-    threads: usize,
-    template: &Template,
-    wallets: Wallets,
-) -> Result<f64> {
-    let load = Load {
-        server: server.address(),
-        connections: 64,
-        threads,
-        template,
-        wallets,
-        rate: None,
-        patient: false,
-        warm_up: Duration::ZERO,
-        length: Duration::MAX,
-    };
-    Ok(load.run()?.rate())
+/// The body of one deduction, as the load sends it.
+pub(crate) fn deduct_json(product: &str, user: &str, key: &str, rest: &str) -> String {
+    format!(
+        r#"{{"externalUserId":"{user}","productId":"{product}","amount":1,"idempotencyKey":"{key}"{rest}}}"#
+    )
 }
 
-/// A text field of a response.
-pub(crate) fn text(body: &Value, field: &str) -> Result<String> {
-    body.get(field)
-        .and_then(Value::as_str)
-        .map(str::to_owned)
-        .ok_or_else(|| Error(format!("no `{field}` in {body}")))
+impl Bench {
+    /// Sends a template as often as `wallets` says; returns requests per second.
+    pub(crate) fn send_all(
+        &self,
+        server: &Server,
+        template: Template,
+        wallets: Wallets,
+    ) -> Result<f64> {
+        let load = Load {
+            warm_up: std::time::Duration::ZERO,
+            length: None,
+            ..self.load(server, template, CONNECTIONS, wallets)
+        };
+        Ok(load.run()?.rate())
+    }
+
+    /// Creates and funds the first `wallets` wallets; returns wallets per second.
+    pub(crate) fn fund(&self, setup: &Setup, wallets: u64) -> Result<f64> {
+        eprintln!("funding {wallets} wallets");
+        let order = Wallets::InOrder { wallets, times: 1 };
+        self.send_all(&setup.server, setup.project.credit(), order)
+    }
+
+    /// Makes this many deductions in batches, each from a random wallet; returns deductions per second.
+    pub(crate) fn send_batches(&self, setup: &Setup, items: u64, wallets: u64) -> Result<f64> {
+        let items = items.next_multiple_of(BATCH);
+        let count = Wallets::Count { items, wallets };
+        let requests = self.send_all(&setup.server, setup.project.batch(), count)?;
+        Ok(requests * BATCH as f64)
+    }
+
+    /// Makes `times` deductions from each wallet in turn; returns deductions per second.
+    pub(crate) fn deduct_in_order(&self, setup: &Setup, wallets: u64, times: u64) -> Result<f64> {
+        let order = Wallets::InOrder { wallets, times };
+        let requests = self.send_all(&setup.server, setup.project.batch(), order)?;
+        Ok(requests * BATCH as f64)
+    }
 }

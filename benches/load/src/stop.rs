@@ -3,46 +3,32 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
 
 use super::error::{Context, Error, Result};
 
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Starts to listen for the signals.
-pub(crate) fn listen() -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("a runtime for signals")?;
-    let (mut interrupt, mut terminate) = runtime
-        .block_on(async {
-            Ok::<_, std::io::Error>((
-                signal(SignalKind::interrupt())?,
-                signal(SignalKind::terminate())?,
-            ))
-        })
-        .context("listening for signals")?;
-    std::thread::spawn(move || {
-        runtime.block_on(async {
-            tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
-        });
+/// Listens for the signals from now on.
+pub(crate) fn listen(runtime: &Runtime) -> Result<()> {
+    let _entered = runtime.enter();
+    let mut interrupt = signal(SignalKind::interrupt()).context("listening for signals")?;
+    let mut terminate = signal(SignalKind::terminate()).context("listening for signals")?;
+    runtime.spawn(async move {
+        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
         STOPPED.store(true, Ordering::Relaxed);
         eprintln!("stopping; children and data directories are being removed");
     });
     Ok(())
 }
 
-/// Whether the user wants to end.
-pub(crate) fn is_requested() -> bool {
-    STOPPED.load(Ordering::Relaxed)
-}
-
 /// An error once the user wants to end.
 pub(crate) fn check() -> Result<()> {
-    if is_requested() {
-        Err(Error("interrupted".into()))
-    } else {
-        Ok(())
+    match STOPPED.load(Ordering::Relaxed) {
+        true => Err(Error("interrupted".into())),
+        false => Ok(()),
     }
 }

@@ -7,14 +7,14 @@ use reqwest::{
     Client, RequestBuilder, Response, StatusCode,
     header::{CONTENT_TYPE, COOKIE, LOCATION, ORIGIN, SET_COOKIE},
 };
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 
-use crate::error::{Context, Error, Needed, Result};
+use crate::error::{Context, Error, Result};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
 pub(super) struct Browser {
-    runtime: Runtime,
+    runtime: Handle,
     http: Client,
     base: String,
     cookie: String,
@@ -23,13 +23,9 @@ pub(super) struct Browser {
 
 impl Browser {
     /// Signs in with the administrator's token.
-    pub(super) fn sign_in(server: SocketAddr, token: &str) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .context("a runtime")?;
+    pub(super) fn sign_in(runtime: &Handle, server: SocketAddr, token: &str) -> Result<Self> {
         let mut browser = Self {
-            runtime,
+            runtime: runtime.clone(),
             http: unled_http(),
             base: format!("http://{server}"),
             cookie: String::new(),
@@ -39,11 +35,11 @@ impl Browser {
         let header = reply.headers().get(SET_COOKIE);
         let header = header.and_then(|header| header.to_str().ok());
         let cookie = header.and_then(|header| header.split(';').next());
-        browser.cookie = cookie.needed("a session's cookie")?.to_owned();
+        browser.cookie = cookie.context("a session's cookie")?.to_owned();
         let page = browser.page("/dashboard")?;
-        let (_, rest) = page.split_once("name=\"formToken\"").needed("a form")?;
-        let (_, rest) = rest.split_once("value=\"").needed("a form's token")?;
-        let (token, _) = rest.split_once('"').needed("a form's token")?;
+        let (_, rest) = page.split_once("name=\"formToken\"").context("a form")?;
+        let (_, rest) = rest.split_once("value=\"").context("a form's token")?;
+        let (token, _) = rest.split_once('"').context("a form's token")?;
         browser.token = token.to_owned();
         Ok(browser)
     }
@@ -54,16 +50,16 @@ impl Browser {
     }
 
     /// Searches for a wallet; returns its page's path.
-    pub(super) fn find(&self, path: &str, clue: &str) -> Result<String> {
+    pub(super) fn find(&self, path: &str, query: &str) -> Result<String> {
         let location = |reply: &Response| {
             let location = reply.headers().get(LOCATION);
             let location = location.and_then(|location| location.to_str().ok());
-            let nothing = || Error(format!("{clue} was not found: {}", reply.status()));
-            location.map(str::to_owned).ok_or_else(nothing)
+            let missing = || Error(format!("{query} was not found: {}", reply.status()));
+            location.map(str::to_owned).ok_or_else(missing)
         };
-        let body = format!("formToken={}&query={clue}", self.token);
-        let asked = location(&self.post(path, body)?)?;
-        let request = self.send(self.http.get(self.url(&asked)));
+        let body = format!("formToken={}&query={query}", self.token);
+        let search = location(&self.post(path, body)?)?;
+        let request = self.send(self.http.get(self.url(&search)));
         location(&self.runtime.block_on(request)?)
     }
 
@@ -75,7 +71,7 @@ impl Browser {
             let (link, _) = rest.split_once('"')?;
             link.contains(part).then(|| link.to_owned())
         });
-        link.needed("a link")
+        link.context("a link")
     }
 
     fn page(&self, path: &str) -> Result<String> {

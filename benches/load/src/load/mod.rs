@@ -1,38 +1,37 @@
-//! The load generator: HTTP/1.1 over epoll, a few threads, one request in flight on each connection. It shares
-//! the processor with the server, so it must cost next to nothing: requests are built once and only their
-//! digits patched, and no more of a response is read than it takes to tell a good one from a bad one. A bad one
-//! is always an error.
+//! The load generator: one request in flight on each connection, a few threads. Each request has a key of its own.
+//! A bad response ends the load with an error.
 //!
 //! Requests are sent as fast as responses come, or at a given rate: then the latency of a request that had to
 //! wait for a connection counts from when it was due, as its sender would see it.
 
 mod connection;
-mod response;
-mod schedule;
 mod template;
-mod worker;
 
 use std::{
     net::SocketAddr,
     sync::{
-        Barrier,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use hdrhistogram::Histogram;
+use tokio::{task::JoinSet, time::sleep};
 
-pub(super) use response::{Head, parse_head};
-use template::Expected;
-pub(super) use template::{Template, user};
-
+use self::connection::Connection;
+pub(super) use self::template::{Template, user};
 use super::{
     error::{Context, Error, Result},
     stop,
 };
-use schedule::Schedule;
-use worker::{Pace, Worker};
+
+/// How long the server may be silent.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// How often that and the user's wish to end are checked.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// How long to wait after a response that says that the server is too busy.
+const SHED_PAUSE: Duration = Duration::from_millis(100);
 
 /// Which wallet each request is for.
 #[derive(Debug, Clone, Copy)]
@@ -42,64 +41,75 @@ pub(super) enum Wallets {
     /// Always this one.
     Hot(u64),
     /// Each of the first `wallets` wallets, `times` times in a row; then the load ends.
-    InOrder {
-        /// Number of wallets.
-        wallets: u64,
-        /// Requests per wallet.
-        times: u64,
-    },
-    /// A total of `items` requests (or items of a batch), each on a random one of `wallets` wallets.
-    Count {
-        /// Total number of items.
-        items: u64,
-        /// Number of wallets.
-        wallets: u64,
-    },
+    InOrder { wallets: u64, times: u64 },
+    /// A total of `items` requests (or items of a batch), each for a random one of `wallets` wallets.
+    Count { items: u64, wallets: u64 },
+}
+
+impl Wallets {
+    /// The wallet of an item.
+    fn wallet(self, item: u64) -> u64 {
+        match self {
+            Self::Random(wallets) | Self::Count { wallets, .. } => spread(item, wallets),
+            Self::Hot(wallet) => wallet,
+            Self::InOrder { times, .. } => item / times,
+        }
+    }
+
+    /// How many items there are in all.
+    const fn items(self) -> u64 {
+        match self {
+            Self::Random(_) | Self::Hot(_) => u64::MAX,
+            Self::InOrder { wallets, times } => wallets * times,
+            Self::Count { items, .. } => items,
+        }
+    }
+}
+
+/// A number below `limit`, evenly spread over the numbers (splitmix64).
+pub(super) fn spread(number: u64, limit: u64) -> u64 {
+    let mut hash = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((u128::from(hash ^ (hash >> 31)) * u128::from(limit)) >> 64) as u64
 }
 
 /// A load to run against a server.
-pub(super) struct Load<'a> {
-    /// The server's address.
+#[derive(Debug, Clone)]
+pub(super) struct Load {
     pub(super) server: SocketAddr,
-    /// Number of connections.
     pub(super) connections: usize,
-    /// Number of threads.
     pub(super) threads: usize,
-    /// The request to send.
-    pub(super) template: &'a Template,
-    /// The wallets that requests are for.
+    pub(super) template: Template,
     pub(super) wallets: Wallets,
     /// Requests per second, independent of responses; `None`: the next one after each response.
     pub(super) rate: Option<f64>,
     /// Whether a request that the server sheds (503) is tried again after a moment; otherwise that is an error.
-    pub(super) patient: bool,
+    pub(super) may_shed: bool,
     /// Duration that is not measured.
     pub(super) warm_up: Duration,
-    /// Duration that is measured. [`Duration::MAX`]: until [`Wallets`] ends it.
-    pub(super) length: Duration,
+    /// Duration that is measured; `None`: until [`Wallets`] ends it.
+    pub(super) length: Option<Duration>,
 }
 
 /// The result of a load.
+#[derive(Debug)]
 pub(super) struct Outcome {
     /// Responses within the measured time.
-    pub(super) answers: u64,
-    /// Requests that were shed, where that is not an error.
+    pub(super) responses: u64,
+    /// Requests that were shed, where that is no error.
     pub(super) shed: u64,
     /// The measured time.
     pub(super) elapsed: Duration,
-    /// Nanoseconds from the first byte sent, or from when it was due, to the last byte received.
+    /// Nanoseconds from the first byte sent, or from when it was due, to the last byte received; also of the
+    /// responses that came after the measured time.
     pub(super) latency: Histogram<u64>,
 }
 
 impl Outcome {
     /// Responses per second.
     pub(super) fn rate(&self) -> f64 {
-        self.answers as f64 / self.elapsed.as_secs_f64().max(1e-9)
-    }
-
-    /// A percentile of the latency.
-    pub(super) fn percentile(&self, percent: f64) -> Duration {
-        Duration::from_nanos(self.latency.value_at_percentile(percent))
+        self.responses as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 }
 
@@ -119,100 +129,197 @@ fn next_run() -> u64 {
     last + 1
 }
 
-impl Load<'_> {
-    /// Runs the load to its end. Any unexpected response is an error.
+/// A load that is running.
+struct Run {
+    load: Load,
+    number: u64,
+    begin: Instant,
+    /// When sending ends.
+    end: Option<Instant>,
+    next_request: AtomicU64,
+    results: Mutex<Results>,
+}
+
+struct Results {
+    in_time: u64,
+    shed: u64,
+    last: Instant,
+    latency: Histogram<u64>,
+}
+
+impl Load {
+    /// Runs the load to its end.
     pub(super) fn run(&self) -> Result<Outcome> {
-        let run = next_run();
         let threads = self.threads.clamp(1, self.connections.max(1));
-        // No thread starts before all connections are open.
-        let barrier = Barrier::new(threads);
-        let started = Instant::now();
-        let outcomes = std::thread::scope(|scope| {
-            let running: Vec<_> = (0..threads)
-                .map(|thread| {
-                    let barrier = &barrier;
-                    scope.spawn(move || self.work(run, thread, threads, barrier))
-                })
-                .collect();
-            running
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|_| Err(Error("a load thread panicked".into())))
-                })
-                .collect::<Vec<_>>()
+        let begin = Instant::now() + self.warm_up;
+        let run = Arc::new(Run {
+            number: next_run(),
+            begin,
+            end: self.length.map(|length| begin + length),
+            next_request: AtomicU64::new(0),
+            results: Mutex::new(Results {
+                in_time: 0,
+                shed: 0,
+                last: begin,
+                latency: histogram()?,
+            }),
+            load: self.clone(),
         });
+        let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
+            let start = |thread| {
+                let run = Arc::clone(&run);
+                scope.spawn(move || run.on_thread(thread, threads))
+            };
+            let running: Vec<_> = (0..threads).map(start).collect();
+            let ended = running.into_iter().map(|thread| thread.join());
+            let panicked = |_| Err(Error("a load thread panicked".into()));
+            ended
+                .map(|outcome| outcome.unwrap_or_else(panicked))
+                .collect()
+        });
+        outcomes.into_iter().collect::<Result<()>>()?;
         stop::check()?;
-        let mut total = Outcome {
-            answers: 0,
-            shed: 0,
-            elapsed: Duration::ZERO,
-            latency: histogram()?,
-        };
-        for outcome in outcomes {
-            let outcome = outcome?;
-            total.answers += outcome.answers;
-            total.shed += outcome.shed;
-            total.elapsed = total.elapsed.max(outcome.elapsed);
-            total
-                .latency
-                .add(&outcome.latency)
-                .context("adding latencies")?;
-        }
-        if total.answers == 0 {
-            return Err(Error(format!("no answer in {:.1?}", started.elapsed())));
-        }
-        Ok(total)
-    }
-
-    fn work(&self, run: u64, thread: usize, threads: usize, barrier: &Barrier) -> Result<Outcome> {
-        let worker = Worker::connect(
-            self.server,
-            share(self.connections as u64, thread, threads).1 as usize,
-            self.template.for_thread(run, thread),
-            self.wallets.part(thread, threads, self.template.items()),
-        );
-        barrier.wait();
-        let now = Instant::now();
-        let schedule = self
-            .rate
-            .map(|rate| Schedule::share(now, rate, thread, threads));
-        let pace = Pace::from(now, self.warm_up, self.length);
-        worker?.run(pace, schedule, self.patient)
+        run.outcome()
     }
 }
 
-/// A thread's share of `count` things: the first, and how many.
-fn share(count: u64, thread: usize, threads: usize) -> (u64, u64) {
-    let (thread, threads) = (thread as u64, threads as u64);
-    let first = count * thread / threads;
-    (first, count * (thread + 1) / threads - first)
-}
-
-impl Wallets {
-    fn part(self, thread: usize, threads: usize, items: u64) -> worker::Choice {
-        let seed = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(thread as u64 + 1);
-        match self {
-            Self::Random(wallets) => worker::Choice::random(wallets, seed, u64::MAX),
-            Self::Hot(wallet) => worker::Choice::Hot(wallet),
-            Self::InOrder { wallets, times } => {
-                // Only whole batches: the caller passes a multiple.
-                let (from, part) = share(wallets * times / items, thread, threads);
-                let next = from * items;
-                worker::Choice::InOrder {
-                    next,
-                    end: next + part * items,
-                    times,
+impl Run {
+    /// Runs a thread's share of the connections.
+    fn on_thread(self: Arc<Self>, thread: usize, threads: usize) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("a runtime")?;
+        runtime.block_on(async {
+            let mut connections = JoinSet::new();
+            for _ in (thread..self.load.connections).step_by(threads) {
+                let connection = Connection::open(self.load.server).await?;
+                connections.spawn(Arc::clone(&self).on_connection(connection));
+            }
+            loop {
+                tokio::select! {
+                    ended = connections.join_next() => match ended {
+                        Some(ended) => ended.context("a connection")??,
+                        None => return Ok(()),
+                    },
+                    () = sleep(CHECK_INTERVAL) => {
+                        stop::check()?;
+                        let silence = self.results().last.elapsed();
+                        if silence > TIMEOUT {
+                            return Err(Error(format!("no response for {silence:.0?}")));
+                        }
+                    }
                 }
             }
-            Self::Count {
-                items: count,
-                wallets,
-            } => {
-                let (_, part) = share(count / items, thread, threads);
-                worker::Choice::random(wallets, seed, part * items)
+        })
+    }
+
+    async fn on_connection(self: Arc<Self>, mut connection: Connection) -> Result<()> {
+        let items = self.load.template.items();
+        let requests = self.load.wallets.items() / items;
+        let mut request = self.load.template.request(self.number);
+        loop {
+            let number = self.next_request.fetch_add(1, Ordering::Relaxed);
+            if number >= requests {
+                return Ok(());
+            }
+            let Some(mut started) = self.due(number).await else {
+                return Ok(());
+            };
+            let expected = request.expected;
+            let wallet = |item| self.load.wallets.wallet(number * items + item);
+            let bytes = request.fill(number, wallet);
+            while !connection
+                .call(bytes, &expected, self.load.may_shed)
+                .await?
+            {
+                self.results().shed += 1;
+                sleep(SHED_PAUSE).await;
+                if self.is_over(Instant::now()) {
+                    return Ok(());
+                }
+                started = Instant::now();
+            }
+            self.record(started, Instant::now());
+        }
+    }
+
+    /// Waits until a request is due; returns when its latency begins, `None` once sending has ended.
+    async fn due(&self, number: u64) -> Option<Instant> {
+        let now = Instant::now();
+        let mut started = now;
+        if let Some(rate) = self.load.rate {
+            let first = self.begin - self.load.warm_up;
+            let due = first + Duration::from_secs_f64(number as f64 / rate);
+            if self.is_over(due) {
+                return None;
+            }
+            if due > now {
+                // Not the server's fault if it takes longer.
+                tokio::time::sleep_until(due.into()).await;
+                started = Instant::now();
+            } else {
+                started = due;
             }
         }
+        (!self.is_over(started)).then_some(started)
+    }
+
+    fn is_over(&self, now: Instant) -> bool {
+        self.end.is_some_and(|end| now >= end)
+    }
+
+    fn record(&self, started: Instant, now: Instant) {
+        let mut results = self.results();
+        results.last = now;
+        if now >= self.begin {
+            let nanoseconds = (now - started).as_nanos() as u64;
+            results.latency.saturating_record(nanoseconds);
+            results.in_time += u64::from(!self.is_over(now));
+        }
+    }
+
+    fn results(&self) -> std::sync::MutexGuard<'_, Results> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn outcome(&self) -> Result<Outcome> {
+        let results = self.results();
+        let all = results.latency.len();
+        // A round that is too short for every connection to get a response lasts until its last one.
+        let is_short = results.in_time < self.load.connections as u64;
+        let (responses, end) = match self.end {
+            Some(end) if !is_short => (results.in_time, end),
+            _ => (all, results.last),
+        };
+        if responses == 0 {
+            return Err(Error("no response".into()));
+        }
+        Ok(Outcome {
+            responses,
+            shed: results.shed,
+            elapsed: end.saturating_duration_since(self.begin),
+            latency: results.latency.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wallets_are_chosen_evenly_or_in_order() {
+        let mut counts = [0; 4];
+        for item in 0..4_000 {
+            counts[Wallets::Random(4).wallet(item) as usize] += 1;
+        }
+        assert!(counts.iter().all(|count| (900..1_100).contains(count)));
+        let order = Wallets::InOrder {
+            wallets: 2,
+            times: 2,
+        };
+        let wallets = (0..order.items()).map(|item| order.wallet(item));
+        assert_eq!(wallets.collect::<Vec<_>>(), [0, 0, 1, 1]);
     }
 }

@@ -3,6 +3,10 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
+use crate::error::{Error, Result};
+
 /// Decimal digits of a wallet's number.
 const WALLET_DIGITS: usize = 7;
 /// Hexadecimal digits of a request's number.
@@ -15,80 +19,62 @@ pub(crate) fn user(wallet: u64) -> String {
     format!("user_{wallet:0WALLET_DIGITS$}")
 }
 
-/// A text that the body of every good response contains, and how often.
+/// A text that the body of a good response contains, and how often.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Expected {
-    pub(crate) text: &'static str,
-    pub(crate) times: usize,
+pub(super) struct Expected {
+    text: &'static str,
+    times: usize,
+}
+
+impl Expected {
+    pub(super) fn check(&self, status: u16, body: &[u8]) -> Result<()> {
+        let found = memmem::find_iter(body, self.text);
+        let count = found.take(self.times + 1).count();
+        if status == 200 && count == self.times {
+            return Ok(());
+        }
+        let excerpt = String::from_utf8_lossy(body.get(..body.len().min(400)).unwrap_or_default());
+        Err(Error(format!(
+            "a bad response: status {status}, `{}` {count} times instead of {}: {excerpt}",
+            self.text, self.times
+        )))
+    }
 }
 
 /// A request as text, with placeholders for wallets and keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
-    path: String,
-    bearer: String,
-    before: &'static str,
-    item: String,
-    after: &'static str,
-    count: usize,
-    expected: &'static str,
+    pub(crate) path: &'static str,
+    pub(crate) bearer: String,
+    /// The body, or an item of the batch: `{w}` stands for the user, `{k}` for the key.
+    pub(crate) item: String,
+    /// How many items a batch has; `None`: the request is no batch.
+    pub(crate) batch: Option<usize>,
+    /// A text that a good response contains once for each item.
+    pub(crate) expected: &'static str,
 }
 
 impl Template {
-    /// A request with one item. In `body`, `{w}` is replaced by the user and `{k}` by the key.
-    pub(crate) fn single(path: &str, bearer: &str, body: String, expected: &'static str) -> Self {
-        let (path, bearer) = (path.into(), bearer.into());
-        Self {
-            path,
-            bearer,
-            before: "",
-            item: body,
-            after: "",
-            count: 1,
-            expected,
-        }
-    }
-
-    /// A batch of `count` items.
-    pub(crate) fn batch(
-        path: &str,
-        bearer: &str,
-        item: String,
-        count: usize,
-        expected: &'static str,
-    ) -> Self {
-        let (path, bearer) = (path.into(), bearer.into());
-        Self {
-            path,
-            bearer,
-            before: "{\"items\":[",
-            item,
-            after: "]}",
-            count,
-            expected,
-        }
-    }
-
     /// Items in a request.
-    pub(crate) const fn items(&self) -> u64 {
-        self.count as u64
+    pub(crate) fn items(&self) -> u64 {
+        self.batch.unwrap_or(1) as u64
     }
 
-    /// The request's bytes, with keys that no other load and no other thread uses.
-    pub(super) fn for_thread(&self, run: u64, thread: usize) -> Request {
-        let mut body = String::from(self.before);
-        for item in 0..self.count {
-            if item > 0 {
-                body.push(',');
+    /// The request's bytes, with keys that no other load uses.
+    pub(super) fn request(&self, run: u64) -> Request {
+        let wallet = format!("user_{}", "#".repeat(WALLET_DIGITS));
+        let item = |number: usize| {
+            let digits = "?".repeat(KEY_DIGITS);
+            let key = format!("k{run:0RUN_DIGITS$x}_{number:05x}_{digits}");
+            self.item.replace("{w}", &wallet).replace("{k}", &key)
+        };
+        let body = match self.batch {
+            None => item(0),
+            Some(count) => {
+                let items: Vec<String> = (0..count).map(item).collect();
+                format!("{{\"items\":[{}]}}", items.join(","))
             }
-            let key = format!(
-                "k{run:0RUN_DIGITS$x}_{thread}_{item:03x}_{}",
-                "?".repeat(KEY_DIGITS)
-            );
-            let wallet = format!("user_{}", "#".repeat(WALLET_DIGITS));
-            body.push_str(&self.item.replace("{w}", &wallet).replace("{k}", &key));
-        }
-        body.push_str(self.after);
+        };
         let text = format!(
             "POST {} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {}\r\n\
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -96,21 +82,20 @@ impl Template {
             self.bearer,
             body.len(),
         );
-        let expected = Expected {
-            text: self.expected,
-            times: self.count,
-        };
         Request {
-            wallets: places(&text, "#", WALLET_DIGITS),
-            keys: places(&text, "?", KEY_DIGITS),
+            wallets: positions(&text, "#", WALLET_DIGITS),
+            keys: positions(&text, "?", KEY_DIGITS),
             bytes: text.into_bytes(),
-            expected,
+            expected: Expected {
+                text: self.expected,
+                times: self.batch.unwrap_or(1),
+            },
         }
     }
 }
 
-/// The places in a text where a sign is repeated `length` times.
-fn places(text: &str, sign: &str, length: usize) -> Vec<Range<usize>> {
+/// The positions in a text where a sign is repeated `length` times.
+fn positions(text: &str, sign: &str, length: usize) -> Vec<Range<usize>> {
     text.match_indices(&sign.repeat(length))
         .map(|(at, found)| at..at + found.len())
         .collect()
@@ -125,21 +110,21 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Writes the wallets, and the request's number into its keys.
-    pub(super) fn fill(&mut self, number: u64, mut wallet: impl FnMut() -> u64) -> &[u8] {
-        for place in &self.wallets {
-            write_digits(self.bytes.get_mut(place.clone()), wallet(), 10);
+    /// Writes each item's wallet, and the request's number into its keys.
+    pub(super) fn fill(&mut self, number: u64, wallet: impl Fn(u64) -> u64) -> &[u8] {
+        for (item, position) in (0..).zip(&self.wallets) {
+            write_digits(self.bytes.get_mut(position.clone()), wallet(item), 10);
         }
-        for place in &self.keys {
-            write_digits(self.bytes.get_mut(place.clone()), number, 16);
+        for position in &self.keys {
+            write_digits(self.bytes.get_mut(position.clone()), number, 16);
         }
         &self.bytes
     }
 }
 
-fn write_digits(place: Option<&mut [u8]>, number: u64, base: u64) {
+fn write_digits(digits: Option<&mut [u8]>, number: u64, base: u64) {
     let mut rest = number;
-    for digit in place.into_iter().flatten().rev() {
+    for digit in digits.into_iter().flatten().rev() {
         let value = (rest % base) as u8;
         *digit = if value < 10 {
             b'0' + value
@@ -156,24 +141,36 @@ mod tests {
 
     #[test]
     fn a_filled_request_is_valid_and_its_keys_are_unique() {
-        let item = r#"{"externalUserId":"{w}","idempotencyKey":"{k}"}"#.to_owned();
-        let template = Template::batch("/path", "key", item, 2, "\"deducted\":true");
-        let mut request = template.for_thread(0xabc, 1);
-        let mut wallets = [7_u64, 1_234_567].into_iter();
-        let text = String::from_utf8(request.fill(0x1f, || wallets.next().unwrap()).to_vec());
-        let text = text.unwrap();
+        let template = Template {
+            path: "/path",
+            bearer: "key".into(),
+            item: r#"{"externalUserId":"{w}","idempotencyKey":"{k}"}"#.into(),
+            batch: Some(2),
+            expected: "\"deducted\":true",
+        };
+        let mut request = template.request(0xabc);
+        let text = request.fill(0x1f, |item| 7 + item * 1_000_000).to_vec();
+        let text = String::from_utf8(text).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!("Content-Length: {}", body.len())));
         let body: serde_json::Value = serde_json::from_str(body).unwrap();
         assert_eq!(body["items"][0]["externalUserId"], user(7));
-        assert_eq!(body["items"][1]["externalUserId"], user(1_234_567));
-        assert_eq!(
-            body["items"][0]["idempotencyKey"],
-            "k0000000000abc_1_000_000000001f"
-        );
-        assert_eq!(
-            body["items"][1]["idempotencyKey"],
-            "k0000000000abc_1_001_000000001f"
-        );
+        assert_eq!(body["items"][1]["externalUserId"], user(1_000_007));
+        let key = |item: usize| body["items"][item]["idempotencyKey"].as_str().unwrap();
+        assert_eq!(key(0), "k0000000000abc_00000_000000001f");
+        assert_eq!(key(1), "k0000000000abc_00001_000000001f");
+    }
+
+    #[test]
+    fn a_response_is_good_if_it_says_so_for_each_item() {
+        let expected = Expected {
+            text: "\"deducted\":true",
+            times: 2,
+        };
+        let (one, two) = (b"\"deducted\":true", b"\"deducted\":true,\"deducted\":true");
+        assert!(expected.check(200, two).is_ok());
+        assert!(expected.check(402, two).is_err());
+        let error = expected.check(200, one).unwrap_err().to_string();
+        assert!(error.contains("1 times instead of 2"), "{error}");
     }
 }

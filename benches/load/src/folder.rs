@@ -18,8 +18,12 @@ pub(crate) struct TempFolder {
 impl TempFolder {
     /// Creates the folder in `parent`, otherwise in the build directory of the current folder, otherwise in
     /// `./.scrip-bench`: on the disk that the user works on, not on a tmpfs.
-    pub(crate) fn make(parent: Option<&Path>) -> Result<Self> {
-        let parent = parent.map_or_else(default_parent, Path::to_path_buf);
+    pub(crate) fn create(parent: Option<&Path>) -> Result<Self> {
+        let parent = match parent {
+            Some(parent) => parent.to_owned(),
+            None if Path::new("target").is_dir() => PathBuf::from("target/scrip-bench"),
+            None => PathBuf::from(".scrip-bench"),
+        };
         let path = parent.join(format!("run-{}", std::process::id()));
         let created = (!parent.exists()).then(|| parent.clone());
         fs::create_dir_all(&parent).context(parent.display())?;
@@ -40,17 +44,9 @@ impl Drop for TempFolder {
             eprintln!("{} could not be removed: {error}", self.path.display());
         }
         // Another run may be using it: then it is not empty, and stays.
-        if let Some(made) = &self.created {
-            let _ = fs::remove_dir(made);
+        if let Some(created) = &self.created {
+            let _ = fs::remove_dir(created);
         }
-    }
-}
-
-fn default_parent() -> PathBuf {
-    if Path::new("target").is_dir() {
-        Path::new("target").join("scrip-bench")
-    } else {
-        PathBuf::from(".scrip-bench")
     }
 }
 
@@ -59,7 +55,7 @@ pub(crate) fn disk_use(folder: &Path) -> Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder).context(folder.display())? {
         let entry = entry?;
-        // The server is running and may remove a file at any time.
+        // The server is running and may remove a file.
         let Ok(metadata) = entry.metadata() else {
             continue;
         };
