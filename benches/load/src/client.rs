@@ -50,10 +50,14 @@ impl Client {
         serde_json::from_str(&Self::send(request).await?).context("a response")
     }
 
+    /// Sends a request and waits; the text of the response, which must be a 2xx.
+    pub(crate) fn call(&self, request: RequestBuilder) -> Result<String> {
+        self.runtime.block_on(Self::send(request))
+    }
+
     /// The text at a path.
     pub(crate) fn get(&self, path: &str) -> Result<String> {
-        let request = self.request(Method::GET, path);
-        self.runtime.block_on(Self::send(request))
+        self.call(self.request(Method::GET, path))
     }
 
     /// Whether a path responds with 200.
@@ -67,18 +71,6 @@ impl Client {
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value> {
         let request = self.request(Method::POST, path).json(body);
         self.runtime.block_on(Self::json(request))
-    }
-
-    /// Patches with JSON.
-    pub(crate) fn patch(&self, path: &str, body: &Value) -> Result<()> {
-        let request = self.request(Method::PATCH, path).json(body);
-        self.runtime.block_on(Self::send(request)).map(drop)
-    }
-
-    /// Deletes what is at a path.
-    pub(crate) fn delete(&self, path: &str) -> Result<()> {
-        let request = self.request(Method::DELETE, path);
-        self.runtime.block_on(Self::send(request)).map(drop)
     }
 }
 

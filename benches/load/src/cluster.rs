@@ -26,9 +26,8 @@ use super::{
 const WALLETS: u64 = 10_000;
 /// The same on every process.
 const SERVER_KEY: &str = "abababababababababababababababababababababababababababababababab";
-/// How often the leader is killed, and how often it is stopped; the same in a short run.
+/// How often the leader is killed, and how often it is stopped.
 const FAIL_OVERS: usize = 20;
-const FEW_FAIL_OVERS: usize = 3;
 /// Nobody waits longer than this for a fail-over.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// A session that holds a snapshot until it is ended.
@@ -193,17 +192,11 @@ impl Bench {
     fn fail_overs(&mut self, database: &Postgres) -> Result<()> {
         let url = database.url(&database.create_database());
         let env = settings(&url, 4);
-        let start = |name| self.server(&self.folder.data(name), &env);
         let mut processes = Vec::new();
         for name in ["cluster-1", "cluster-2", "cluster-3"] {
-            processes.push((name, start(name)?));
+            processes.push((name, self.server(&self.folder.data(name), &env)?));
         }
-        let times = if self.args.quick {
-            FEW_FAIL_OVERS
-        } else {
-            FAIL_OVERS
-        };
-        let mut results = Vec::new();
+        let times = if self.args.quick { 3 } else { FAIL_OVERS };
         for (end, limit, is_kill) in [("killed", 10.0, true), ("stopped in order", 1.0, false)] {
             let mut seconds = Vec::new();
             for _ in 0..times {
@@ -223,11 +216,8 @@ impl Bench {
                     client.is_ok("/api/admin/v1/projects").then_some(())
                 })?;
                 seconds.push(started.elapsed().as_secs_f64());
-                processes.push((name, start(name)?));
+                processes.push((name, self.server(&self.folder.data(name), &env)?));
             }
-            results.push((end, limit, seconds));
-        }
-        for (end, limit, seconds) in results {
             let report = &mut self.report;
             let name = format!("time without service, leader {end}");
             let p50 = median(seconds.iter().copied());

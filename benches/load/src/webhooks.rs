@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use reqwest::Method;
 use serde_json::json;
 
 use super::{
@@ -203,7 +204,8 @@ impl Setup {
 
     fn remove_endpoint(&self, endpoint: &str) -> Result<()> {
         let path = format!("{}/{endpoint}", self.endpoints());
-        self.server.admin().delete(&path)
+        let admin = self.server.admin();
+        admin.call(admin.request(Method::DELETE, &path)).map(drop)
     }
 
     /// Waits until everything is delivered; returns the seconds that took.
