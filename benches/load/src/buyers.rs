@@ -8,7 +8,10 @@ use std::{
 };
 
 use hdrhistogram::Histogram;
-use kit::stripe::{self, Stripe};
+use kit::{
+    client::plain_http,
+    stripe::{self, Stripe},
+};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::MissedTickBehavior};
@@ -22,6 +25,10 @@ use super::{
     stop,
 };
 
+/// Buyers per second: a checkout, and the payment's report by a signed webhook.
+pub(crate) const PER_SECOND: f64 = 100.0;
+/// Wallets that they fill.
+pub(crate) const WALLETS: u64 = 10_000;
 /// Credits per purchase.
 const CREDITS: i64 = 100;
 
@@ -30,22 +37,12 @@ pub(crate) struct Buyers {
     stripe: Stripe,
     /// With the project's secret key.
     client: Client,
+    /// The provider's client, and where it sends webhooks.
+    http: reqwest::Client,
     webhook: String,
     /// The product of the bought credits, whose balance deductions do not touch.
     product: String,
     price: String,
-}
-
-/// When buyers come, and which wallets they fill.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrivals {
-    pub(crate) per_second: f64,
-    /// Time before measuring begins.
-    pub(crate) warm_up: Duration,
-    /// Time that is measured.
-    pub(crate) length: Duration,
-    /// Number of wallets.
-    pub(crate) wallets: u64,
 }
 
 /// A paid order whose webhook was acknowledged.
@@ -57,7 +54,7 @@ struct Purchase {
     took: Duration,
 }
 
-/// All purchases of all [`Arrivals`].
+/// All purchases of all rounds.
 pub(crate) struct Purchases {
     /// Orders fulfilled in the measured time, a second.
     pub(crate) rates: Vec<f64>,
@@ -85,21 +82,27 @@ impl Buyers {
         Ok(Self {
             stripe,
             client,
-            webhook: format!("/webhooks/stripe/{}", setup.project.id),
+            http: plain_http(),
+            webhook: format!(
+                "http://{}/webhooks/stripe/{}",
+                setup.server.address(),
+                setup.project.id
+            ),
             price: text(&price, "id")?,
             product,
         })
     }
 
-    /// Lets buyers come for a while.
+    /// Lets buyers come for the time of a warm-up and the measured `length`.
     pub(crate) async fn come(
         self: Arc<Self>,
-        arrivals: Arrivals,
+        warm_up: Duration,
+        length: Duration,
         mut purchases: Purchases,
     ) -> Result<Purchases> {
-        let begin = Instant::now() + arrivals.warm_up;
-        let end = begin + arrivals.length;
-        let period = Duration::from_secs_f64(1.0 / arrivals.per_second);
+        let begin = Instant::now() + warm_up;
+        let end = begin + length;
+        let period = Duration::from_secs_f64(1.0 / PER_SECOND);
         let mut interval = tokio::time::interval(period);
         // Buyers who were delayed come at once.
         interval.set_missed_tick_behavior(MissedTickBehavior::Burst);
@@ -110,7 +113,7 @@ impl Buyers {
                 break;
             }
             stop::check()?;
-            let (this, wallet) = (Arc::clone(&self), spread(number, arrivals.wallets));
+            let (this, wallet) = (Arc::clone(&self), spread(number, WALLETS));
             buyers.spawn(async move { this.buy(wallet).await });
         }
         let mut in_time = 0.0;
@@ -124,8 +127,7 @@ impl Buyers {
             let orders = purchases.orders.entry(purchase.wallet).or_default();
             orders.push(purchase.order);
         }
-        let rate = in_time / arrivals.length.as_secs_f64();
-        purchases.rates.push(rate);
+        purchases.rates.push(in_time / length.as_secs_f64());
         Ok(purchases)
     }
 
@@ -141,7 +143,7 @@ impl Buyers {
         let now = now.unwrap_or_default().as_secs().cast_signed();
         let event = format!("evt_{checkout}");
         let (body, signature) = stripe::event(&event, "checkout.session.completed", &session, now);
-        let request = self.client.request(Method::POST, &self.webhook);
+        let request = self.http.post(&self.webhook);
         let request = request.header("stripe-signature", signature).body(body);
         let started = Instant::now();
         Client::send(request).await?;

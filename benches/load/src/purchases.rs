@@ -8,7 +8,7 @@ use kit::stripe::Stripe;
 
 use super::{
     Bench,
-    buyers::{Arrivals, Buyers, Purchases},
+    buyers::{Buyers, PER_SECOND, Purchases, WALLETS},
     client::Client,
     error::{Context, Result},
     format::{median, milliseconds, thousands},
@@ -17,10 +17,6 @@ use super::{
     rounds::{Series, percentile},
 };
 
-/// Fulfilments a second: a checkout, and the payment's report by a signed webhook.
-const FULFILMENTS: f64 = 100.0;
-/// Wallets that both loads use.
-const WALLETS: u64 = 10_000;
 /// Connections of the deductions.
 const CONNECTIONS: usize = 256;
 /// Rounds are longer than elsewhere, so that each includes checkpoints of what it logged.
@@ -52,20 +48,15 @@ impl Bench {
             }
         };
         load.rate = Some(rate);
-        let arrivals = Arrivals {
-            per_second: FULFILMENTS,
-            warm_up: load.warm_up,
-            length: self.args.round_or(ROUND),
-            wallets: WALLETS,
-        };
         let offered = thousands(rate);
         let mut alone = Series::new(format!("{offered} deductions/s alone"))?;
-        let name = format!("the same beside {} fulfilments/s", FULFILMENTS);
+        let name = format!("the same beside {PER_SECOND} fulfilments/s");
         let mut beside = Series::new(name)?;
         let mut purchases = Purchases::none()?;
         for _ in 0..self.args.rounds_or(ROUNDS) {
             self.round(&load, server, &mut alone)?;
-            let buying = Arc::clone(&buyers).come(arrivals, purchases);
+            let length = self.args.round_or(ROUND);
+            let buying = Arc::clone(&buyers).come(load.warm_up, length, purchases);
             let buying = self.runtime.spawn(buying);
             self.round(&load, server, &mut beside)?;
             purchases = self.runtime.block_on(buying).context("the buyers")??;
@@ -84,7 +75,7 @@ impl Bench {
         report.note(format!("rounds: {} beside {}", each(&beside), each(&alone)));
         let done = median(purchases.rates.iter().copied());
         // The first and the last of a round may fall outside of it.
-        let target = Target::AtLeast(0.98 * FULFILMENTS);
+        let target = Target::AtLeast(0.98 * PER_SECOND);
         report.add("fulfilments done", done, "/s", target);
         report.note(format!("{paid} orders, each paid once"));
         let [p50, p99] = [50.0, 99.0].map(|percent| percentile(&purchases.webhooks, percent));
