@@ -1,7 +1,7 @@
 //! The server over HTTP and the bare handler, in turns, so that a slow phase of the machine affects both.
 
 use super::{
-    Bench, Setup,
+    Bench,
     error::Result,
     format::milliseconds,
     load::Wallets,
@@ -13,12 +13,9 @@ use super::{
 const WALLETS: u64 = 10_000;
 
 impl Bench {
-    /// The HTTP suite.
     pub(crate) fn http(&mut self) -> Result<()> {
-        let Setup {
-            server: real,
-            project,
-        } = self.funded("http", &[], WALLETS)?;
+        let setup = self.funded("http", &[], WALLETS)?;
+        let (real, project) = (&setup.server, &setup.project);
         let bare = self.bare_handler(&project.secret)?;
         let (single, batch) = (project.deduct(), project.batch());
         for (name, connections, template) in [
@@ -30,7 +27,7 @@ impl Bench {
             let mut of_bare = Series::new(format!("{name}: bare handler"))?;
             let mut of_real = Series::new(format!("{name}: 10,000 wallets"))?;
             for _ in 0..self.args.rounds() {
-                for (server, series) in [(&bare, &mut of_bare), (&real, &mut of_real)] {
+                for (server, series) in [(&bare, &mut of_bare), (real, &mut of_real)] {
                     let wallets = Wallets::Random(WALLETS);
                     let load = self.load(server, template.clone(), connections, wallets);
                     self.round(&load, server, series)?;
@@ -47,6 +44,6 @@ impl Bench {
             let ratio = of_real.rate_beside(&of_bare);
             report.value(format!("{name}: 10,000 wallets / bare handler"), ratio, "");
         }
-        real.terminate().map(drop)
+        setup.server.terminate().map(drop)
     }
 }

@@ -80,7 +80,6 @@ struct Setup {
     project: Project,
 }
 
-/// Runs what the command line asks for.
 fn run(args: BenchArgs) -> Result<()> {
     if let Some(Suite::Noop { listen, bearer }) = &args.suite {
         return noop::serve(*listen, bearer);
