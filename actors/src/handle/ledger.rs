@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use std::collections::BTreeMap;
+
 use domain::{
     Timestamp,
     history::{Entry, Record},
