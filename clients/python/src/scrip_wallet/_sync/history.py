@@ -21,14 +21,16 @@ class History(Calls):
         self,
         *,
         product_id: Optional[str] = None,
+        external_user_id: Optional[str] = None,
         from_: Optional[datetime] = None,
         to: Optional[datetime] = None,
         interval: Optional[Interval] = None,
         by_feature: bool = False,
     ) -> list[Bucket]:
-        """What was granted and used, in stretches of time, oldest first."""
+        """What was granted and used by interval, oldest first: of the project, or of one user's wallet."""
         query = given(
             productId=product_id,
+            externalUserId=external_user_id,
             to=None if to is None else instant_text(to),
             interval=interval,
             groupBy="feature" if by_feature else None,
