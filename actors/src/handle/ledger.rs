@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use std::collections::BTreeMap;
-
 use domain::{
     Timestamp,
     history::{Entry, Record},
