@@ -222,7 +222,7 @@ async fn every_sample_of_the_reference_is_a_valid_request() {
         let (method, rest) = sample.split_once("\"$SCRIP_URL").unwrap();
         let method = method.trim().strip_prefix("-X ").unwrap_or("GET");
         let (path, rest) = rest.split_once('"').unwrap();
-        if path.ends_with("/stream") {
+        if path.contains("/stream") {
             continue;
         }
         let body = rest

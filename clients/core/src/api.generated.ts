@@ -20,7 +20,7 @@ export interface components {
             nextExpiry?: components["schemas"]["NextExpiry"] | null;
             /**
              * Format: int64
-             * @description Credits that are owed: every credit pays them first. Left out when there are none.
+             * @description Credits that are owed: new credits pay them first. Left out when there are none.
              */
             owed?: number;
             productId: string;
@@ -122,8 +122,8 @@ export interface components {
         /** @description A wallet that its recovery code opens. */
         CodeWallet: components["schemas"]["Holdings"] & {
             /**
-             * @description The recovery code, which is all that its holder needs to own the wallet. A session reads `code`, the word that
-             *     it uses in paths.
+             * @description The recovery code: it alone opens the wallet. A session reads `code`, the word that stands for its wallet's
+             *     code in paths.
              * @example OLIVE-7K2M-9QXP-4TBD
              */
             code: string;
@@ -232,8 +232,8 @@ export interface components {
             productId: components["schemas"]["ProductId"];
         };
         /**
-         * @description The result of a deduction or of settling a hold. The parts of the cost are there if the request named
-         *     `onShortfall`, or if there was a shortfall.
+         * @description The result of a deduction or of settling a hold. `charged`, `owed` and `uncovered` are there where the request said what to do
+         *     with a shortfall, and where there was one.
          */
         Deducted: {
             /**
@@ -404,7 +404,8 @@ export interface components {
             id: string;
             /**
              * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
-             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired, for example.
+             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired in that time,
+             *     say.
              */
             recordedAt: components["schemas"]["Instant"];
             /** @description When it happened, by the project's clock. */
@@ -675,7 +676,8 @@ export interface components {
             data: components["schemas"]["Data"];
             /**
              * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
-             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired, for example.
+             *     Much later than `timestamp` where a wallet was not touched for long, and its credits expired in that time,
+             *     say.
              */
             recordedAt: components["schemas"]["Instant"];
             /** @description When it happened, by the project's clock. */
@@ -783,8 +785,8 @@ export interface components {
             payment?: components["schemas"]["Payment"] | null;
             priceId: string;
             /**
-             * @description Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an expired
-             *     order: the payment then makes it paid.
+             * @description Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an
+             *     order that has expired since: the payment then makes it paid.
              */
             processing: boolean;
             productId: string;
@@ -1511,6 +1513,8 @@ export interface queries {
         to?: string;
     };
     read_usage: {
+        /** @description The user whose wallet's usage to read, instead of the project's. A session reads its own wallet's. */
+        externalUserId?: string;
         /** @description The first instant; 30 intervals before `to` when left out. Cut down to the interval. */
         from?: string;
         /** @description Adds how much was used for each `meta.feature`. */

@@ -20,6 +20,8 @@ pub enum Interval {
 pub struct UsageQuery {
     /// The product; required where a project has several.
     pub product_id: Option<String>,
+    /// The user whose wallet's usage to read, instead of the project's.
+    pub external_user_id: Option<String>,
     /// The begin, rounded down to the interval.
     pub from: Option<Timestamp>,
     /// The end, not included, rounded down to the interval.
@@ -83,6 +85,7 @@ impl Scrip {
         });
         let call = Call::get(["usage"])
             .query("productId", query.product_id)
+            .query("externalUserId", query.external_user_id)
             .query("from", query.from)
             .query("to", query.to)
             .query("interval", interval)

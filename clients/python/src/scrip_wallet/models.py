@@ -123,7 +123,7 @@ class Balance:
     next_expiry: Optional[NextExpiry] = None
     """What expires next; left out when nothing will."""
     owed: int = 0
-    """Credits that are owed: every credit pays them first. Left out when there are none."""
+    """Credits that are owed: new credits pay them first. Left out when there are none."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -174,8 +174,8 @@ class Wallet(Holdings):
 
     balances: list[Balance]
     code: str
-    """The recovery code, which is all that its holder needs to own the wallet. A session reads `code`, the word
-    that it uses in paths.
+    """The recovery code: it alone opens the wallet. A session reads `code`, the word that stands for its
+    wallet's code in paths.
     """
     features: list[str]
     """Features that the wallet unlocked."""
@@ -245,8 +245,8 @@ class Order:
     """The pairs that the checkout was created with."""
     price_id: str
     processing: bool
-    """Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an expired
-    order: the payment then makes it paid.
+    """Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an order
+    that has expired since: the payment then makes it paid.
     """
     product_id: str
     quantity: int
@@ -310,8 +310,8 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Deduction:
-    """The result of a deduction or of settling a hold. The parts of the cost are there if the request named
-    `onShortfall`, or if there was a shortfall.
+    """The result of a deduction or of settling a hold. `charged`, `owed` and `uncovered` are there where the
+    request said what to do with a shortfall, and where there was one.
     """
 
     balance: int

@@ -86,7 +86,8 @@ document.addEventListener('keydown', (event) => {
   field.focus();
 });
 
-for (const code of document.querySelectorAll('pre')) {
+// A browser has a clipboard only on https and on this machine.
+for (const code of navigator.clipboard ? document.querySelectorAll('pre') : []) {
   const button = make('button', { type: 'button', class: 'copy' }, 'Copy');
   const box = make('div', { class: 'code' });
   button.addEventListener('click', async () => {

@@ -21,6 +21,7 @@ class History(Calls):
         self,
         *,
         product_id: Optional[str] = None,
+        external_user_id: Optional[str] = None,
         from_: Optional[datetime] = None,
         to: Optional[datetime] = None,
         interval: Optional[Interval] = None,
@@ -29,6 +30,7 @@ class History(Calls):
         """What was granted and used, in intervals, oldest first."""
         query = given(
             productId=product_id,
+            externalUserId=external_user_id,
             to=None if to is None else instant_text(to),
             interval=interval,
             groupBy="feature" if by_feature else None,
