@@ -38,8 +38,6 @@ const SHED_PAUSE: Duration = Duration::from_millis(100);
 pub(super) enum Wallets {
     /// A random one of this many, evenly.
     Random(u64),
-    /// Always this one.
-    Hot(u64),
     /// Each of the first `wallets` wallets, `times` times in a row; then the load ends.
     InOrder { wallets: u64, times: u64 },
     /// A total of `items` requests (or items of a batch), each for a random one of `wallets` wallets.
@@ -51,7 +49,6 @@ impl Wallets {
     fn wallet(self, item: u64) -> u64 {
         match self {
             Self::Random(wallets) | Self::Count { wallets, .. } => spread(item, wallets),
-            Self::Hot(wallet) => wallet,
             Self::InOrder { times, .. } => item / times,
         }
     }
@@ -59,7 +56,7 @@ impl Wallets {
     /// How many items there are in all.
     const fn items(self) -> u64 {
         match self {
-            Self::Random(_) | Self::Hot(_) => u64::MAX,
+            Self::Random(_) => u64::MAX,
             Self::InOrder { wallets, times } => wallets * times,
             Self::Count { items, .. } => items,
         }
