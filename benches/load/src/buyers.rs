@@ -177,7 +177,7 @@ impl Buyers {
                 .iter()
                 .find(|balance| balance.get("productId") == Some(&json!(self.product)))
                 .and_then(|balance| balance.get("balance")?.as_i64());
-            let bought = orders.len() as i64 * CREDITS;
+            let bought = orders.iter().map(|_| CREDITS).sum();
             if balance != Some(bought) {
                 return Err(Error(format!("{user} has {balance:?} and bought {bought}")));
             }
