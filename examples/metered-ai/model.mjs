@@ -1,5 +1,5 @@
 // In place of a language model: it streams words, takes its time, and says what it counted. Put a real one
-// here: all that the rest asks of it is tokens, one after the other, and an end when the signal says so. It may be told
+// here: all that the rest asks of it is tokens, one after the other, and an end when the signal says so. It can be made
 // to fail, or to answer slowly.
 import { setTimeout as sleep } from 'node:timers/promises';
 

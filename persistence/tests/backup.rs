@@ -22,7 +22,7 @@ use std::{
 };
 
 use common::{
-    Teller, Trouble, crash_image,
+    Trouble, WalletModel, crash_image,
     life::{Life, Seen, check, hot},
     options,
 };
@@ -124,10 +124,10 @@ fn is_whole(dir: &Path, before: &Seen, after: &Seen) {
 /// Enough steps for what later checkpoints left in the copy to conflict.
 fn lives_on(dir: &Path) {
     let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
-    let mut teller = Teller::of(&journal, hot());
+    let mut model = WalletModel::of(&journal, hot());
     for _ in 0..100 {
         for wallet in hot() {
-            let more: Vec<_> = (0..30).map(|_| teller.next(wallet)).collect();
+            let more: Vec<_> = (0..30).map(|_| model.next(wallet)).collect();
             common::commit(&journal, &more);
         }
         journal.flush().unwrap();

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use clauses::{InDirectory, Subject};
 use common::{
-    Teller, commit, options,
+    WalletModel, commit, options,
     shared_log::{LoneConnection, SharedLog},
     version,
 };
@@ -88,13 +88,13 @@ mod memory_journal {
 
 #[test]
 fn a_memory_journal_that_has_no_room_says_so_and_takes_what_comes_all_the_same() {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let journal = Arc::new(MemoryJournal::new());
     let store = Store::of(Arc::clone(&journal));
     for refused in [AppendRefusal::Backlog, AppendRefusal::DiskFull] {
         journal.refuse(Some(refused));
         assert_eq!(store.log.refusing(), Some(refused));
-        assert_eq!(commit(&*store.log, &[teller.next(1)]).1, Outcome::Durable);
+        assert_eq!(commit(&*store.log, &[model.next(1)]).1, Outcome::Durable);
     }
     journal.refuse(None);
     assert_eq!(store.log.refusing(), None);

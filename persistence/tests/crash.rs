@@ -22,7 +22,7 @@ use std::{
 };
 
 use common::{
-    TIMEOUT, Teller, Trouble, append, commit, crash_image, key, options, shop, version, waiter,
+    TIMEOUT, Trouble, WalletModel, append, commit, crash_image, key, options, shop, version, waiter,
 };
 use domain::{
     Timestamp,
@@ -50,9 +50,9 @@ impl Doomed {
         let dir = tempfile::tempdir().unwrap();
         let (trouble, fatal) = (Arc::<Trouble>::default(), Arc::<AtomicU32>::default());
         let mut options = options(dir.path(), &trouble);
-        let told = Arc::clone(&fatal);
+        let reported = Arc::clone(&fatal);
         options.on_fatal = Arc::new(move |_| {
-            told.fetch_add(1, Ordering::AcqRel);
+            reported.fetch_add(1, Ordering::AcqRel);
         });
         change(&mut options);
         let journal = SledJournal::open(options).unwrap();
@@ -68,11 +68,11 @@ impl Doomed {
     /// of each wallet were acknowledged.
     fn run_until_failure(&self) -> [u64; WALLETS as usize] {
         let mut acknowledged = [0; WALLETS as usize];
-        let mut teller = Teller::default();
+        let mut model = WalletModel::default();
         for number in 1..=400_u64 {
             for wallet in 0..WALLETS {
                 let (done, answers) = waiter();
-                let next = append(&[teller.next(wallet)]);
+                let next = append(&[model.next(wallet)]);
                 match self.journal.append(next, Some(done)) {
                     Ok(_) => {}
                     Err(refused) => {
@@ -158,7 +158,7 @@ fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what:
     }
     // And it goes on from there.
     let journal = SledJournal::open(options(dir, &Arc::default())).unwrap();
-    let next = Teller::of(&journal, [0]).next(0);
+    let next = WalletModel::of(&journal, [0]).next(0);
     assert_eq!(commit(&journal, &[next]).1, Outcome::Durable);
 }
 
@@ -166,17 +166,17 @@ fn recovered(dir: &std::path::Path, acknowledged: [u64; WALLETS as usize], what:
 /// how many orders were acknowledged.
 fn sell_until_failure(doomed: &Doomed) -> u128 {
     let journal = &doomed.journal;
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     for order in 1..=300_u128 {
         let mut events = Vec::new();
         if order == 1 {
-            events.push(teller.opened(1, PROJECT));
+            events.push(model.opened(1, PROJECT));
         }
         let at = i64::try_from(order).unwrap();
-        events.push(teller.placed(1, at, order, OrderKind::Checkout));
+        events.push(model.placed(1, at, order, OrderKind::Checkout));
         if order % 2 == 0 {
             let address = format!("{order}@mail.example");
-            events.push(teller.paid(1, at, order, Some(&address)));
+            events.push(model.paid(1, at, order, Some(&address)));
         }
         events.push(shop::note("last", Some(&order.to_string())));
         let (done, answers) = waiter();
@@ -282,13 +282,13 @@ fn a_checkpoint_that_takes_a_snapshot_from_a_wallet_ahead_of_it_may_end_anywhere
             journal,
             ..
         } = slow(Options::new("").backlog_limit);
-        let (mut teller, shown) = (Teller::default(), Arc::<Shown>::default());
+        let (mut model, shown) = (WalletModel::default(), Arc::<Shown>::default());
         journal.follow(Arc::downgrade(&(Arc::clone(&shown) as Arc<dyn Awake>)));
         let mut some = |journal: &SledJournal| {
             for _ in 0..5 {
-                journal.append(append(&[teller.next(0)]), None).unwrap();
+                journal.append(append(&[model.next(0)]), None).unwrap();
             }
-            let wallet = teller.wallet(0).clone();
+            let wallet = model.wallet(0).clone();
             let last = Ticket(wallet.version);
             *shown.0.lock() = Some((wallet, last));
         };
@@ -352,20 +352,20 @@ fn recovered_one(dir: &std::path::Path, expected: u64, what: &str) {
 #[test]
 fn a_process_that_dies_loses_nothing_that_was_acknowledged() {
     let alive = Doomed::open(|options| options.checkpoint_interval = Duration::from_millis(5));
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let mut expected = 0;
     for _ in 0..10 {
         for _ in 0..25 {
             expected += 1;
             for wallet in 0..WALLETS {
-                commit(&alive.journal, &[teller.next(wallet)]);
+                commit(&alive.journal, &[model.next(wallet)]);
             }
         }
         // The checkpointer may be anywhere; a copy is not one moment, so it must rest.
         alive.journal.flush().unwrap();
         expected += 1;
         for wallet in 0..WALLETS {
-            let next = append(&[teller.next(wallet)]);
+            let next = append(&[model.next(wallet)]);
             alive.journal.append(next, None).unwrap();
         }
         commit(&alive.journal, &[]);
@@ -378,11 +378,11 @@ fn a_process_that_dies_loses_nothing_that_was_acknowledged() {
 #[test]
 fn a_group_larger_than_a_frame_is_several_frames_in_order() {
     let journal = Doomed::open(|options| options.checkpoint_interval = Duration::from_secs(3600));
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     journal.trouble.hold(true);
     for _ in 1..=2000 {
         for wallet in 0..WALLETS {
-            let next = append(&[teller.next(wallet)]);
+            let next = append(&[model.next(wallet)]);
             journal.journal.append(next, None).unwrap();
         }
     }
@@ -416,28 +416,28 @@ fn slow(limit: Backlog) -> Doomed {
 
 #[test]
 fn a_backlog_is_refused_and_taken_again_after_checkpointing() {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let limit = Backlog {
         events: 10,
         bytes: u64::MAX,
     };
     let journal = &slow(limit).journal;
     for _ in 1..=9 {
-        journal.append(append(&[teller.next(0)]), None).unwrap();
+        journal.append(append(&[model.next(0)]), None).unwrap();
         assert_eq!(journal.refusing(), None);
     }
-    journal.append(append(&[teller.next(0)]), None).unwrap();
+    journal.append(append(&[model.next(0)]), None).unwrap();
     assert_eq!(journal.refusing(), Some(AppendRefusal::Backlog));
     assert_eq!(journal.backlog().events, 10);
     // An append that was allowed before is still taken.
-    journal.append(append(&[teller.next(0)]), None).unwrap();
+    journal.append(append(&[model.next(0)]), None).unwrap();
     assert_eq!(journal.backlog().events, 11);
     journal.flush().unwrap();
     assert_eq!(
         (journal.refusing(), journal.backlog()),
         (None, Backlog::default())
     );
-    assert_eq!(commit(journal, &[teller.next(0)]).1, Outcome::Durable);
+    assert_eq!(commit(journal, &[model.next(0)]).1, Outcome::Durable);
 }
 
 #[test]
@@ -494,10 +494,10 @@ fn a_disk_that_stalls_is_noticed_by_what_waits_for_it() {
 
 #[test]
 fn a_disk_that_is_nearly_full_refuses_writes_and_still_reads() {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let dir = tempfile::tempdir().unwrap();
     let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
-    commit(&journal, &[teller.next(0)]);
+    commit(&journal, &[model.next(0)]);
     drop(journal);
     let mut tight = options(dir.path(), &Arc::default());
     tight.min_free_bytes = u64::MAX;
@@ -505,7 +505,7 @@ fn a_disk_that_is_nearly_full_refuses_writes_and_still_reads() {
     assert_eq!(journal.refusing(), Some(AppendRefusal::DiskFull));
     assert_eq!(version(&journal, 0), 1);
     // An append that was decided before is still taken.
-    assert_eq!(commit(&journal, &[teller.next(0)]).1, Outcome::Durable);
+    assert_eq!(commit(&journal, &[model.next(0)]).1, Outcome::Durable);
     journal.flush().unwrap();
     assert_eq!(version(&journal, 0), 2);
 }
@@ -535,10 +535,10 @@ fn opening_that_is_cut_off_anywhere_is_mended_by_opening_again() {
     let mut pending = options(closed.path(), &Arc::default());
     pending.checkpoint_interval = Duration::from_secs(3600);
     let journal = SledJournal::open(pending).unwrap();
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     for _ in 0..8 {
         for wallet in 0..WALLETS {
-            commit(&journal, &[teller.next(wallet), shop::note("n", Some("x"))]);
+            commit(&journal, &[model.next(wallet), shop::note("n", Some("x"))]);
         }
     }
     journal.close().unwrap();
@@ -590,9 +590,9 @@ fn closed() -> tempfile::TempDir {
     let mut pending = options(dir.path(), &Arc::default());
     pending.checkpoint_interval = Duration::from_secs(3600);
     let journal = SledJournal::open(pending).unwrap();
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     for _ in 1..=2000 {
-        journal.append(append(&[teller.next(0)]), None).unwrap();
+        journal.append(append(&[model.next(0)]), None).unwrap();
     }
     commit(&journal, &[]);
     journal.close().unwrap();
@@ -632,7 +632,7 @@ fn a_snapshot_that_an_opening_began_to_write_is_no_harm_however_far_it_came() {
         std::fs::write(&unfinished, &written[..length]).unwrap();
         let journal = SledJournal::open(options(image.path(), &Arc::default()));
         let journal = journal.unwrap_or_else(|error| panic!("{length} bytes of it: {error}"));
-        let next = Teller::of(&journal, [0]).next(0);
+        let next = WalletModel::of(&journal, [0]).next(0);
         assert_eq!(commit(&journal, &[next]).1, Outcome::Durable);
         journal.close().unwrap();
         assert_eq!(verify(image.path()).unwrap().problems, [""; 0]);
@@ -655,7 +655,7 @@ fn an_older_database_beside_a_newer_watermark_is_refused() {
     let dir = closed();
     let old = crash_image(dir.path());
     let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
-    let next = Teller::of(&journal, [0]).next(0);
+    let next = WalletModel::of(&journal, [0]).next(0);
     commit(&journal, &[next]);
     journal.close().unwrap();
     drop(journal);
@@ -690,7 +690,7 @@ fn a_creation_that_was_cut_short_is_started_over() {
     std::fs::write(dir.path().join("sled.new/db"), b"half").unwrap();
     let journal = SledJournal::open(options(dir.path(), &Arc::default())).unwrap();
     assert_eq!(
-        commit(&journal, &[Teller::default().next(0)]).1,
+        commit(&journal, &[WalletModel::default().next(0)]).1,
         Outcome::Durable
     );
     assert!(!dir.path().join("sled.new").exists());
@@ -732,7 +732,7 @@ fn a_callback_that_holds_the_last_reference_closes_cleanly() {
         done(outcome);
     });
     journal
-        .append(append(&[Teller::default().next(0)]), Some(done))
+        .append(append(&[WalletModel::default().next(0)]), Some(done))
         .unwrap();
     drop(journal);
     trouble.hold(false);

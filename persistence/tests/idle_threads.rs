@@ -13,7 +13,7 @@ mod common;
 
 use std::{collections::BTreeMap, fs};
 
-use common::Teller;
+use common::WalletModel;
 use persistence::{Options, Outcome, SledJournal};
 
 const COMMITS: u64 = 200;
@@ -43,15 +43,15 @@ fn woken_by_commits(occupy_idle_threads: bool) -> usize {
         ..Options::new(directory.path())
     })
     .unwrap();
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let commit = |event| {
         let (_, outcome) = common::commit(&journal, &[event]);
         assert_eq!(outcome, Outcome::Durable);
     };
-    commit(teller.created(1));
+    commit(model.created(1));
     let before = switches();
     for _ in 0..COMMITS {
-        commit(teller.granted(1));
+        commit(model.granted(1));
     }
     let woken = |(name, count): (&String, &u64)| {
         count - before.get(name).copied().unwrap_or_default() > COMMITS / 2

@@ -87,8 +87,8 @@ fn abort(why: &persistence::Error) {
          acknowledged is lost; start it again once the cause is gone.\n"
     );
     // Not through the log subscriber: this line must come out with any filter.
-    let told = std::io::Write::write_all(&mut std::io::stderr().lock(), message.as_bytes());
-    drop(told);
+    let written = std::io::Write::write_all(&mut std::io::stderr().lock(), message.as_bytes());
+    drop(written);
     std::thread::spawn(|| {
         std::thread::sleep(LAST_ANSWERS);
         std::process::abort();

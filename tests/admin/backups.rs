@@ -33,7 +33,7 @@ async fn only_the_administrator_names_a_directory() {
     let last = ended(&server).await;
     assert_eq!(last["status"], "failed");
     let error = last["error"].as_str().unwrap();
-    assert!(error.contains("lies in the data directory"), "{error}");
+    assert!(error.contains("is in the data directory"), "{error}");
     assert!(!inside.exists());
     let backups = get(&admin, "/backups").await.expect(200);
     assert_eq!(backups["lastSuccessAt"], Value::Null);

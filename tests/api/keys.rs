@@ -46,7 +46,7 @@ async fn what_is_not_a_working_key_is_refused() {
             .with_authorization(Method::GET, "/api/v1/me", Some(value))
             .await;
         assert_refused(&reply, 401, "invalid_api_key");
-        // What is no bearer token is told how to become one.
+        // The refusal of what is no bearer token says how to send one.
         let says_how = reply.body["message"]
             .as_str()
             .unwrap()

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What a session needs for each route; all others are closed to sessions.
-const OPEN: [(&str, &str, &str); 14] = [
+const OPEN: [(&str, &str, &str); 15] = [
     ("get", "/me", "read"),
     ("get", "/products", "read"),
     ("get", "/wallets/{code}", "read"),
@@ -20,6 +20,7 @@ const OPEN: [(&str, &str, &str); 14] = [
     ("get", "/wallets/external", "read"),
     ("get", "/wallets/external/ledger", "read"),
     ("get", "/wallets/external/stream", "read"),
+    ("get", "/usage", "read"),
     ("get", "/orders", "read"),
     ("get", "/orders/{orderIdOrCheckoutId}", "read"),
     ("post", "/checkout", "checkout"),

@@ -137,7 +137,7 @@ async fn every_cell_applies_the_role_that_a_person_has_now() {
     let approve = format!("{}/approvals/{id}/approve", stage.base);
     let role = |role| json!({"role": role, "grantLimitPerDay": null});
     for (change, refusal) in [
-        (role("viewer"), "may not do it any more"),
+        (role("viewer"), "is no longer permitted to do it"),
         (
             json!({"role": "support", "grantLimitPerDay": 0}),
             "0 is left",
@@ -160,7 +160,7 @@ async fn every_cell_applies_the_role_that_a_person_has_now() {
     assert_eq!(refused.location(), "/dashboard/sign-in");
     let refused = owner.post(&approve, &[]).await;
     assert_eq!(refused.status, 403);
-    refused.shows("may not do it any more");
+    refused.shows("is no longer permitted to do it");
     assert_eq!(stage.balance().await, 1);
 }
 

@@ -59,8 +59,8 @@ impl ServerUnderLoad {
     }
 
     fn load(&mut self) -> Load {
-        let tellers = WORKS.map(|work| (self.diary_client(), work));
-        Load::start(tellers, &mut self.rng)
+        let clients = WORKS.map(|work| (self.diary_client(), work));
+        Load::start(clients, &mut self.rng)
     }
 
     /// Waits for this many more answers.

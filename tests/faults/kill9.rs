@@ -37,8 +37,8 @@ async fn twenty_kills_under_load_lose_and_repeat_nothing() {
     let diary = Arc::new(Diary::default());
     load::open_wallets(&diary_client(&server, &diary), &WORKS).await;
     for kill in 1..=KILLS {
-        let tellers = WORKS.map(|work| (diary_client(&server, &diary), work));
-        let load = Load::start(tellers, &mut rng);
+        let clients = WORKS.map(|work| (diary_client(&server, &diary), work));
+        let load = Load::start(clients, &mut rng);
         moment(&diary, &mut rng).await;
         assert_eq!(
             load.running(),

@@ -15,8 +15,8 @@
  *
  * SHIM_FAIL_SYNC may name a file: once it is there and says "2 name", the second sync of the
  * database from then on, by a thread whose name begins so, fails, and the file is removed. As Linux
- * has it, such an error is told once to each descriptor that was open by then, by its next sync,
- * whoever makes that, and to none opened later.
+ * has it, such an error is reported once to each descriptor that was open by then, by its next sync,
+ * by any thread, and to none opened later.
  *
  * Calls that bypass libc and writes through a mapping are not seen. The test finds them out, since
  * the record then does not add up to the directory as it lies there.
@@ -190,7 +190,7 @@ static const char *absolute(int dir_fd, const char *name, char buffer[PATH_MAX])
     int known = dir_fd == AT_FDCWD ? getcwd(dir, sizeof dir) != NULL : object(dir_fd, dir);
     errno = before;
     if (!known || snprintf(buffer, PATH_MAX, "%s/%s", dir, name) >= PATH_MAX)
-        fail("a path cannot be told");
+        fail("a path cannot be determined");
     return buffer;
 }
 
@@ -338,10 +338,10 @@ ssize_t recvfrom(int fd, void *data, size_t bytes, int flags, struct sockaddr *f
 
 /* --- syncs -------------------------------------------------------------------------------- */
 
-/* Write-back errors so far, and how many of them each descriptor has been told of. */
+/* Write-back errors so far, and how many of them each descriptor has been reported of. */
 enum { DESCRIPTORS = 4096 };
 static uint64_t errors;
-static uint64_t told[DESCRIPTORS];
+static uint64_t reported[DESCRIPTORS];
 
 static int is_database(const char *path)
 {
@@ -380,8 +380,8 @@ static int with_errors(int fd, const char *path, int result)
     pthread_mutex_lock(&lock);
     if (ordered_to_fail())
         errors++;
-    if (told[fd] < errors) {
-        told[fd] = errors;
+    if (reported[fd] < errors) {
+        reported[fd] = errors;
         errno = EIO;
         result = -1;
     }
@@ -504,7 +504,7 @@ int posix_fallocate(int fd, off_t offset, off_t bytes)
 static void opened(int fd)
 {
     if (0 <= fd && fd < DESCRIPTORS)
-        told[fd] = errors;
+        reported[fd] = errors;
 }
 
 /* Opens under the lock, and records what that created or emptied. */

@@ -63,5 +63,5 @@ fn a_process_that_would_join_others_is_no_drill() {
     let output = output.unwrap();
     assert!(!output.status.success());
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(text.contains("leave it out"), "{text}");
+    assert!(text.contains("leave out storage.url"), "{text}");
 }

@@ -138,7 +138,7 @@ async fn a_sessions_token_is_shown_to_its_caller_alone() {
         ("/api/v1/me", 200),
         ("/api/v1/wallets/external", 200),
         ("/api/v1/wallets/external?externalUserId=bob", 403),
-        ("/api/v1/usage", 403),
+        ("/api/v1/events", 403),
         ("/api/v1/nothing", 404),
     ] {
         let reply = session.get(path).await;

@@ -45,7 +45,7 @@ async fn fill(walk: &Walk, visitor: &Visitor, page: &str, action: &str, fields: 
     }
     let page = press(walk, visitor, &form.route(), action, &sent).await;
     assert!(
-        page.text.contains("Another person has to approve"),
+        page.text.contains("approval by a second person"),
         "{action}: {}",
         page.text
     );

@@ -67,7 +67,7 @@ impl Client {
         response.is_ok_and(|response| response.status() == StatusCode::OK)
     }
 
-    /// Posts JSON.
+    /// Posts JSON and reads JSON.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value> {
         let request = self.request(Method::POST, path).json(body);
         self.runtime.block_on(Self::json(request))

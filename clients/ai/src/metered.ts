@@ -3,7 +3,7 @@
 import type { LanguageModelMiddleware } from 'ai';
 import { isScripError, type Outcome, type RunningHold, type ScripServer, type Unsettled, type WithHoldInput, type Worked } from '@scrip-wallet/server';
 import { Counter, Spoken, answerText, promptText } from './estimate.js';
-import { Reply, type Told } from './reply.js';
+import { Reply, type Metadata } from './reply.js';
 import { usageOf, usualTokens, type Usage } from './usage.js';
 
 // As the version of the SDK has them that is installed where this is used.
@@ -30,9 +30,9 @@ export interface Metering {
   ahead?: number | undefined;
   /** Tokens of a text, until the provider says how many they were. Default: by its script, four Latin letters or one Chinese character each. */
   tokens?: ((text: string) => number) | undefined;
-  /** Told what each call came to. */
+  /** Called with what each call cost. */
   onSettled?: ((outcome: Outcome<Usage>) => void) | undefined;
-  /** Told where a cost could not be taken; the answer is delivered all the same. Left out: that is an error of the call. */
+  /** Called where a cost could not be taken; the answer is delivered all the same. Left out: that is an error of the call. */
   onUnsettled?: ((unsettled: Unsettled<unknown>) => void) | undefined;
 }
 
@@ -55,7 +55,7 @@ export function metered(metering: Metering): LanguageModelMiddleware {
   const held = (params: CallOptions) => (typeof reserve === 'number' ? reserve : reserve(params));
 
   /** Runs it against a hold, and returns the outcome; nothing where it could not be settled, which was reported. */
-  async function run(params: CallOptions, work: (hold: RunningHold) => Promise<Worked<Usage>>): Promise<Told | undefined> {
+  async function run(params: CallOptions, work: (hold: RunningHold) => Promise<Worked<Usage>>): Promise<Metadata | undefined> {
     try {
       const input = { ...wallet, amount: held(params) } as WithHoldInput;
       const outcome = await scrip.withHold(input, work, { signal: params.abortSignal });

@@ -4,7 +4,7 @@ import type { LanguageModelV3StreamPart } from '@ai-sdk/provider';
 type Part = LanguageModelV3StreamPart;
 
 /** The price, as a provider's metadata. */
-export type Told = Record<string, Record<string, number | boolean>>;
+export type Metadata = Record<string, Record<string, number | boolean>>;
 
 /** So long a reader may pause before they count as gone. */
 const READER_TIMEOUT_MS = 300_000;
@@ -75,7 +75,7 @@ export class Reply {
   }
 
   /** It is paid for. */
-  end(metadata: Told | undefined): void {
+  end(metadata: Metadata | undefined): void {
     if (this.#failure) return this.fail(this.#failure.reason);
     if (this.#finish) this.#controller?.enqueue({ ...this.#finish, providerMetadata: { ...this.#finish.providerMetadata, ...metadata } });
     this.#controller?.close();

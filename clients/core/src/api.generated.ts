@@ -122,7 +122,7 @@ export interface components {
         /** @description A wallet that its recovery code opens. */
         CodeWallet: components["schemas"]["Holdings"] & {
             /**
-             * @description The recovery code: it alone opens the wallet. A session reads `code`, the word that stands for its wallet's
+             * @description The recovery code: it alone opens the wallet. A session reads `code`, the word for its wallet's
              *     code in paths.
              * @example OLIVE-7K2M-9QXP-4TBD
              */

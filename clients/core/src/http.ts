@@ -21,7 +21,7 @@ export interface Call extends CallOptions {
   stream?: boolean;
   /** Whether doing it twice is doing it once. A body with an idempotency key makes it so. */
   repeatable?: boolean;
-  /** Told the headers of an answer that was no refusal, and whether an attempt before it may have done it. */
+  /** Called with the headers of an answer that was no refusal, and whether an attempt before it may have done it. */
   onHeaders?: (headers: Headers, repeated: boolean) => void;
 }
 

@@ -227,14 +227,14 @@ class TestShortfall:
         assert caught.value.resume(on_shortfall="drain") == Outcome(balance=0, charged=100, uncovered=30)
         assert state(name) == spent(0)
 
-    def test_of_a_deduction_is_told(self, scrip: Scrip, user: MakeUser) -> None:
+    def test_of_a_deduction_is_returned(self, scrip: Scrip, user: MakeUser) -> None:
         name = user(10)
         done = scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")
         assert (done.balance, done.deducted, done.charged, done.owed, done.uncovered) == (0, True, 10, 0, 5)
         nothing = scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")
         assert (nothing.deducted, nothing.charged, nothing.uncovered) == (False, 0, 15)
 
-    def test_whose_answer_was_lost_is_told_as_it_was(self, faulty: Faulty, user: MakeUser) -> None:
+    def test_whose_answer_was_lost_is_returned_as_it_was(self, faulty: Faulty, user: MakeUser) -> None:
         name = user(10)
         faulty.proxy.troubles.append("lost")
         done = faulty.scrip.deduct(external_user_id=name, amount=15, on_shortfall="drain")

@@ -259,7 +259,7 @@ class Gateway:
                 reply.chunks.append(message["body"])
                 if leave_after and len(reply.chunks) >= leave_after:
                     gone.set()
-                    # The server hears of it now.
+                    # The server receives it now.
                     await asyncio.get_running_loop().create_future()
 
         scope = {
@@ -413,7 +413,7 @@ class TestAnswer:
 
         within(work)
 
-    def test_whose_cost_cannot_be_told_is_charged_what_was_held(
+    def test_whose_cost_is_unknown_is_charged_what_was_held(
         self, within: Within, user: MakeUser, state: State
     ) -> None:
         name = user(100)

@@ -186,7 +186,7 @@ class TestCredits:
 
 
 class TestBuying:
-    def test_is_paid_refunded_and_told(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
+    def test_is_paid_refunded_and_reported(self, scrip: Scrip, service: Service, user: MakeUser) -> None:
         name = user(0)
         before = [event.id for event in scrip.all_events()]
         checkout = scrip.checkout(external_user_id=name, price_id=service.price, quantity=2, metadata={"cart": "7"})

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn it_waits_as_long_as_it_is_told_and_longer_each_time() {
+    fn it_waits_as_long_as_the_server_says_and_longer_each_time() {
         let waits = pause(&refused(503, "overloaded", Some(2)), true, 0, 0);
         assert_eq!(waits, Some(Duration::from_secs(2)));
         let without_delay = refused(503, "overloaded", None);

@@ -32,7 +32,7 @@ const user = async (amount: number) => {
   else await scrip.ensureWallet(externalUserId);
   return externalUserId;
 };
-/** A client that never hears the first answers of an address. */
+/** A client that never receives the first answers of an address. */
 const losing = (address: RegExp, times: number) => {
   let lost = 0;
   return new ScripServer({

@@ -18,13 +18,13 @@ let id: string;
 
 beforeAll(async () => {
   service = await startService();
-  let hear: (delivery: Delivery) => void;
-  const heard = new Promise<Delivery>((resolve) => (hear = resolve));
+  let receive: (delivery: Delivery) => void;
+  const received = new Promise<Delivery>((resolve) => (receive = resolve));
   const receiver = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     response.end();
-    hear({ body: Buffer.concat(chunks), headers: request.headers });
+    receive({ body: Buffer.concat(chunks), headers: request.headers });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   close = () => receiver.close();
@@ -32,7 +32,7 @@ beforeAll(async () => {
   ({ id, secret } = await service.admin<{ id: string; secret: string }>('POST', `/projects/${service.project}/webhooks`, { url, events: ['wallet.credited'] }));
   const scrip = new ScripServer(service);
   await scrip.credit({ externalUserId: 'zoë', productId: service.product, amount: 5, idempotencyKey: 'a' });
-  delivery = await heard;
+  delivery = await received;
 });
 afterAll(async () => {
   close?.();

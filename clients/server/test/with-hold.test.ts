@@ -312,7 +312,7 @@ describe('a draw', () => {
   });
 });
 
-/** A client that never hears the first answers of an address; of all of them where no number is given. */
+/** A client that never receives the first answers of an address; of all of them where no number is given. */
 function losing(address: RegExp, times = Infinity) {
   let lost = 0;
   return new ScripServer({

@@ -9,7 +9,7 @@ use wire::{Error, ErrorCode};
 
 use crate::front::{FrontSwitch, Origin};
 
-/// Is told the leader, if one is known.
+/// Called with the leader, if one is known.
 type OnChange = Box<dyn Fn(Option<Origin>) + Send + Sync>;
 
 /// Which other process leads, as the log says.

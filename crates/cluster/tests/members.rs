@@ -193,7 +193,7 @@ fn a_new_process_has_the_books_of_a_log_whose_beginning_is_gone() {
 }
 
 #[test]
-fn snapshots_may_lie_in_a_directory_that_all_processes_reach() {
+fn snapshots_may_be_in_a_directory_that_all_processes_reach() {
     let mut cell = Cell::new();
     let shared = cell.dir("shared");
     let with_files = |cell: &Cell| Member {
@@ -322,7 +322,7 @@ fn books_that_the_database_has_lost_acknowledged_frames_of_are_not_touched() {
     check(&*first, &cell.life.seen(), &cell.life.seen());
 }
 
-/// The last frame that a process was told of as durable, as its directory says: the later of two slots.
+/// The last frame that was reported as durable to a process, as its directory says: the later of two slots.
 fn watermark(dir: &Path) -> u64 {
     let bytes = fs::read(dir.join("watermark")).unwrap();
     let slots = [0, 4096].map(|at| bytes[at + 8..at + 16].try_into().unwrap());
@@ -330,7 +330,7 @@ fn watermark(dir: &Path) -> u64 {
 }
 
 /// A follower may read a frame that a standby which then takes over has not.
-fn is_made_anew(brings_data: bool, is_running: bool) {
+fn is_rebuilt(brings_data: bool, is_running: bool) {
     let mut cell = Cell::new();
     let snapshots = Member {
         snapshot_every: Some(Duration::ZERO),
@@ -352,7 +352,7 @@ fn is_made_anew(brings_data: bool, is_running: bool) {
         let applied = cell.number("SELECT max(folded_lsn) FROM scrip.member WHERE NOT leads");
         (applied > mark).then_some(())
     });
-    until("the leader has noted that it was told of more", || {
+    until("the leader has noted a later frame", || {
         (watermark(&cell.dir("a")) > mark).then_some(())
     });
     // Under a lock: what a fail-over loses is the end of the log, and nothing is added behind it in that time.
@@ -386,18 +386,18 @@ fn is_made_anew(brings_data: bool, is_running: bool) {
 }
 
 #[test]
-fn books_ahead_of_the_log_are_read_anew_from_the_first_frame() {
-    is_made_anew(false, false);
+fn books_ahead_of_the_log_are_read_again_from_the_first_frame() {
+    is_rebuilt(false, false);
 }
 
 #[test]
-fn books_ahead_of_the_log_are_made_anew_from_a_snapshot() {
-    is_made_anew(true, false);
+fn books_ahead_of_the_log_are_rebuilt_from_a_snapshot() {
+    is_rebuilt(true, false);
 }
 
 #[test]
-fn a_process_whose_log_went_another_way_ends_and_makes_its_books_anew() {
-    is_made_anew(false, true);
+fn a_process_whose_log_went_another_way_ends_and_rebuilds_its_books() {
+    is_rebuilt(false, true);
 }
 
 #[test]

@@ -19,7 +19,7 @@ mod member;
 use std::{fs, path::Path, sync::Arc};
 
 use cluster::postgres::{Followed, Follower};
-use common::{Teller, Trouble, commit, crash_image, options, version};
+use common::{Trouble, WalletModel, commit, crash_image, options, version};
 use member::{database, lead, member};
 use persistence::{Log, Membership, Outcome, SledJournal, Step, verify};
 
@@ -39,9 +39,9 @@ const STEPS: [Step; 6] = [
 const CUTS: u32 = 2;
 
 fn fill(journal: &SledJournal) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     for _ in 0..EVENTS {
-        assert_eq!(commit(journal, &[teller.next(1)]).1, Outcome::Durable);
+        assert_eq!(commit(journal, &[model.next(1)]).1, Outcome::Durable);
     }
 }
 

@@ -1,5 +1,5 @@
 //! Processes that share a log in a real database, at the level of their journals, with a proxy between each and the
-//! database: who leads, what is told, and what becomes of commits whose answers are lost.
+//! database: who leads, what is reported, and what becomes of commits whose answers are lost.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,7 +28,7 @@ use std::{
 };
 
 use cluster::postgres::{Followed, Follower, Member};
-use common::{TIMEOUT, Teller, append, commit, version, waiter};
+use common::{TIMEOUT, WalletModel, append, commit, version, waiter};
 use member::{database, lead, member};
 use parking_lot::Mutex;
 use persistence::{AppendRefusal, Books, Error, Log, Options, Outcome, SledJournal, Ticket};
@@ -127,10 +127,10 @@ fn a_leader_that_is_cut_off_is_replaced_and_answers_nothing_when_it_comes_back()
     let (first, second) = (Process::of(server, &name), Process::of(server, &name));
     let leader = first.lead();
     let following = second.follow();
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let mut last = Ticket(0);
     for _ in 0..20 {
-        let (ticket, outcome) = commit(&*leader, &[teller.next(1)]);
+        let (ticket, outcome) = commit(&*leader, &[model.next(1)]);
         assert_eq!(outcome, Outcome::Durable);
         last = ticket;
     }
@@ -139,16 +139,14 @@ fn a_leader_that_is_cut_off_is_replaced_and_answers_nothing_when_it_comes_back()
     first.proxy.blackhole(true);
     // Taken in before it is known that it reaches nobody.
     let (done, answers) = waiter();
-    leader
-        .append(append(&[teller.next(1)]), Some(done))
-        .unwrap();
+    leader.append(append(&[model.next(1)]), Some(done)).unwrap();
     let next = following.leads();
     assert!(
         !leader.can_serve_reads(last),
         "it could show what is no longer so"
     );
     assert_eq!(version(&*next, 1), 20);
-    let mut others = Teller::of(&*next, [1]);
+    let mut others = WalletModel::of(&*next, [1]);
     assert_eq!(commit(&*next, &[others.next(1)]).1, Outcome::Durable);
 
     first.proxy.blackhole(false);
@@ -170,8 +168,8 @@ fn a_leader_that_stops_in_order_is_followed_at_once() {
     let (first, second) = (Process::of(server, &name), Process::of(server, &name));
     let leader = first.lead();
     let following = second.follow();
-    let mut teller = Teller::default();
-    assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
+    let mut model = WalletModel::default();
+    assert_eq!(commit(&*leader, &[model.next(1)]).1, Outcome::Durable);
     let stopped = Instant::now();
     leader.close().unwrap();
     let next = following.leads();
@@ -186,27 +184,27 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
     let leader = process.lead();
     let stop = AtomicBool::new(false);
     let answered: Vec<AtomicU64> = (0..16).map(|_| AtomicU64::new(0)).collect();
-    let told: Vec<u64> = thread::scope(|scope| {
+    let reported: Vec<u64> = thread::scope(|scope| {
         let writers: Vec<_> = (1..=16_u64)
             .zip(&answered)
             .map(|(wallet, answered)| {
                 let (leader, stop, failed) = (&leader, &stop, &process.failed);
                 scope.spawn(move || {
-                    let mut teller = Teller::default();
-                    let mut told = 0;
+                    let mut model = WalletModel::default();
+                    let mut reported = 0;
                     while !stop.load(Ordering::Acquire) {
                         if leader.refusing().is_some() {
                             thread::sleep(Duration::from_millis(1));
                             continue;
                         }
-                        let (_, outcome) = commit(&**leader, &[teller.next(wallet)]);
+                        let (_, outcome) = commit(&**leader, &[model.next(wallet)]);
                         // Unknown: it took too long to say. It is done all the same, unless the log failed.
                         let why = failed.lock().clone();
                         assert!(outcome == Outcome::Durable || why.is_none(), "{why:?}");
-                        told += 1;
-                        answered.store(told, Ordering::Release);
+                        reported += 1;
+                        answered.store(reported, Ordering::Release);
                     }
-                    told
+                    reported
                 })
             })
             .collect();
@@ -217,7 +215,7 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
         wait_until("everybody is answered again", || {
             answered
                 .iter()
-                .all(|told| told.load(Ordering::Acquire) > 10)
+                .all(|reported| reported.load(Ordering::Acquire) > 10)
         });
         stop.store(true, Ordering::Release);
         writers
@@ -226,16 +224,16 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
             .collect()
     });
     leader.flush().unwrap();
-    for (wallet, told) in (1..).zip(&told) {
-        assert_eq!(version(&*leader, wallet), *told);
+    for (wallet, reported) in (1..).zip(&reported) {
+        assert_eq!(version(&*leader, wallet), *reported);
     }
     leader.close().unwrap();
     drop(leader);
     // Another makes the same of the log.
     let other = Process::of(server, name);
     let again = other.lead();
-    for (wallet, told) in (1..).zip(&told) {
-        assert_eq!(version(&*again, wallet), *told);
+    for (wallet, reported) in (1..).zip(&reported) {
+        assert_eq!(version(&*again, wallet), *reported);
     }
 }
 
@@ -281,18 +279,16 @@ fn a_database_that_is_killed_and_starts_again_has_lost_nothing() {
 }
 
 #[test]
-fn callers_are_told_within_seconds_and_what_they_asked_for_is_done_once_the_database_is_back() {
+fn callers_are_answered_within_seconds_and_what_they_asked_for_is_done_once_the_database_is_back() {
     let (server, name) = shared();
     let process = Process::of(server, &name);
     let leader = process.lead();
-    let mut teller = Teller::default();
-    assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
+    let mut model = WalletModel::default();
+    assert_eq!(commit(&*leader, &[model.next(1)]).1, Outcome::Durable);
     process.proxy.refuse(true);
     process.proxy.cut();
     let (done, answers) = waiter();
-    leader
-        .append(append(&[teller.next(1)]), Some(done))
-        .unwrap();
+    leader.append(append(&[model.next(1)]), Some(done)).unwrap();
     wait_until("it refuses before anything is done", || {
         leader.refusing() == Some(AppendRefusal::Unreachable)
     });
@@ -308,7 +304,7 @@ fn callers_are_told_within_seconds_and_what_they_asked_for_is_done_once_the_data
     );
     process.proxy.refuse(false);
     wait_until("it goes on", || leader.refusing().is_none());
-    assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
+    assert_eq!(commit(&*leader, &[model.next(1)]).1, Outcome::Durable);
     leader.flush().unwrap();
     assert_eq!(version(&*leader, 1), 3);
 }
@@ -320,13 +316,11 @@ fn a_commit_that_was_not_waited_for_is_not_called_durable() {
     let name = server.create_database();
     let process = Process::of(&server, &name);
     let leader = process.lead();
-    let mut teller = Teller::default();
-    assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
+    let mut model = WalletModel::default();
+    assert_eq!(commit(&*leader, &[model.next(1)]).1, Outcome::Durable);
     standby.freeze();
     let (done, answers) = waiter();
-    leader
-        .append(append(&[teller.next(1)]), Some(done))
-        .unwrap();
+    leader.append(append(&[model.next(1)]), Some(done)).unwrap();
     wait_until("the commit waits for the standby", || {
         let waiting =
             server.psql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
@@ -337,7 +331,10 @@ fn a_commit_that_was_not_waited_for_is_not_called_durable() {
         "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = '{name}' AND wait_event = 'SyncRep'"
     ));
     let early = answers.recv_timeout(Duration::from_secs(2));
-    assert!(early.is_err(), "told {early:?} before the standby had it");
+    assert!(
+        early.is_err(),
+        "reported {early:?} before the standby had it"
+    );
     standby.thaw();
     assert_eq!(answers.recv_timeout(TIMEOUT).unwrap(), Outcome::Durable);
     leader.flush().unwrap();
@@ -349,9 +346,9 @@ fn a_database_that_has_lost_what_it_acknowledged_is_named_and_refused() {
     let (server, name) = shared();
     let process = Process::of(server, &name);
     let leader = process.lead();
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     for _ in 0..5 {
-        assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
+        assert_eq!(commit(&*leader, &[model.next(1)]).1, Outcome::Durable);
     }
     leader.close().unwrap();
     drop(leader);
@@ -369,10 +366,10 @@ fn a_database_that_has_lost_what_it_acknowledged_is_named_and_refused() {
 fn an_installation_moves_in_and_out_with_its_directory_and_numbers() {
     let (server, name) = shared();
     let process = Process::of(server, &name);
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let alone = SledJournal::open(process.options()).unwrap();
     for _ in 0..7 {
-        assert_eq!(commit(&alone, &[teller.next(1)]).1, Outcome::Durable);
+        assert_eq!(commit(&alone, &[model.next(1)]).1, Outcome::Durable);
     }
     let before = alone.last_project_event();
     alone.close().unwrap();
@@ -381,7 +378,7 @@ fn an_installation_moves_in_and_out_with_its_directory_and_numbers() {
     let leader = process.lead();
     assert_eq!(version(&*leader, 1), 7);
     assert!(leader.last_project_event() > before, "numbers went back");
-    assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
+    assert_eq!(commit(&*leader, &[model.next(1)]).1, Outcome::Durable);
     leader.close().unwrap();
     drop(leader);
 
@@ -398,7 +395,7 @@ fn an_installation_moves_in_and_out_with_its_directory_and_numbers() {
     drop(leader);
     let alone = SledJournal::open(process.options()).unwrap();
     assert_eq!(version(&alone, 1), 8);
-    assert_eq!(commit(&alone, &[teller.next(1)]).1, Outcome::Durable);
+    assert_eq!(commit(&alone, &[model.next(1)]).1, Outcome::Durable);
     alone.flush().unwrap();
     assert_eq!(version(&alone, 1), 9);
 
@@ -414,9 +411,9 @@ fn an_installation_moves_in_and_out_with_its_directory_and_numbers() {
 fn a_directory_and_a_database_that_do_not_belong_together_are_kept_apart() {
     let (server, name) = shared();
     let process = Process::of(server, &name);
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let leader = process.lead();
-    assert_eq!(commit(&*leader, &[teller.next(1)]).1, Outcome::Durable);
+    assert_eq!(commit(&*leader, &[model.next(1)]).1, Outcome::Durable);
     leader.close().unwrap();
     drop(leader);
     let refused =
@@ -429,7 +426,7 @@ fn a_directory_and_a_database_that_do_not_belong_together_are_kept_apart() {
     let own = Process::of(server, &name);
     let alone = SledJournal::open(own.options()).unwrap();
     assert_eq!(
-        commit(&alone, &[Teller::default().next(5)]).1,
+        commit(&alone, &[WalletModel::default().next(5)]).1,
         Outcome::Durable
     );
     alone.close().unwrap();

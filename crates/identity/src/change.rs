@@ -15,7 +15,6 @@ use crate::OutgoingValue;
 pub enum Action {
     /// Credits or money for a customer.
     // The name in stored requests of earlier versions.
-    #[serde(alias = "gift")]
     Outgoing(OutgoingValue),
     /// A change of the project.
     Change(Box<CatalogChange>),

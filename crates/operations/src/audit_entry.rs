@@ -30,7 +30,7 @@ pub struct AuditEntry {
     #[serde(default, skip_serializing_if = "is_done")]
     pub open: bool,
     /// Equal for all attempts at one change, so that the outcome of a later one resolves this one.
-    #[serde(default, alias = "deed", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_key: Option<String>,
     /// What proves that it was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]

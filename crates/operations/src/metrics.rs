@@ -65,7 +65,7 @@ pub struct Metrics {
     backlog: Gauge<i64>,
     commits: CommitLatency,
     webhooks: Gauge<i64>,
-    given_up: Gauge<i64>,
+    missing_objects: Gauge<i64>,
     missing_permissions: Gauge<i64>,
     unfulfilled: Gauge<i64>,
     reconciliation_age: Family<Labels, Gauge<i64>>,
@@ -163,8 +163,8 @@ impl Metrics {
                 "webhooks_waiting",
                 "Reports of payment providers that are stored and not processed yet",
             ),
-            given_up: gauge(
-                "payments_given_up",
+            missing_objects: gauge(
+                "payments_missing_objects",
                 "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
             ),
             missing_permissions: gauge(
@@ -319,7 +319,7 @@ impl Metrics {
         self.backlog.set(signed(stats.backlog));
         self.commits.set(stats.commits);
         self.webhooks.set(signed(payments.inbox().waiting()));
-        self.given_up.set(signed(payments.missing_objects()));
+        self.missing_objects.set(signed(payments.missing_objects()));
         let missing = payments.missing_permissions().len();
         let missing = i64::try_from(missing).unwrap_or(i64::MAX);
         self.missing_permissions.set(missing);

@@ -9,8 +9,8 @@ use wire::{Error, ErrorCode};
 
 use super::{mail::Mailer, recovery_mail::replacement_mail};
 
-/// Whom a wallet's new code can be mailed to, unless an operator names an address: the buyer whose payment made it. Whoever
-/// only paid for more may know a former code alone.
+/// Whom a wallet's new code can be mailed to, unless an operator names an address: the buyer whose payment made it.
+/// A later buyer may know a former code only.
 ///
 /// # Errors
 ///

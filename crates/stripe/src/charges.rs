@@ -8,7 +8,7 @@ use super::{
     object::object,
 };
 
-/// A charge.
+/// A charge, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Charge {
     /// Charge id, `ch_` or `py_`.

@@ -11,7 +11,7 @@ use super::{
     object::{Expandable, object},
 };
 
-/// A dispute.
+/// A dispute, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Dispute {
     pub id: DisputeId,

@@ -17,7 +17,7 @@ use super::{
     object::{Expandable, Page, object, quantity, words},
 };
 
-/// An invoice.
+/// An invoice, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Invoice {
     pub id: InvoiceId,

@@ -48,7 +48,7 @@ const fn cycle(price: &Price) -> &'static str {
     }
 }
 
-/// A price.
+/// A price, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredPrice {
     pub id: StripePriceId,

@@ -1,4 +1,4 @@
-//! Refunds.
+//! Refunds of payments.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ use super::{
 /// Stripe's largest page of a list, in objects.
 const PAGE_SIZE: u32 = 100;
 
-/// A refund.
+/// A refund, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Refund {
     pub id: RefundId,

@@ -13,7 +13,7 @@ use super::{
     prices::StoredPrice,
 };
 
-/// A subscription.
+/// A subscription, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Subscription {
     pub id: SubscriptionId,

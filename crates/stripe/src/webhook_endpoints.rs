@@ -13,7 +13,7 @@ use super::{
 };
 use domain::id::ProjectId;
 
-/// An endpoint.
+/// An endpoint, with the fields that are read.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct WebhookEndpoint {
     pub id: WebhookEndpointId,

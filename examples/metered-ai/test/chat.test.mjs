@@ -108,9 +108,9 @@ test('a reader who leaves in the middle pays for what was streamed until then', 
   // Until the server has noticed.
   let now = await holdings();
   while (now.held) now = await holdings();
-  // The question, what they heard, and what was on its way: far from all of it.
+  // The question, what they received, and what was on its way: far from all of it.
   assert.ok(now.balance < 495 && now.balance > 480, `${now.balance} left`);
-  // And can be told what it came to.
+  // And can be read what it came to.
   assert.equal((await account()).entries[0].delta, now.balance - 500);
 });
 

@@ -64,7 +64,7 @@ pub fn is_unfinished_member(dir: &Path) -> bool {
 /// # Errors
 ///
 /// [`Error::Unusable`] when the directory is in use, was not emptied, or cannot be written.
-pub fn begin_anew(dir: &Path) -> Result<(), Error> {
+pub fn start_over(dir: &Path) -> Result<(), Error> {
     let directory = Directory::lock(dir)?;
     let work = directory.restoring();
     let is_emptied = |state: State| state.stage == Stage::Discarding;

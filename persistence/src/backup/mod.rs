@@ -25,7 +25,7 @@ pub use crate::contract::{
 pub use chunk::{MAX_COMPRESSED_BYTES, from_hex, hex};
 pub(crate) use copy::{back_up, snapshot};
 pub use directory::DirectoryRepository;
-pub use discard::{begin_anew, discard, is_unfinished_member};
+pub use discard::{discard, is_unfinished_member, start_over};
 pub use manifest::Manifest;
 pub use member::{MemberRestore, MemberSummary, restore_member};
 pub use repository::{Repository, StoredChunk, named};

@@ -3,9 +3,9 @@
 mod awake;
 mod counted;
 mod damage;
+mod overlaid;
 mod packed;
 mod shared_pages;
-mod shelf;
 mod world;
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use domain::{
 use proptest::prelude::*;
 
 use self::{
-    shelf::Shelf,
+    overlaid::OverlaidBooks,
     world::{
         Part, Rng, World, check_history, database, fail_after_writes, in_parts, small, verified,
         wallet_key,
@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn any_grouping_comes_to_the_same(seed: u64, group in 1_usize..400) {
         let world = World::desk(seed, 6, 600);
-        let applied = Shelf::open(&database(), small());
+        let applied = OverlaidBooks::open(&database(), small());
         checkpoint_all(&applied, world.part(..), group);
         world.check(&applied);
     }
@@ -105,7 +105,7 @@ proptest! {
         let world = World::desk(seed, 5, 500);
         let db = database();
         let mut rng = Rng(seed);
-        let mut applied = Shelf::open(&db, small());
+        let mut applied = OverlaidBooks::open(&db, small());
         let mut done = 0;
         while done < world.log.len() {
             // What was not dropped from the log yet is applied again, in other groups.
@@ -123,14 +123,14 @@ proptest! {
                 Err(error) => Err(error),
             };
             if forgotten.is_err() {
-                applied = Shelf::open(&db, small());
+                applied = OverlaidBooks::open(&db, small());
                 let report = verified(&applied, &pending(world.part(from..)));
                 prop_assert_eq!(report.problems, [""; 0]);
             }
         }
         fail_after_writes(&applied, i64::MAX);
         drop(applied);
-        world.check(&Shelf::open(&db, small()));
+        world.check(&OverlaidBooks::open(&db, small()));
     }
 }
 
@@ -140,13 +140,13 @@ fn every_single_write_may_be_the_last() {
     let (before, after) = (world.part(..200), world.part(200..));
     for writes in 0.. {
         let db = database();
-        let applied = Shelf::open(&db, small());
+        let applied = OverlaidBooks::open(&db, small());
         checkpoint_all(&applied, before, 50);
         fail_after_writes(&applied, writes);
         let done = checkpoint(&applied, after).and_then(|report| applied.forget(report));
         drop(applied);
         // Fewer events the first time than in the checkpoint that was interrupted.
-        let applied = Shelf::open(&db, small());
+        let applied = OverlaidBooks::open(&db, small());
         checkpoint_all(&applied, after, 7);
         world.check(&applied);
         if done.is_ok() {
@@ -162,19 +162,19 @@ fn totals_are_fresh_between_any_two_writes_of_a_checkpoint() {
     let world = World::years(7, 4, 400);
     let (first, end) = (300, 370);
     for writes in 0.. {
-        let shelf = Shelf::open(&database(), small());
-        checkpoint_all(&shelf, world.part(..first), 100);
+        let overlaid = OverlaidBooks::open(&database(), small());
+        checkpoint_all(&overlaid, world.part(..first), 100);
         for (ticket, event) in (1..).zip(&world.log).skip(first) {
-            shelf.append(std::slice::from_ref(event), ticket);
+            overlaid.append(std::slice::from_ref(event), ticket);
         }
-        shelf.begin_checkpoint(end as u64, end as u64);
-        world.check_totals(&shelf, writes, 10);
-        fail_after_writes(&shelf, writes.cast_signed());
-        let done = checkpoint(&shelf, world.part(first..end));
-        world.check_totals(&shelf, writes, 40);
+        overlaid.begin_checkpoint(end as u64, end as u64);
+        world.check_totals(&overlaid, writes, 10);
+        fail_after_writes(&overlaid, writes.cast_signed());
+        let done = checkpoint(&overlaid, world.part(first..end));
+        world.check_totals(&overlaid, writes, 40);
         if done.is_ok() {
-            shelf.made_applied(end as u64);
-            world.check_totals(&shelf, writes, 40);
+            overlaid.made_applied(end as u64);
+            world.check_totals(&overlaid, writes, 40);
             assert!(writes > 50, "only {writes} writes");
             break;
         }
@@ -187,44 +187,44 @@ proptest! {
     #[test]
     fn what_is_appended_is_found_before_it_is_applied(seed: u64) {
         let world = World::shop(seed, 6, 400);
-        let shelf = Shelf::open(&database(), small());
+        let overlaid = OverlaidBooks::open(&database(), small());
         let mut rng = Rng(seed);
         // A ticket for each event: taken in, applied, and noted as applied, each at its own pace.
         let (mut appended, mut done, mut noted) = (0, 0, 0);
         while noted < world.log.len() {
             let to = (appended + rng.below(30) as usize).min(world.log.len());
             for (ticket, event) in (1..).zip(&world.log).take(to).skip(appended) {
-                shelf.append(std::slice::from_ref(event), ticket);
+                overlaid.append(std::slice::from_ref(event), ticket);
             }
             appended = to;
-            world.before(appended).check_shop(&shelf);
+            world.before(appended).check_shop(&overlaid);
             // A checkpoint begins once the last one is noted.
             if rng.below(2) == 0 && noted == done {
                 done += rng.below((appended - done) as u64 + 1) as usize;
-                shelf.begin_checkpoint(done as u64, done as u64);
-                checkpoint_all(&shelf, world.part(noted..done), usize::MAX);
-                world.before(appended).check_shop(&shelf);
+                overlaid.begin_checkpoint(done as u64, done as u64);
+                checkpoint_all(&overlaid, world.part(noted..done), usize::MAX);
+                world.before(appended).check_shop(&overlaid);
             }
             if rng.below(2) == 0 {
                 noted = done;
-                shelf.made_applied(noted as u64);
-                world.before(appended).check_shop(&shelf);
+                overlaid.made_applied(noted as u64);
+                world.before(appended).check_shop(&overlaid);
             }
         }
         for (look_up, key) in listed(&world.log) {
-            assert_eq!(shelf.pending(look_up, &key), None, "all of it is applied");
+            assert_eq!(overlaid.pending(look_up, &key), None, "all of it is applied");
         }
-        world.check(&shelf);
+        world.check(&overlaid);
     }
 
     #[test]
     fn totals_are_those_of_all_orders_however_long_ago(seed: u64, group in 1_usize..200) {
         let world = World::years(seed, 5, 600);
-        let shelf = Shelf::open(&database(), small());
-        checkpoint_all(&shelf, world.part(..), group);
-        world.check_totals(&shelf, seed, 200);
-        world.check_best_sellers(&shelf);
-        let report = verified(&shelf, &PendingEntries::new());
+        let overlaid = OverlaidBooks::open(&database(), small());
+        checkpoint_all(&overlaid, world.part(..), group);
+        world.check_totals(&overlaid, seed, 200);
+        world.check_best_sellers(&overlaid);
+        let report = verified(&overlaid, &PendingEntries::new());
         prop_assert_eq!(report.problems, [""; 0]);
     }
 
@@ -258,7 +258,7 @@ fn listed(log: &[LogEvent]) -> Vec<(LookUp, lookups::Key)> {
 fn an_awake_wallet_follows_the_checkpoints() {
     let mut world = World::new(1);
     let key = wallet_key(1);
-    let applied = Shelf::open(&database(), small());
+    let applied = OverlaidBooks::open(&database(), small());
     let history = applied.new_history(&key);
     check_history(&*history, &key, 0, &[]);
     let mut done = 0;
@@ -302,7 +302,7 @@ fn a_reader_that_holds_a_former_state_looks_again() {
             filter_bytes,
             ..small()
         };
-        let applied = Shelf::open(&database(), tuning);
+        let applied = OverlaidBooks::open(&database(), tuning);
         world.deductions(key, 130);
         let slot = applied.slots.wake(&key);
         checkpoint_all(&applied, world.part(..), 8);
@@ -330,7 +330,7 @@ fn without_memory_for_filters_answers_are_the_same() {
             filter_bytes,
             ..small()
         };
-        let applied = Shelf::open(&database(), tuning);
+        let applied = OverlaidBooks::open(&database(), tuning);
         checkpoint_all(&applied, world.part(..), 40);
         world.check(&applied);
     }
@@ -341,7 +341,7 @@ fn events_that_do_not_follow_the_books_are_not_applied() {
     let mut world = World::new(5);
     let key = wallet_key(5);
     world.deductions(key, 298);
-    let applied = Shelf::open(&database(), small());
+    let applied = OverlaidBooks::open(&database(), small());
     // Nothing is stored yet: it begins with the event that creates it.
     assert!(applied.load(&key).unwrap().is_none());
     assert!(checkpoint(&applied, world.part(200..)).is_err());
@@ -365,7 +365,7 @@ fn the_newest_of_several_records_is_found() {
             filter_bytes,
             ..small()
         };
-        let applied = Shelf::open(&database(), tuning);
+        let applied = OverlaidBooks::open(&database(), tuning);
         let history = applied.new_history(&key);
         let mut levels = BTreeSet::new();
         for round in 0..60 {
@@ -402,7 +402,7 @@ fn eight_runs_of_a_level_become_one() {
         keys_per_value: 200,
         ..tuning
     };
-    let applied = Shelf::open(&database(), tuning);
+    let applied = OverlaidBooks::open(&database(), tuning);
     world.deductions(key, 11 * 8 * 8 * 2 + 100);
     checkpoint_all(&applied, world.part(..), 11);
     world.check(&applied);
@@ -435,7 +435,7 @@ fn eight_runs_of_a_level_become_one() {
 fn old_spills_move_to_the_directory() {
     let mut world = World::new(8);
     let key = wallet_key(8);
-    let applied = Shelf::open(&database(), small());
+    let applied = OverlaidBooks::open(&database(), small());
     world.deductions(key, 800);
     checkpoint_all(&applied, world.part(..), 10);
     world.check(&applied);
@@ -447,7 +447,7 @@ fn old_spills_move_to_the_directory() {
 fn who_leads_is_in_no_book() {
     let world = World::shop(13, 4, 300);
     let db = database();
-    let applied = Shelf::open(&db, small());
+    let applied = OverlaidBooks::open(&db, small());
     checkpoint_all(&applied, world.part(..), 40);
     let stored = || {
         let mut names = db.tree_names();
@@ -493,7 +493,7 @@ fn the_form_on_disk_never_changes() {
         snapshot_bytes: 300,
         ..small()
     };
-    let applied = Shelf::open(&database(), tuning);
+    let applied = OverlaidBooks::open(&database(), tuning);
     for from in (0..400).step_by(40) {
         awake::checkpoint_awake(&applied, &world, from..from + 40);
     }
@@ -539,7 +539,7 @@ const GOLDEN: [u32; 8] = [
 fn the_form_of_look_ups_notes_project_events_and_usage_on_disk_never_changes() {
     let world = World::shop(13, 4, 900).with_subscriptions();
     let db = database();
-    let applied = Shelf::open(&db, small());
+    let applied = OverlaidBooks::open(&db, small());
     checkpoint_all(&applied, world.part(..), 40);
     applied.store().merge_pending(0).unwrap();
     let trees = LookUp::ALL.map(|look_up| look_up.declared().name);
@@ -585,7 +585,7 @@ fn no_value_is_large_and_none_leaves_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let config = sled::Config::new().path(dir.path()).segment_size(8 << 20);
     let db = config.flush_every_ms(Some(50)).open().unwrap();
-    let applied = Shelf::open(&db, Tuning::default());
+    let applied = OverlaidBooks::open(&db, Tuning::default());
     let mut world = World::random(10, 50, 4_000);
     for number in 0..3 {
         world.deductions(wallet_key(number), 20_000);

@@ -62,7 +62,7 @@ pub trait Log: Send + Sync + 'static {
     /// Every append up to this ticket is durable.
     fn durable(&self) -> Ticket;
 
-    /// Every append up to this ticket is durable, and no other process has been told that one of its own is: what was
+    /// Every append up to this ticket is durable, and none of another process was reported as durable: what was
     /// read from memory before this was asked may be revealed.
     fn can_serve_reads(&self, ticket: Ticket) -> bool {
         self.durable() >= ticket

@@ -70,7 +70,7 @@ impl SledJournal {
         Self::open_with(options, true, |_, _, _| Ok(frames))
     }
 
-    /// The same without leading: frames are added by [`SledJournal::extend`] until [`SledJournal::lead`]. `frames` is told
+    /// The same without leading: frames are added by [`SledJournal::extend`] until [`SledJournal::lead`]. `frames` is notified
     /// how far the directory has come, while that is locked, and opens the log or refuses.
     ///
     /// # Errors

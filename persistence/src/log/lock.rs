@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_opener_is_told_who_has_it() {
+    fn a_second_opener_sees_who_has_it() {
         let dir = tempfile::tempdir().unwrap();
         assert!(!is_in_use(&dir.path().join("data")).unwrap());
         let first = Directory::lock(&dir.path().join("data")).unwrap();

@@ -67,7 +67,7 @@ pub(crate) fn run(
             shared.options.before(Step::SyncWatermark)?;
             watermark.write(head)?;
         }
-        // After it: a process that was told of a frame can prove it.
+        // After it: a process to which a frame was reported can prove it.
         if let Some(others) = disk.frames.shared() {
             others.report_progress(head.lsn, read_meta(sled)?.lsn);
         }

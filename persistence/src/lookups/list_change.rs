@@ -32,7 +32,7 @@ pub(crate) struct OrderChange {
 /// What a list shows of an order, as far as it can be filtered by that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderSummary {
-    /// Its status.
+    /// The status that it has now.
     pub status: OrderStatus,
     /// Whether its money is on its way.
     pub processing: bool,

@@ -9,12 +9,12 @@ use domain::{
 };
 use persistence::{Books, LogEvent, Outcome, ProviderId, SledJournal};
 
-use super::{Teller, commit, key, project, shop, version};
+use super::{WalletModel, commit, key, project, shop, version};
 
 /// Wallets that are granted to; the first one most of all.
 pub(crate) const WALLETS: u64 = 40;
 /// Project events at a step: few, then so many that a page is full after a few steps.
-const fn told(step: i64) -> i64 {
+const fn reported(step: i64) -> i64 {
     if step <= 80 { 8 } else { 100 }
 }
 
@@ -26,7 +26,7 @@ pub(crate) const PROJECT: ProjectId = ProjectId(7);
 
 #[derive(Default)]
 pub(crate) struct Life {
-    teller: Teller,
+    model: WalletModel,
     pub(crate) steps: u128,
 }
 
@@ -42,30 +42,30 @@ impl Life {
     /// Appends another step; all of it is durable then.
     pub(crate) fn step(&mut self, journal: &SledJournal) {
         self.steps += 1;
-        let (step, teller) = (self.steps, &mut self.teller);
+        let (step, model) = (self.steps, &mut self.model);
         let number = u64::try_from(step).unwrap();
         let at = i64::try_from(step).unwrap();
         let mut events = Vec::new();
         if step == 1 {
-            events.push(teller.opened(BUYER, PROJECT));
+            events.push(model.opened(BUYER, PROJECT));
         }
         for wallet in [number % WALLETS, number * 7 % WALLETS] {
-            events.push(teller.next(wallet));
+            events.push(model.next(wallet));
         }
         for hot in hot() {
-            events.extend((0..30).map(|_| teller.next(hot)));
+            events.extend((0..30).map(|_| model.next(hot)));
         }
-        events.push(teller.placed(BUYER, at, step, OrderKind::Checkout));
+        events.push(model.placed(BUYER, at, step, OrderKind::Checkout));
         match step % 3 {
-            0 => events.push(teller.paid(BUYER, at, step, Some("buyer@mail.example"))),
-            1 => events.push(teller.expired(BUYER, at, step)),
+            0 => events.push(model.paid(BUYER, at, step, Some("buyer@mail.example"))),
+            1 => events.push(model.expired(BUYER, at, step)),
             _ => {}
         }
         let hash = |of: u64| CodeHash(key(of + 77).0);
         let code = CODES + number % 5;
         match number <= 5 {
-            true => events.push(teller.created_with_code(code, hash(number))),
-            false => events.push(teller.rotated(code, hash(number))),
+            true => events.push(model.created_with_code(code, hash(number))),
+            false => events.push(model.rotated(code, hash(number))),
         }
         events.push(shop::note("last", Some(&step.to_string())));
         let some = format!("some-{}", number % 9);
@@ -74,7 +74,7 @@ impl Life {
             step % 4,
             &format!("name {step}"),
         )));
-        for delta in 0..told(at) {
+        for delta in 0..reported(at) {
             events.push(credited(at, delta));
         }
         assert_eq!(commit(journal, &events).1, Outcome::Durable);
@@ -82,7 +82,7 @@ impl Life {
 
     /// What must be there from now on.
     pub(crate) fn seen(&self) -> Seen {
-        let version = |wallet| self.teller.version(wallet);
+        let version = |wallet| self.model.version(wallet);
         Seen {
             versions: (0..WALLETS).map(version).collect(),
             orders: self.steps,
@@ -128,7 +128,7 @@ pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
         .map(|(_, project_event)| project_event.at.0)
         .collect();
     let each =
-        (1..=i64::try_from(last).unwrap()).flat_map(|step| (0..told(step)).map(move |_| step));
+        (1..=i64::try_from(last).unwrap()).flat_map(|step| (0..reported(step)).map(move |_| step));
     assert_eq!(shown, each.collect::<Vec<_>>(), "each project event once");
     assert!(journal.documents().unwrap().len() >= before.documents);
 }

@@ -37,11 +37,11 @@ pub(crate) fn key(wallet: u64) -> WalletKey {
 
 /// Keeps wallets, and makes their events with the records that these leave, as a wallet's owner does before it appends.
 #[derive(Default)]
-pub(crate) struct Teller {
+pub(crate) struct WalletModel {
     wallets: BTreeMap<WalletKey, Wallet>,
 }
 
-impl Teller {
+impl WalletModel {
     /// Goes on with wallets as they are stored.
     pub(crate) fn of(books: &dyn Books, wallets: impl IntoIterator<Item = u64>) -> Self {
         let stored = wallets.into_iter().filter_map(|wallet| {
@@ -62,7 +62,7 @@ impl Teller {
         self.wallets.get(&key(wallet)).map_or(0, |it| it.version)
     }
 
-    pub(crate) fn tell(&mut self, wallet: u64, at: i64, change: Change) -> LogEvent {
+    pub(crate) fn event(&mut self, wallet: u64, at: i64, change: Change) -> LogEvent {
         let key = key(wallet);
         let event = Event {
             at: Timestamp(at),
@@ -98,7 +98,7 @@ impl Teller {
             project,
             owner,
         };
-        self.tell(wallet, 1000, Change::Created(Box::new(created)))
+        self.event(wallet, 1000, Change::Created(Box::new(created)))
     }
 
     pub(crate) fn rotated(&mut self, wallet: u64, hash: CodeHash) -> LogEvent {
@@ -112,7 +112,7 @@ impl Teller {
             sealed,
             former,
         };
-        self.tell(wallet, 1000, change)
+        self.event(wallet, 1000, change)
     }
 
     /// A grant whose key is its version.
@@ -125,7 +125,7 @@ impl Teller {
             key: IdempotencyKey::new(format!("grant-{version}")).unwrap(),
             meta: None,
         };
-        self.tell(wallet, 1000, change)
+        self.event(wallet, 1000, change)
     }
 
     /// The wallet's next event: its creation, then grants.
@@ -202,12 +202,12 @@ impl Trouble {
         self.state.lock().failing = Some((step, after));
     }
 
-    /// Nothing becomes durable until told.
+    /// Nothing becomes durable until this is released.
     pub(crate) fn hold(&self, holding: bool) {
         self.hold_step(Step::FlushFrames, holding);
     }
 
-    /// Nothing goes past this step until told.
+    /// Nothing goes past this step until this is released.
     pub(crate) fn hold_step(&self, step: Step, holding: bool) {
         let mut state = self.state.lock();
         match holding {

@@ -18,7 +18,7 @@ use persistence::{
 /// The rows of a log, and how many of them a standby has: those behind are seen by everybody and lost with the machine.
 #[derive(Debug)]
 pub(crate) struct SharedLog {
-    /// The first stands for the frame before the first, and is empty.
+    /// The first is of the frame before the first, and is empty.
     rows: BTreeMap<u64, StoredFrame>,
     /// The last frame that survives a failover.
     safe: u64,

@@ -15,12 +15,12 @@ use domain::{
 };
 use persistence::{LogEvent, Note};
 
-use super::{Teller, key};
+use super::{WalletModel, key};
 
 /// For how long an order is pending, in milliseconds.
 pub(crate) const HOUR: i64 = 3_600_000;
 
-impl Teller {
+impl WalletModel {
     pub(crate) fn opened(&mut self, wallet: u64, project: ProjectId) -> LogEvent {
         let owner = Owner::External(ExternalUserId::new("someone").unwrap());
         self.creation(wallet, project, owner)
@@ -48,7 +48,7 @@ impl Teller {
             names_code: false,
             rotations: 0,
         };
-        self.tell(wallet, at, Change::OrderPlaced(Box::new(change)))
+        self.event(wallet, at, Change::OrderPlaced(Box::new(change)))
     }
 
     /// Under an address, or under the one that the order was placed with.
@@ -61,7 +61,7 @@ impl Teller {
     ) -> LogEvent {
         let mut change = self.payment(wallet, order);
         change.email = address.map(email).or(change.email);
-        self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
+        self.event(wallet, at, Change::OrderPaid(Box::new(change)))
     }
 
     /// The same, of a subscription of this number, with all names that a provider gives.
@@ -73,7 +73,7 @@ impl Teller {
             customer: CustomerId::new("cus_1").ok(),
             ..self.payment(wallet, order)
         };
-        self.tell(wallet, at, Change::OrderPaid(Box::new(change)))
+        self.event(wallet, at, Change::OrderPaid(Box::new(change)))
     }
 
     fn payment(&self, wallet: u64, order: u128) -> OrderPaid {
@@ -98,12 +98,12 @@ impl Teller {
 
     pub(crate) fn expired(&mut self, wallet: u64, at: i64, order: u128) -> LogEvent {
         let closed = self.closed(wallet, order);
-        self.tell(wallet, at, Change::OrderExpired(closed))
+        self.event(wallet, at, Change::OrderExpired(closed))
     }
 
     pub(crate) fn failed(&mut self, wallet: u64, at: i64, order: u128) -> LogEvent {
         let closed = self.closed(wallet, order);
-        self.tell(wallet, at, Change::OrderFailed(closed))
+        self.event(wallet, at, Change::OrderFailed(closed))
     }
 
     /// A subscription of this number whose period ends then, or which is over.
@@ -150,7 +150,7 @@ impl Teller {
             subscription_event: None,
             subscription,
         };
-        self.tell(wallet, at, Change::SubscriptionChanged(Box::new(changed)))
+        self.event(wallet, at, Change::SubscriptionChanged(Box::new(changed)))
     }
 
     fn closed(&self, wallet: u64, order: u128) -> OrderClosed {

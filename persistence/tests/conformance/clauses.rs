@@ -26,11 +26,12 @@ use persistence::{
     Store, Ticket,
 };
 pub(crate) use project_events::{
+    a_reader_misses_no_project_event,
     project_events_are_shown_in_the_logs_order_each_to_its_project,
-    what_is_not_durable_is_told_to_nobody, whoever_reads_on_misses_no_project_event,
+    what_is_not_durable_is_not_reported,
 };
 
-use crate::common::{TIMEOUT, Teller, Trouble, append, commit, key, project, version, waiter};
+use crate::common::{TIMEOUT, Trouble, WalletModel, append, commit, key, project, version, waiter};
 
 /// An implementation under test.
 pub(crate) trait Subject {
@@ -112,7 +113,7 @@ macro_rules! conformance {
                 who_is_answered_already_sees_that_it_is_durable,
                 what_is_durable_is_vouched_for_and_nothing_else,
                 a_callback_may_append,
-                a_failure_is_for_good_and_everyone_waiting_hears_unknown,
+                a_failure_is_for_good_and_everyone_waiting_gets_unknown,
                 nothing_durable_is_lost_or_doubled_by_reopening,
                 all_events_of_an_append_survive_together,
                 an_append_without_events_is_a_barrier,
@@ -134,8 +135,8 @@ macro_rules! conformance {
                 what_is_not_applied_is_laid_over_what_is,
                 notes_keep_the_latest_form_until_they_are_forgotten,
                 project_events_are_shown_in_the_logs_order_each_to_its_project,
-                what_is_not_durable_is_told_to_nobody,
-                whoever_reads_on_misses_no_project_event,
+                what_is_not_durable_is_not_reported,
+                a_reader_misses_no_project_event,
                 what_is_not_there_is_not_found,
                 closing_makes_everything_durable_and_takes_nothing_more,
         );
@@ -143,33 +144,30 @@ macro_rules! conformance {
 }
 
 pub(crate) fn tickets_count_appends_from_one(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     assert_eq!(
         (store.log.durable(), store.books.applied()),
         (Ticket(0), Ticket(0))
     );
     for number in 1..=3 {
-        let ticket = store.log.append(append(&[teller.next(1)]), None).unwrap();
+        let ticket = store.log.append(append(&[model.next(1)]), None).unwrap();
         assert_eq!(ticket, Ticket(number));
     }
     assert_eq!(store.log.refusing(), None);
 }
 
 pub(crate) fn appending_does_not_wait_for_the_disk(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     subject.hold(true);
     let (done, answers) = waiter();
     // Were this to wait, it would wait for ever: nothing moves until it is released.
     store
         .log
-        .append(append(&[teller.created(1)]), Some(done))
+        .append(append(&[model.created(1)]), Some(done))
         .unwrap();
-    store
-        .log
-        .append(append(&[teller.granted(1)]), None)
-        .unwrap();
+    store.log.append(append(&[model.granted(1)]), None).unwrap();
     assert_eq!(store.log.durable(), Ticket(0));
     assert_eq!(store.log.backlog().events, 2);
     assert!(answers.try_recv().is_err());
@@ -191,12 +189,12 @@ pub(crate) fn answers_come_in_order_exactly_once(subject: &mut dyn Subject) {
         for wallet in 0..4 {
             let (log, send) = (Arc::clone(&store.log), send.clone());
             scope.spawn(move || {
-                let mut teller = Teller::default();
+                let mut model = WalletModel::default();
                 for number in 1..=EACH {
                     let send = send.clone();
                     let done =
                         Box::new(move |outcome| send.send((wallet, number, outcome)).unwrap());
-                    log.append(append(&[teller.next(wallet)]), Some(done))
+                    log.append(append(&[model.next(wallet)]), Some(done))
                         .unwrap();
                 }
             });
@@ -219,7 +217,7 @@ pub(crate) fn answers_come_in_order_exactly_once(subject: &mut dyn Subject) {
 }
 
 pub(crate) fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     let (send, answers) = mpsc::channel();
     for number in 1..=500 {
@@ -227,7 +225,7 @@ pub(crate) fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn 
         let done = Box::new(move |_| send.send((number, me.durable())).unwrap());
         store
             .log
-            .append(append(&[teller.next(1)]), Some(done))
+            .append(append(&[model.next(1)]), Some(done))
             .unwrap();
     }
     for expected in 1..=500 {
@@ -241,11 +239,11 @@ pub(crate) fn who_is_answered_already_sees_that_it_is_durable(subject: &mut dyn 
 }
 
 pub(crate) fn what_is_durable_is_vouched_for_and_nothing_else(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
-    let (first, _) = commit(&*store.log, &[teller.created(1)]);
+    let (first, _) = commit(&*store.log, &[model.created(1)]);
     subject.hold(true);
-    let event = append(&[teller.granted(1)]);
+    let event = append(&[model.granted(1)]);
     let second = store.log.append(event, None).unwrap();
     assert!(store.log.leads());
     assert!(store.log.can_serve_reads(first));
@@ -256,11 +254,11 @@ pub(crate) fn what_is_durable_is_vouched_for_and_nothing_else(subject: &mut dyn 
 }
 
 pub(crate) fn a_callback_may_append(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     let (again, answers) = waiter();
     let me = Arc::clone(&store.log);
-    let (created, granted) = (teller.created(1), teller.granted(1));
+    let (created, granted) = (model.created(1), model.granted(1));
     let done = Box::new(move |_| {
         me.append(append(&[granted]), Some(again)).unwrap();
     });
@@ -268,13 +266,10 @@ pub(crate) fn a_callback_may_append(subject: &mut dyn Subject) {
     assert_eq!(answers.recv_timeout(TIMEOUT), Ok(Outcome::Durable));
 }
 
-pub(crate) fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+pub(crate) fn a_failure_is_for_good_and_everyone_waiting_gets_unknown(subject: &mut dyn Subject) {
+    let mut model = WalletModel::default();
     let store = subject.store();
-    assert_eq!(
-        commit(&*store.log, &[teller.created(1)]).1,
-        Outcome::Durable
-    );
+    assert_eq!(commit(&*store.log, &[model.created(1)]).1, Outcome::Durable);
     let durable = store.log.durable();
     subject.hold(true);
     let (send, answers) = mpsc::channel();
@@ -283,7 +278,7 @@ pub(crate) fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: 
         let done = Box::new(move |outcome| send.send((number, outcome)).unwrap());
         store
             .log
-            .append(append(&[teller.granted(1)]), Some(done))
+            .append(append(&[model.granted(1)]), Some(done))
             .unwrap();
     }
     subject.fail();
@@ -293,27 +288,27 @@ pub(crate) fn a_failure_is_for_good_and_everyone_waiting_hears_unknown(subject: 
             Ok((number, Outcome::Unknown))
         );
     }
-    let refused = store.log.append(append(&[teller.granted(1)]), None);
+    let refused = store.log.append(append(&[model.granted(1)]), None);
     assert_eq!(refused, Err(AppendRefusal::Poisoned));
     assert_eq!(store.log.refusing(), Some(AppendRefusal::Poisoned));
     assert_eq!(store.log.durable(), durable);
     assert!(matches!(store.books.flush(), Err(Error::Io(_))));
     assert!(store.log.close().is_err());
     assert_eq!(
-        store.log.append(append(&[teller.granted(1)]), None),
+        store.log.append(append(&[model.granted(1)]), None),
         Err(AppendRefusal::Poisoned)
     );
 }
 
 pub(crate) fn nothing_durable_is_lost_or_doubled_by_reopening(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let mut expected = 0;
     for round in 0..6 {
         let store = subject.store();
         assert_eq!(version(&*store.books, 1), expected);
         for _ in 0..20 {
             expected += 1;
-            assert_eq!(commit(&*store.log, &[teller.next(1)]).1, Outcome::Durable);
+            assert_eq!(commit(&*store.log, &[model.next(1)]).1, Outcome::Durable);
         }
         // Some rounds leave everything pending, some nothing.
         if round % 2 == 1 {
@@ -332,10 +327,10 @@ pub(crate) fn nothing_durable_is_lost_or_doubled_by_reopening(subject: &mut dyn 
 }
 
 pub(crate) fn all_events_of_an_append_survive_together(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     let both: Vec<_> = (1..=300)
-        .flat_map(|_| [teller.next(1), teller.next(2)])
+        .flat_map(|_| [model.next(1), model.next(2)])
         .collect();
     for together in both.chunks(60) {
         assert_eq!(commit(&*store.log, together).1, Outcome::Durable);
@@ -350,12 +345,9 @@ pub(crate) fn all_events_of_an_append_survive_together(subject: &mut dyn Subject
 }
 
 pub(crate) fn an_append_without_events_is_a_barrier(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
-    store
-        .log
-        .append(append(&[teller.created(1)]), None)
-        .unwrap();
+    store.log.append(append(&[model.created(1)]), None).unwrap();
     let (ticket, outcome) = commit(&*store.log, &[]);
     assert_eq!((ticket, outcome), (Ticket(1), Outcome::Durable));
     assert!(store.log.durable() >= ticket);
@@ -364,13 +356,13 @@ pub(crate) fn an_append_without_events_is_a_barrier(subject: &mut dyn Subject) {
 }
 
 pub(crate) fn flushing_makes_everything_readable(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     for wallet in 1..=100 {
         store
             .log
             .append(
-                append(&[teller.created(wallet), teller.granted(wallet)]),
+                append(&[model.created(wallet), model.granted(wallet)]),
                 None,
             )
             .unwrap();
@@ -385,12 +377,12 @@ pub(crate) fn flushing_makes_everything_readable(subject: &mut dyn Subject) {
 }
 
 pub(crate) fn a_history_finds_what_was_applied(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     let history = store.books.new_history(&key(1));
     assert_eq!(history.applied(), 0);
     for _ in 1..=200 {
-        store.log.append(append(&[teller.next(1)]), None).unwrap();
+        store.log.append(append(&[model.next(1)]), None).unwrap();
     }
     store.books.flush().unwrap();
     let find = |text: &str| {
@@ -445,13 +437,13 @@ fn everywhere(subject: &mut dyn Subject, appends: &[Vec<LogEvent>], look: impl F
 }
 
 pub(crate) fn wallets_are_found_by_what_callers_call_them(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let own = CodeHash(key(2).0);
     let appends = [
-        vec![teller.created(1)],
-        vec![teller.created_with_code(2, own)],
+        vec![model.created(1)],
+        vec![model.created_with_code(2, own)],
         // Its place keeps its name, also under another code.
-        vec![teller.rotated(2, CodeHash([9; 16]))],
+        vec![model.rotated(2, CodeHash([9; 16]))],
     ];
     everywhere(subject, &appends, |books| {
         for wallet in [1, 2] {
@@ -464,10 +456,10 @@ pub(crate) fn wallets_are_found_by_what_callers_call_them(subject: &mut dyn Subj
 
 pub(crate) fn codes_lead_to_wallets_from_the_moment_they_are_appended(subject: &mut dyn Subject) {
     let (own, first, second) = (CodeHash(key(1).0), CodeHash([8; 16]), CodeHash([9; 16]));
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let appends = [
-        vec![teller.created_with_code(1, own), teller.rotated(1, first)],
-        vec![teller.created_with_code(2, second)],
+        vec![model.created_with_code(1, own), model.rotated(1, first)],
+        vec![model.created_with_code(2, second)],
     ];
     everywhere(subject, &appends, |books| {
         assert_eq!(books.code(&first).unwrap(), Some(key(1)));
@@ -481,20 +473,20 @@ pub(crate) fn codes_lead_to_wallets_from_the_moment_they_are_appended(subject: &
     });
     // Replaced by another, and by the one before.
     let third = CodeHash([10; 16]);
-    let replaced = [vec![teller.rotated(1, third)], vec![teller.rotated(2, own)]];
+    let replaced = [vec![model.rotated(1, third)], vec![model.rotated(2, own)]];
     everywhere(subject, &replaced, |books| {
         assert_eq!(books.code(&first).unwrap(), None, "it was replaced");
         assert_eq!(books.code(&third).unwrap(), Some(key(1)));
         assert_eq!(books.code(&second).unwrap(), None);
         assert_eq!(books.code(&own).unwrap(), Some(key(2)));
     });
-    everywhere(subject, &[vec![teller.rotated(1, first)]], |books| {
+    everywhere(subject, &[vec![model.rotated(1, first)]], |books| {
         assert_eq!(books.code(&first).unwrap(), Some(key(1)), "put again");
         assert_eq!(books.code(&third).unwrap(), None);
     });
     // Taken out and put again within what is not applied.
-    let there_and_back = vec![teller.rotated(1, third), teller.rotated(1, first)];
-    let again = [vec![teller.rotated(2, second)], there_and_back];
+    let there_and_back = vec![model.rotated(1, third), model.rotated(1, first)];
+    let again = [vec![model.rotated(2, second)], there_and_back];
     everywhere(subject, &again, |books| {
         assert_eq!(books.code(&first).unwrap(), Some(key(1)));
         assert_eq!(books.code(&second).unwrap(), Some(key(2)));
@@ -528,11 +520,11 @@ pub(crate) fn the_catalog_keeps_the_latest_form(subject: &mut dyn Subject) {
 }
 
 pub(crate) fn opening_checkpoints_everything(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     subject.hold_checkpoints(true);
     for _ in 0..500 {
-        let events = [teller.next(1), teller.next(2)];
+        let events = [model.next(1), model.next(2)];
         store.log.append(append(&events), None).unwrap();
     }
     commit(&*store.log, &[LogEvent::Catalog(project(1, "one"))]);
@@ -555,13 +547,13 @@ pub(crate) fn opening_checkpoints_everything(subject: &mut dyn Subject) {
     let stored = store.books.load(&key(1)).unwrap().unwrap();
     assert_eq!(
         (stored.history.applied(), stored.wallet),
-        (500, teller.wallet(1).clone())
+        (500, model.wallet(1).clone())
     );
 }
 
 /// One history, asked again and again: what it has only grows, and nothing of it is lost on the way.
 pub(crate) fn a_history_follows_the_checkpoints(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     let history = store.books.new_history(&key(1));
     let find = |version: u64| {
@@ -573,7 +565,7 @@ pub(crate) fn a_history_follows_the_checkpoints(subject: &mut dyn Subject) {
     };
     for round in 1..=20 {
         for _ in 0..50 {
-            store.log.append(append(&[teller.next(1)]), None).unwrap();
+            store.log.append(append(&[model.next(1)]), None).unwrap();
         }
         store.books.flush().unwrap();
         let last = round * 50;
@@ -622,14 +614,14 @@ pub(crate) fn what_is_not_there_is_not_found(subject: &mut dyn Subject) {
 }
 
 pub(crate) fn closing_makes_everything_durable_and_takes_nothing_more(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
     let mut waiting = Vec::new();
     for _ in 1..=100 {
         let (done, answers) = waiter();
         store
             .log
-            .append(append(&[teller.next(1)]), Some(done))
+            .append(append(&[model.next(1)]), Some(done))
             .unwrap();
         waiting.push(answers);
     }
@@ -638,7 +630,7 @@ pub(crate) fn closing_makes_everything_durable_and_takes_nothing_more(subject: &
         assert_eq!(answers.try_recv(), Ok(Outcome::Durable));
     }
     assert_eq!(
-        store.log.append(append(&[teller.next(1)]), None),
+        store.log.append(append(&[model.next(1)]), None),
         Err(AppendRefusal::Closed)
     );
     assert_eq!(store.log.refusing(), Some(AppendRefusal::Closed));

@@ -12,7 +12,7 @@ use persistence::{Append, Books, OrderPosition, PeriodEnd, ProviderId};
 
 use super::{Subject, everywhere};
 use crate::common::{
-    Teller, append, commit, key,
+    WalletModel, append, commit, key,
     shop::{HOUR, checkout, email, id, note},
 };
 
@@ -39,18 +39,18 @@ fn buyers(books: &dyn Books, project: ProjectId, address: &str) -> BTreeSet<Wall
 }
 
 pub(crate) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let appends = [
         vec![
-            teller.opened(1, ONE),
-            teller.opened(2, TWO),
-            teller.opened(3, ONE),
+            model.opened(1, ONE),
+            model.opened(2, TWO),
+            model.opened(3, ONE),
         ],
-        vec![teller.placed(1, 10, 7, OrderKind::Checkout)],
-        vec![teller.placed(2, 11, 8, OrderKind::Checkout)],
+        vec![model.placed(1, 10, 7, OrderKind::Checkout)],
+        vec![model.placed(2, 11, 8, OrderKind::Checkout)],
         // At the same instant the serial decides; a renewal's is no time.
-        vec![teller.placed(3, 12, 9, OrderKind::Checkout)],
-        vec![teller.placed(1, 12, 4, OrderKind::Renewal)],
+        vec![model.placed(3, 12, 9, OrderKind::Checkout)],
+        vec![model.placed(1, 12, 4, OrderKind::Renewal)],
     ];
     let look = |books: &dyn Books| {
         assert_eq!(newest(books, ONE), [9, 4, 7]);
@@ -69,22 +69,22 @@ pub(crate) fn orders_are_listed_newest_first_each_in_its_project(subject: &mut d
     everywhere(subject, &appends, look);
     // What happens to an order later does not move it.
     let later = [
-        vec![teller.paid(1, 20, 7, None)],
-        vec![teller.expired(3, 20, 9)],
+        vec![model.paid(1, 20, 7, None)],
+        vec![model.expired(3, 20, 9)],
     ];
     everywhere(subject, &later, look);
 }
 
 pub(crate) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
-    commit(&*subject.store().log, &[teller.opened(1, ONE)]);
+    let mut model = WalletModel::default();
+    commit(&*subject.store().log, &[model.opened(1, ONE)]);
     let mut last = 0;
     let mut place_some = |subject: &dyn Subject| {
         let store = subject.store();
         for _ in 0..100 {
             last += 1;
             let at = i64::try_from(last).unwrap();
-            let placed = teller.placed(1, at, last, OrderKind::Checkout);
+            let placed = model.placed(1, at, last, OrderKind::Checkout);
             store.log.append(append(&[placed]), None).unwrap();
         }
     };
@@ -118,25 +118,25 @@ pub(crate) fn a_list_goes_on_where_it_was_while_new_orders_arrive(subject: &mut 
 
 /// Some entries are applied and some are not, wherever a page begins and whichever way it goes.
 pub(crate) fn what_is_not_applied_is_laid_over_what_is(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let store = subject.store();
-    commit(&*store.log, &[teller.opened(1, ONE)]);
-    let place = |teller: &mut Teller, order: u128| {
+    commit(&*store.log, &[model.opened(1, ONE)]);
+    let place = |model: &mut WalletModel, order: u128| {
         let at = i64::try_from(order).unwrap();
-        append(&[teller.placed(1, at, order, OrderKind::Checkout)])
+        append(&[model.placed(1, at, order, OrderKind::Checkout)])
     };
     for order in (0..60).step_by(2) {
-        store.log.append(place(&mut teller, order), None).unwrap();
+        store.log.append(place(&mut model, order), None).unwrap();
     }
     store.books.flush().unwrap();
     subject.hold_checkpoints(true);
     subject.hold(true);
     // In between, before and after; and some that are applied are taken out of what is due.
     for order in (1..70).step_by(2) {
-        store.log.append(place(&mut teller, order), None).unwrap();
+        store.log.append(place(&mut model, order), None).unwrap();
     }
     for order in (0..60).step_by(3) {
-        let paid = teller.paid(1, 100, order, None);
+        let paid = model.paid(1, 100, order, None);
         store.log.append(append(&[paid]), None).unwrap();
     }
     let mut placed: Vec<u128> = (0..60).chain((61..70).step_by(2)).collect();
@@ -171,27 +171,27 @@ pub(crate) fn what_is_not_applied_is_laid_over_what_is(subject: &mut dyn Subject
 }
 
 pub(crate) fn subscriptions_are_found_by_when_their_periods_end(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let appends = vec![
         vec![
-            teller.opened(1, ONE),
-            teller.opened(2, TWO),
-            teller.opened(3, ONE),
+            model.opened(1, ONE),
+            model.opened(2, TWO),
+            model.opened(3, ONE),
         ],
         vec![
-            teller.subscribed(1, 1, 1, Some(100)),
-            teller.subscribed(1, 1, 2, Some(300)),
+            model.subscribed(1, 1, 1, Some(100)),
+            model.subscribed(1, 1, 2, Some(300)),
         ],
         vec![
-            teller.subscribed(2, 2, 3, Some(100)),
-            teller.subscribed(3, 2, 4, Some(200)),
+            model.subscribed(2, 2, 3, Some(100)),
+            model.subscribed(3, 2, 4, Some(200)),
         ],
         // The next period of the first one; the same again; and the second one is over.
         vec![
-            teller.subscribed(1, 3, 1, Some(250)),
-            teller.subscribed(1, 4, 1, Some(250)),
+            model.subscribed(1, 3, 1, Some(250)),
+            model.subscribed(1, 4, 1, Some(250)),
         ],
-        vec![teller.subscribed(1, 5, 2, None)],
+        vec![model.subscribed(1, 5, 2, None)],
     ];
     let look = |books: &dyn Books| {
         let ends = |project, after, until, limit| {
@@ -214,17 +214,17 @@ pub(crate) fn subscriptions_are_found_by_when_their_periods_end(subject: &mut dy
 }
 
 pub(crate) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
-    let mut appends = vec![vec![teller.opened(1, ONE), teller.opened(2, TWO)]];
+    let mut model = WalletModel::default();
+    let mut appends = vec![vec![model.opened(1, ONE), model.opened(2, TWO)]];
     for order in 1..=5_u8 {
         let (at, order) = (i64::from(order), u128::from(order));
-        appends.push(vec![teller.placed(1, at, order, OrderKind::Checkout)]);
+        appends.push(vec![model.placed(1, at, order, OrderKind::Checkout)]);
     }
-    appends.push(vec![teller.placed(2, 3, 6, OrderKind::Checkout)]);
+    appends.push(vec![model.placed(2, 3, 6, OrderKind::Checkout)]);
     // Paid at once: never seen pending.
     appends.push(vec![
-        teller.placed(1, 6, 7, OrderKind::Renewal),
-        teller.paid(1, 6, 7, None),
+        model.placed(1, 6, 7, OrderKind::Renewal),
+        model.paid(1, 6, 7, None),
     ]);
     everywhere(subject, &appends, |books| {
         assert_eq!(due(books, ONE, i64::MAX), [1, 2, 3, 4, 5]);
@@ -239,11 +239,11 @@ pub(crate) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut
         assert_eq!(serials(&next), [3, 4], "strictly after");
     });
     let ended = [
-        vec![teller.paid(1, 10, 2, None)],
-        vec![teller.failed(1, 10, 3)],
+        vec![model.paid(1, 10, 2, None)],
+        vec![model.failed(1, 10, 3)],
         vec![
-            teller.expired(1, HOUR + 1, 1),
-            teller.paid(1, HOUR + 1, 1, None),
+            model.expired(1, HOUR + 1, 1),
+            model.paid(1, HOUR + 1, 1, None),
         ],
     ];
     everywhere(subject, &ended, |books| {
@@ -253,12 +253,12 @@ pub(crate) fn orders_are_due_until_they_are_paid_failed_or_expired(subject: &mut
 }
 
 pub(crate) fn an_order_is_found_by_its_checkout(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let appends = [
-        vec![teller.opened(1, ONE), teller.opened(2, TWO)],
-        vec![teller.placed(1, 10, 7, OrderKind::Checkout)],
-        vec![teller.placed(2, 10, 8, OrderKind::Checkout)],
-        vec![teller.placed(1, 10, 9, OrderKind::Renewal)],
+        vec![model.opened(1, ONE), model.opened(2, TWO)],
+        vec![model.placed(1, 10, 7, OrderKind::Checkout)],
+        vec![model.placed(2, 10, 8, OrderKind::Checkout)],
+        vec![model.placed(1, 10, 9, OrderKind::Renewal)],
     ];
     everywhere(subject, &appends, |books| {
         let find = |project, order| {
@@ -280,12 +280,12 @@ fn find(books: &dyn Books, project: ProjectId, name: ProviderId<'_>) -> Option<O
 }
 
 pub(crate) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let payment = |order: u128| PaymentId::new(format!("pi_{order}")).unwrap();
     let invoice = |order: u128| InvoiceId::new(format!("in_{order}")).unwrap();
     let subscription = |number: u128| SubscriptionId::new(format!("sub_{number}")).unwrap();
     let customer = CustomerId::new("cus_1").unwrap();
-    let mut appends = vec![vec![teller.opened(1, ONE), teller.opened(2, ONE)]];
+    let mut appends = vec![vec![model.opened(1, ONE), model.opened(2, ONE)]];
     for (wallet, order, kind, number) in [
         // Its renewal is reported first.
         (1, 8, OrderKind::Renewal, 5),
@@ -295,12 +295,12 @@ pub(crate) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject
         (2, 10, OrderKind::Renewal, 6),
     ] {
         appends.push(vec![
-            teller.placed(wallet, 10, order, kind),
-            teller.billed(wallet, 10, order, number),
+            model.placed(wallet, 10, order, kind),
+            model.billed(wallet, 10, order, number),
         ]);
     }
     // Not paid.
-    appends.push(vec![teller.placed(2, 11, 11, OrderKind::Checkout)]);
+    appends.push(vec![model.placed(2, 11, 11, OrderKind::Checkout)]);
     everywhere(subject, &appends, |books| {
         for (wallet, order) in [(1, 7), (1, 8), (1, 9), (2, 10)] {
             let (payment, invoice) = (payment(order), invoice(order));
@@ -327,11 +327,11 @@ pub(crate) fn an_order_is_found_by_the_providers_names(subject: &mut dyn Subject
 }
 
 pub(crate) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn Subject) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let mut appends = Vec::new();
     for (wallet, project) in [(1, ONE), (2, ONE), (3, TWO), (4, ONE)] {
-        let opened = teller.opened(wallet, project);
-        let placed = teller.placed(wallet, 10, wallet.into(), OrderKind::Checkout);
+        let opened = model.opened(wallet, project);
+        let placed = model.placed(wallet, 10, wallet.into(), OrderKind::Checkout);
         appends.push(vec![opened, placed]);
     }
     everywhere(subject, &appends, |books| {
@@ -339,12 +339,12 @@ pub(crate) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn 
     });
     // One paid under the address that the order had, one under another, one not at all.
     let paid = [
-        vec![teller.paid(1, 11, 1, None)],
-        vec![teller.paid(2, 11, 2, Some("Other@Mail.example"))],
-        vec![teller.paid(3, 11, 3, Some("other@mail.example"))],
+        vec![model.paid(1, 11, 1, None)],
+        vec![model.paid(2, 11, 2, Some("Other@Mail.example"))],
+        vec![model.paid(3, 11, 3, Some("other@mail.example"))],
         vec![
-            teller.placed(2, 12, 9, OrderKind::Renewal),
-            teller.paid(2, 12, 9, None),
+            model.placed(2, 12, 9, OrderKind::Renewal),
+            model.paid(2, 12, 9, None),
         ],
     ];
     everywhere(subject, &paid, |books| {
@@ -377,10 +377,10 @@ pub(crate) fn notes_keep_the_latest_form_until_they_are_forgotten(subject: &mut 
         notes.map(|(key, body)| (text(key), text(body))).collect()
     };
     let pair = |key: &str, body: &str| (key.to_owned(), body.to_owned());
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let log = subject.store().log;
     commit(&*log, &[note("a/2", Some("two")), note("a/1", Some("one"))]);
-    commit(&*log, &[note("b/1", Some("")), teller.opened(1, ONE)]);
+    commit(&*log, &[note("b/1", Some("")), model.opened(1, ONE)]);
     drop(log);
     flushed(subject, |books| {
         assert_eq!(kept(books, "a/"), [pair("a/1", "one"), pair("a/2", "two")]);

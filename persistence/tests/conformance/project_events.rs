@@ -14,7 +14,7 @@ use domain::{
 use persistence::{Books, LogEvent};
 
 use super::Subject;
-use crate::common::{Teller, append, commit, key, waiter};
+use crate::common::{WalletModel, append, commit, key, waiter};
 
 const ONE: ProjectId = ProjectId(1);
 const TWO: ProjectId = ProjectId(2);
@@ -51,11 +51,11 @@ fn deltas(books: &dyn Books, project: ProjectId, after: u64, limit: usize) -> (V
 pub(crate) fn project_events_are_shown_in_the_logs_order_each_to_its_project(
     subject: &mut dyn Subject,
 ) {
-    let mut teller = Teller::default();
+    let mut model = WalletModel::default();
     let appends = [
-        vec![teller.created(1), credited(ONE, 1), credited(TWO, 2)],
+        vec![model.created(1), credited(ONE, 1), credited(TWO, 2)],
         vec![credited(ONE, 3)],
-        vec![teller.created(2), credited(TWO, 4), credited(ONE, 5)],
+        vec![model.created(2), credited(TWO, 4), credited(ONE, 5)],
     ];
     let look = |books: &dyn Books| {
         assert_eq!(deltas(books, ONE, 0, 10).0, [1, 3, 5]);
@@ -77,7 +77,7 @@ pub(crate) fn project_events_are_shown_in_the_logs_order_each_to_its_project(
     look(&*subject.store().books);
 }
 
-pub(crate) fn whoever_reads_on_misses_no_project_event(subject: &mut dyn Subject) {
+pub(crate) fn a_reader_misses_no_project_event(subject: &mut dyn Subject) {
     let store = subject.store();
     let (mut seen, mut last) = (Vec::new(), 0);
     let mut read = |limit| {
@@ -98,15 +98,15 @@ pub(crate) fn whoever_reads_on_misses_no_project_event(subject: &mut dyn Subject
     assert_eq!(seen, (1..=40).collect::<Vec<_>>());
 }
 
-pub(crate) fn what_is_not_durable_is_told_to_nobody(subject: &mut dyn Subject) {
+pub(crate) fn what_is_not_durable_is_not_reported(subject: &mut dyn Subject) {
     let store = subject.store();
-    let told = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&told);
+    let reported = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&reported);
     store.books.on_project_events(Arc::new(move || {
         count.fetch_add(1, Ordering::AcqRel);
     }));
     commit(&*store.log, &[credited(ONE, 1)]);
-    assert_eq!(told.load(Ordering::Acquire), 1);
+    assert_eq!(reported.load(Ordering::Acquire), 1);
     let before = store.books.last_project_event();
     subject.hold(true);
     let (done, outcome) = waiter();
@@ -118,6 +118,6 @@ pub(crate) fn what_is_not_durable_is_told_to_nobody(subject: &mut dyn Subject) {
     assert_eq!(store.books.last_project_event(), before);
     subject.hold(false);
     outcome.recv().unwrap();
-    assert_eq!(told.load(Ordering::Acquire), 2);
+    assert_eq!(reported.load(Ordering::Acquire), 2);
     assert_eq!(deltas(&*store.books, ONE, before, 10).0, [2]);
 }

@@ -1,5 +1,7 @@
 //! Plans what has to change. A pure function of the file and the server's catalog.
 
+mod undeclared;
+
 use std::collections::{BTreeSet, HashSet};
 
 use dashboard::money::money;
@@ -7,6 +9,7 @@ use serde_json::{Map, Value, json};
 use web::admin::view;
 
 use super::{Failure, file};
+pub(super) use undeclared::undeclared;
 
 /// What to do with the project.
 #[derive(Debug, PartialEq)]
@@ -369,47 +372,6 @@ fn described(product: &file::Product, price: &file::Price) -> String {
     )
     .trim_start()
     .to_owned()
-}
-
-/// Active products and prices on the server that the file does not declare.
-pub(super) fn undeclared(
-    wanted: &[file::Product],
-    ids: &[Option<String>],
-    found: &[view::Product],
-) -> Vec<String> {
-    let mut left = Vec::new();
-    for product in found.iter().filter(|product| product.active) {
-        let declared = wanted
-            .iter()
-            .zip(ids)
-            .find(|(_, id)| id.as_ref() == Some(&product.id));
-        let Some((declared, _)) = declared else {
-            left.push(format!("product \"{}\" ({})", product.name, product.id));
-            continue;
-        };
-        let target = |price: &file::Price| {
-            let name = price.credits_product.as_ref()?;
-            let at = wanted.iter().position(|product| product.name == *name)?;
-            ids.get(at).cloned().flatten()
-        };
-        let meant = |found: &view::Price| {
-            let same = |price: &file::Price| same_terms(price, target(price).as_deref(), found);
-            declared.prices.iter().any(same)
-        };
-        for price in product
-            .prices
-            .iter()
-            .filter(|price| price.active && !meant(price))
-        {
-            left.push(format!(
-                "price {} of \"{}\" ({})",
-                money(price.amount_cents, &price.currency),
-                product.name,
-                price.id
-            ));
-        }
-    }
-    left
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ impl Expected {
 pub(crate) struct Template {
     pub(crate) path: &'static str,
     pub(crate) bearer: String,
-    /// The body, or an item of the batch: `{w}` stands for the user, `{k}` for the key.
+    /// The body, or an item of the batch: `{w}` is the user, `{k}` the key.
     pub(crate) item: String,
     /// How many items a batch has; `None`: the request is no batch.
     pub(crate) batch: Option<usize>,

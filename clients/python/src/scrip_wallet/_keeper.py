@@ -123,7 +123,7 @@ async def finish(task: "asyncio.Task[T]", undo: "Optional[Callable[[T], Awaitabl
         if undo is not None:
             await undo(result)
     except ScripError as error:
-        # No caller is left to be told: the credits come back when the hold expires.
+        # No caller is left to report to: the credits come back when the hold expires.
         log.warning("What a cancelled task left undone: %s", error)
 
 

@@ -174,8 +174,8 @@ class Wallet(Holdings):
 
     balances: list[Balance]
     code: str
-    """The recovery code: it alone opens the wallet. A session reads `code`, the word that stands for its
-    wallet's code in paths.
+    """The recovery code: it alone opens the wallet. A session reads `code`, the word for its wallet's code in
+    paths.
     """
     features: list[str]
     """Features that the wallet unlocked."""

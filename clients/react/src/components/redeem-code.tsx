@@ -6,7 +6,7 @@ import { ErrorMessage } from './error-message';
 import { LostCode } from './lost-code';
 
 export interface RedeemCodeProps {
-  /** Told of the wallet that the code opened. */
+  /** Called with the wallet that the code opened. */
   onRedeemed?: (wallet: Wallet) => void;
   /** Offers to mail lost codes to the address that was given when paying. */
   recoverByEmail?: boolean;

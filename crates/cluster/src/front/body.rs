@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_small_body_is_kept_whatever_others_hold() {
+    async fn a_small_body_is_kept_however_much_others_hold() {
         let room = Shares::new(0);
         for bytes in [0, BLOCK_BYTES] {
             let mut kept = read(bytes, BLOCK_BYTES, &room, 1).await;

@@ -1,5 +1,5 @@
 //! Sends a request to the process that leads, as it came, and its answer back. A request is sent again only where it was
-//! provably not taken; where that is unknown, the caller is told so.
+//! provably not taken; where that is unknown, the answer says so.
 
 use std::{
     net::SocketAddr,
@@ -54,7 +54,7 @@ const PASSED_BODIES: usize = 8;
 const STREAMS_PART: usize = 8;
 const PASSED_PART: usize = 4;
 
-/// What a forwarder is told by the configuration.
+/// A forwarder's configuration.
 #[derive(Debug, Clone)]
 pub struct ForwardSettings {
     /// Proxies whose `X-Forwarded-For` is believed, as for the limits. It is judged here; the leader gets the result.

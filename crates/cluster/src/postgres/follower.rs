@@ -18,11 +18,12 @@ use persistence::{
 use super::{
     Standing,
     joining::{Joining, Run},
-    log::{OpenAttempt, PostgresFrames},
+    log::PostgresFrames,
     member::{Followed, Member},
     rows::ROWS,
     schedule::Schedule,
     segments::Segments,
+    term_start::OpenAttempt,
 };
 use crate::watch::Watch;
 

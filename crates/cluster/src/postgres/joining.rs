@@ -208,7 +208,7 @@ impl<'a> Joining<'a> {
         self.note_cell()?;
         if is_new {
             tracing::info!("There is no snapshot: the log is read from its first frame on");
-            return backup::begin_anew(dir);
+            return backup::start_over(dir);
         }
         let began = Instant::now();
         let what = MemberRestore {

@@ -24,22 +24,12 @@ use super::{
     rows::{ROWS, kept, row, rows},
     schema,
     segments::Segments,
-    term_start::{Opened, Opener},
+    term_start::{OpenAttempt, Opened, Opener},
 };
 use crate::term::{Claimant, Term};
 
-/// How long is waited for an attempt to open before others are told what there is to tell.
+/// How long to wait for an attempt to open before reporting to others.
 const OPEN_POLL_TIMEOUT: Duration = Duration::from_millis(250);
-
-/// What an attempt to open has come to.
-pub(super) enum OpenAttempt {
-    /// This process leads: what is behind the last place that it knew. See [`Term::opened`].
-    Leads(Vec<FramePosition>),
-    /// Not yet, for this reason.
-    NotYet(String),
-    /// Somebody else was faster.
-    Beaten,
-}
 
 struct Sent {
     last: FramePosition,
@@ -399,10 +389,8 @@ impl SharedFrames for PostgresFrames {
     }
 
     fn report_progress(&self, head: u64, applied: u64) {
-        self.opener.standing.head.fetch_max(head, Ordering::AcqRel);
-        self.opener
-            .standing
-            .applied
-            .store(applied, Ordering::Release);
+        let standing = &self.opener.standing;
+        standing.head.fetch_max(head, Ordering::AcqRel);
+        standing.applied.store(applied, Ordering::Release);
     }
 }

@@ -158,7 +158,7 @@ pub(super) async fn cells(connection: &Connection) -> Result<Vec<Cell>, Database
     rows.iter().map(cell).collect()
 }
 
-/// Moves the place up to which frames may be in snapshots only to where `choose` says, which is told where it is. It never
+/// Moves the place up to which frames may be in snapshots only to where `choose` says, which is given the present place. It never
 /// goes back. Nobody adds a snapshot or announces that it needs frames in that time: that takes a lock on the cell's row.
 pub(super) async fn move_base(
     connection: &mut Connection,

@@ -1,4 +1,4 @@
-//! The state of a cluster and of its database, as an operator is told of it, and what is wrong with it.
+//! The state of a cluster and of its database, as an operator sees it, and what is wrong with it.
 
 use std::time::Duration;
 

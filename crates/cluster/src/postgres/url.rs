@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_must_speak_tls_unless_it_is_told_not_to() {
+    fn another_machine_must_speak_tls_unless_the_address_says_otherwise() {
         let mode = |url: &str| read(url).ok().unwrap().0.get_ssl_mode();
         assert_eq!(mode("postgres://u@127.0.0.1/scrip"), SslMode::Disable);
         assert_eq!(mode("postgres://u@db.example.com/scrip"), SslMode::Require);

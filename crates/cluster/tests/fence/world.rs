@@ -60,7 +60,7 @@ pub(crate) struct World {
     origins: BTreeMap<[u8; 32], Origin>,
     appends: u64,
     incarnations: u128,
-    told: BTreeMap<u64, Outcome>,
+    reported: BTreeMap<u64, Outcome>,
     acknowledged: BTreeSet<u64>,
     executed_last: Option<Group>,
     pub(crate) seen: Seen,
@@ -79,7 +79,7 @@ impl World {
             now: Duration::from_secs(1),
             origins: BTreeMap::new(),
             appends: 0,
-            told: BTreeMap::new(),
+            reported: BTreeMap::new(),
             acknowledged: BTreeSet::new(),
             executed_last: None,
             seen: Seen::default(),
@@ -307,14 +307,14 @@ impl World {
         }
     }
 
-    /// A process ends: waiting callers are told that the outcome is unknown.
+    /// A process ends: waiting callers get the outcome `Unknown`.
     fn end(&mut self, who: usize) {
         let process = &mut self.processes[who];
         process.role = Role::Over;
         self.seen.fenced += 1;
         for load in process.waiting() {
             for append in load.appends {
-                assert_eq!(self.told.insert(append, Outcome::Unknown), None);
+                assert_eq!(self.reported.insert(append, Outcome::Unknown), None);
             }
         }
     }
@@ -381,9 +381,9 @@ impl World {
                 "it was acknowledged and may be lost"
             );
             assert_eq!(
-                self.told.insert(append, Outcome::Durable),
+                self.reported.insert(append, Outcome::Durable),
                 None,
-                "it was told twice"
+                "it was reported twice"
             );
             self.acknowledged.insert(append);
         }
@@ -427,7 +427,7 @@ impl World {
         let durable = reading
             .shown
             .iter()
-            .all(|append| self.told.get(append) == Some(&Outcome::Durable))
+            .all(|append| self.reported.get(append) == Some(&Outcome::Durable))
             || process.window.is_empty() && process.queued.is_empty();
         if durable && process.lease.holds(moment) {
             self.seen.reads_from_memory += 1;
@@ -465,7 +465,7 @@ impl World {
     fn restart(&mut self, who: usize) {
         for load in self.processes[who].waiting() {
             for append in load.appends {
-                assert_eq!(self.told.insert(append, Outcome::Unknown), None);
+                assert_eq!(self.reported.insert(append, Outcome::Unknown), None);
             }
         }
         self.incarnations += 1;
@@ -517,7 +517,7 @@ impl World {
         }
     }
 
-    /// What must be true of any log, and of what was told.
+    /// What must be true of any log, and of what was reported.
     pub(crate) fn judge(&self) {
         let rows = self.log.from(0);
         let mut leader = None;
@@ -537,10 +537,10 @@ impl World {
         }
         let all = self.prefix(u64::MAX);
         for append in 0..self.appends {
-            match self.told.get(&append) {
+            match self.reported.get(&append) {
                 Some(Outcome::Durable) => assert!(all.contains(&append), "{append} is lost"),
                 Some(Outcome::Unknown) => {}
-                None => panic!("nobody was told what became of {append}"),
+                None => panic!("no outcome was reported for {append}"),
             }
         }
         assert_eq!(

@@ -15,7 +15,7 @@ use super::{
     SledJournal, Step, Trouble, busy_member, check, crash_image, fs, hand_over, is_sound, lead,
     member, options, shop, thread, until,
 };
-use crate::common::{Teller, commit, version};
+use crate::common::{WalletModel, commit, version};
 
 /// The cell that leaves cell 0.
 const NEW: i16 = 1;
@@ -39,9 +39,9 @@ fn divide(journal: &SledJournal) {
     assert_eq!(divided.1, Outcome::Durable);
 }
 
-fn tell(journal: &SledJournal, text: &str) {
-    let told = commit(journal, &[shop::note("told", Some(text))]);
-    assert_eq!(told.1, Outcome::Durable);
+fn put_note(journal: &SledJournal, text: &str) {
+    let reported = commit(journal, &[shop::note("reported", Some(text))]);
+    assert_eq!(reported.1, Outcome::Durable);
 }
 
 impl Cell {
@@ -73,28 +73,28 @@ fn a_log_divides_under_appends_and_both_parts_go_on_by_themselves() {
     let first = lead(cell.options("a"), busy_member(&cell.url));
     let following = cell.join("b", joining(busy_member(&cell.url)));
     let (count, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let told = || count.load(Ordering::Acquire);
-    let more_than = |some: u64| until("more is told", || (told() > some).then_some(()));
+    let reported = || count.load(Ordering::Acquire);
+    let more_than = |some: u64| until("more is reported", || (reported() > some).then_some(()));
     let (second, before, after) = thread::scope(|scope| {
         scope.spawn(|| {
-            let mut teller = Teller::default();
+            let mut model = WalletModel::default();
             while !stop.load(Ordering::Acquire) {
-                assert_eq!(commit(&*first, &[teller.next(1)]).1, Outcome::Durable);
+                assert_eq!(commit(&*first, &[model.next(1)]).1, Outcome::Durable);
                 count.fetch_add(1, Ordering::AcqRel);
             }
         });
         more_than(20);
-        let before = told();
+        let before = reported();
         divide(&first);
         // One more may have been under way.
-        let after = told() + 1;
+        let after = reported() + 1;
         let second = following.leads();
         more_than(after + 20);
         stop.store(true, Ordering::Release);
         (second, before, after)
     });
     first.flush().unwrap();
-    assert_eq!(version(&*first, 1), told());
+    assert_eq!(version(&*first, 1), reported());
     let there = version(&*second, 1);
     assert!((before..=after).contains(&there), "{there}");
     for part in [&first, &second] {
@@ -110,9 +110,9 @@ fn a_log_divides_under_appends_and_both_parts_go_on_by_themselves() {
     until("the new leader makes the first snapshot by itself", || {
         (cell.newest_snapshot(NEW) >= base).then_some(())
     });
-    let mut teller = Teller::of(&*second, [1]);
-    assert_eq!(commit(&*second, &[teller.next(1)]).1, Outcome::Durable);
-    tell(&first, "after");
+    let mut model = WalletModel::of(&*second, [1]);
+    assert_eq!(commit(&*second, &[model.next(1)]).1, Outcome::Durable);
+    put_note(&first, "after");
     for part in [first, second] {
         part.close().unwrap();
     }
@@ -120,7 +120,7 @@ fn a_log_divides_under_appends_and_both_parts_go_on_by_themselves() {
     is_sound(&cell.dir("b"));
     let second = lead(cell.options("b"), joining(member(&cell.url)));
     assert_eq!(version(&*second, 1), there + 1);
-    assert!(second.notes(b"told").unwrap().is_empty());
+    assert!(second.notes(b"reported").unwrap().is_empty());
 }
 
 #[test]
@@ -263,12 +263,12 @@ fn a_process_that_is_far_behind_finds_the_rest_in_the_log_that_it_follows() {
     let level = cell.join("c", joining(member(&cell.url)));
     divide(&first);
     let leader = level.leads();
-    tell(&first, "after");
+    put_note(&first, "after");
     let behind = Follower::join(cell.options("b"), joining(member(&cell.url))).unwrap();
     assert_eq!(behind.joins(), Some(NEW));
     let standing = behind.standing();
     let other = hand_over(&mut cell, &leader, Following::begin(behind));
-    assert!(other.notes(b"told").unwrap().is_empty());
+    assert!(other.notes(b"reported").unwrap().is_empty());
     assert!(standing.term_starts() == 1 && standing.head() > cell.base_of_new());
 }
 
@@ -303,19 +303,19 @@ fn where_a_log_divides_twice_the_cell_begins_where_it_was_made() {
 }
 
 #[test]
-fn books_that_went_on_with_the_old_log_are_made_anew_for_the_cell() {
+fn books_that_went_on_with_the_old_log_are_rebuilt_for_the_cell() {
     let mut cell = Cell::new();
     let first = lead(cell.options("a"), member(&cell.url));
     let following = cell.join("b", joining(busy_member(&cell.url)));
     cell.live(&first, 3);
     divide(&first);
     let leader = following.leads();
-    tell(&first, "after");
+    put_note(&first, "after");
     first.close().unwrap();
     drop(first);
     let moved = cell.join("a", joining(member(&cell.url)));
     let moved = hand_over(&mut cell, &leader, moved);
-    assert!(moved.notes(b"told").unwrap().is_empty());
+    assert!(moved.notes(b"reported").unwrap().is_empty());
     moved.close().unwrap();
     is_sound(&cell.dir("a"));
 }
@@ -367,7 +367,7 @@ fn a_cell_that_comes_from_nowhere_and_a_directory_with_data_are_refused() {
         assert!(names.iter().all(|name| words.contains(name)), "{words}");
     }
     let alone = SledJournal::open(cell.options("c")).unwrap();
-    tell(&alone, "own");
+    put_note(&alone, "own");
     alone.close().unwrap();
     drop(alone);
     let words = refused("c", NEW, 0);

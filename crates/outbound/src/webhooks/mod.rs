@@ -221,7 +221,7 @@ impl Webhooks {
     #[must_use]
     pub fn start(&self) -> Running {
         let appended = Arc::new(watch::Sender::new(()));
-        let mut hears = appended.subscribe();
+        let mut notified = appended.subscribe();
         let listener = Arc::downgrade(&appended);
         self.0.context.handle.on_events(Arc::new(move || {
             if let Some(appended) = listener.upgrade() {
@@ -232,7 +232,7 @@ impl Webhooks {
         let inner = Arc::downgrade(&self.0);
         beside.spawn(async move {
             let _appended = appended;
-            while hears.changed().await.is_ok() {
+            while notified.changed().await.is_ok() {
                 let Some(inner) = inner.upgrade() else { return };
                 inner.new_events.send_replace(());
                 let workers = u32::try_from(inner.workers.lock().len()).unwrap_or(u32::MAX);

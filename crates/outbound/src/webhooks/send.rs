@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn loopback_is_private_by_whatever_name() {
+    async fn loopback_is_private_by_any_name() {
         let (listener, port) = listener().await;
         let sender = Sender::new(NetworkPolicy::Public, Duration::from_secs(5), system());
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"] {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_is_not_there_is_said_to_be_without_the_address() {
+    async fn who_does_not_answer_is_named_without_the_address() {
         let (listener, port) = listener().await;
         drop(listener);
         let sender = Sender::new(NetworkPolicy::Anywhere, Duration::from_secs(5), system());

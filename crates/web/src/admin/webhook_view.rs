@@ -95,7 +95,7 @@ enum DeliveryStatus {
     Pending,
     /// It was accepted.
     Succeeded,
-    /// It failed.
+    /// The last attempt failed.
     Failed,
 }
 

@@ -150,7 +150,8 @@ impl<'a> Document<'a> {
         let mut members = Vec::new();
         self.members(schema, &mut members);
         if members.iter().any(|(.., is_required)| *is_required) {
-            members.retain(|(.., is_required)| *is_required);
+            // Only a session, or a caller with a code, may leave the user out.
+            members.retain(|(name, _, is_required)| *is_required || *name == "externalUserId");
         } else {
             members.truncate(2);
         }

@@ -50,7 +50,7 @@ const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 pub(super) fn render(reference: Reference, document: &Value) -> String {
     let operations = operations(document);
     let document = Document(document);
-    let tags: BTreeSet<_> = operations.iter().map(Operation::tag).collect();
+    let tags: BTreeSet<_> = operations.iter().map(DescribedOperation::tag).collect();
     let codes = operations.iter().map(|it| {
         it.refusals()
             .map(|(_, code, _)| code)
@@ -134,19 +134,19 @@ fn linked_schemas<'a>(document: Document<'a>, shown: &str) -> Vec<(String, Marku
 
 /// An operation of a document.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Operation<'a> {
+pub(super) struct DescribedOperation<'a> {
     pub(super) method: &'a str,
     pub(super) path: &'a str,
     value: &'a Value,
 }
 
 /// All operations of a document, in its order.
-pub(super) fn operations(document: &Value) -> Vec<Operation<'_>> {
+pub(super) fn operations(document: &Value) -> Vec<DescribedOperation<'_>> {
     let paths = object(document.get("paths")).iter();
     let all = paths.flat_map(|(path, item)| {
         let of_path = METHODS.into_iter();
         of_path.filter_map(move |method| {
-            Some(Operation {
+            Some(DescribedOperation {
                 method,
                 path,
                 value: item.get(method)?,
@@ -156,7 +156,7 @@ pub(super) fn operations(document: &Value) -> Vec<Operation<'_>> {
     all.collect()
 }
 
-impl<'a> Operation<'a> {
+impl<'a> DescribedOperation<'a> {
     pub(super) fn text(&self, name: &str) -> &'a str {
         text(Some(self.value), name)
     }

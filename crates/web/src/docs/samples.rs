@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     example::Language,
-    reference::{Operation, Reference, is_required},
+    reference::{DescribedOperation, Reference, is_required},
     schema::{Document, text},
 };
 
@@ -13,7 +13,7 @@ use super::{
 pub(super) fn samples(
     reference: Reference,
     document: Document<'_>,
-    operation: &Operation<'_>,
+    operation: &DescribedOperation<'_>,
 ) -> Markup {
     let id = operation.text("operationId");
     let request = Request::new(reference, document, operation);
@@ -49,7 +49,11 @@ struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    fn new(reference: Reference, document: Document<'a>, operation: &Operation<'a>) -> Self {
+    fn new(
+        reference: Reference,
+        document: Document<'a>,
+        operation: &DescribedOperation<'a>,
+    ) -> Self {
         let mut path = format!("{}{}", reference.base, operation.path);
         let mut query = Vec::new();
         for parameter in operation.own_parameters() {

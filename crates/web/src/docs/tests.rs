@@ -188,7 +188,7 @@ fn a_reference_shows_every_route_and_loads_nothing_but_its_own() {
             operation.path
         );
     }
-    for loaded in ["src=\"http", "@import", "url(", "http://"] {
+    for loaded in ["src=\"http", "href=\"http://", "@import", "url("] {
         assert!(!page.contains(loaded), "{loaded}");
     }
     // What is required comes first: a price's amount before its label.

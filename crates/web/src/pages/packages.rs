@@ -35,7 +35,9 @@ fn refusal(message: &'static str) -> Error {
 }
 
 fn installed() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
+    // Without /proc the program is only known as it was called.
+    let called = || std::env::args_os().next().map(PathBuf::from);
+    let program = std::env::current_exe().ok().or_else(called)?;
     let folders = program.ancestors().skip(1).take(2);
     folders
         .map(|folder: &Path| folder.join(FOLDER))

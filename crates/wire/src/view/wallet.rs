@@ -174,7 +174,7 @@ pub(super) fn credit_unit(project: &ProjectCatalog, product: ProductId) -> Optio
 /// A wallet that its recovery code opens.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CodeWallet<'a> {
-    /// The recovery code: it alone opens the wallet. A session reads `code`, the word that stands for its wallet's
+    /// The recovery code: it alone opens the wallet. A session reads `code`, the word for its wallet's
     /// code in paths.
     #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
     code: &'a str,

@@ -74,7 +74,7 @@ proptest! {
         let world = World::desk(seed, 5, 500);
         let db = database();
         let mut rng = Rng(seed);
-        let mut shelf = Shelf::open(&db, small());
+        let mut overlaid = OverlaidBooks::open(&db, small());
         let (mut done, mut durable, mut newer) = (0, 0, 0);
         while done < world.log.len() {
             let upto = |rng: &mut Rng, from: usize, most| {
@@ -87,30 +87,30 @@ proptest! {
             let awake = Ahead::at_any(&world, places, &mut rng);
             let from = done - rng.below(done as u64 + 1).min(20) as usize;
             let cut = (rng.below(3) == 0).then(|| rng.below(90) as i64);
-            fail_after_writes(&shelf, cut.unwrap_or(i64::MAX));
-            let applied = checkpoint_with(&shelf, &world, from..to, &awake, durable);
-            fail_after_writes(&shelf, i64::MAX);
+            fail_after_writes(&overlaid, cut.unwrap_or(i64::MAX));
+            let applied = checkpoint_with(&overlaid, &world, from..to, &awake, durable);
+            fail_after_writes(&overlaid, i64::MAX);
             prop_assert!(applied.is_ok() || cut.is_some());
             done = if applied.is_ok() { to } else { done };
             if applied.is_err() || rng.below(2) == 0 {
-                shelf = Shelf::open(&db, small());
+                overlaid = OverlaidBooks::open(&db, small());
             }
             for key in world.wallets.keys() {
-                let stored = WalletRecord::read(shelf.store(), key).unwrap();
+                let stored = WalletRecord::read(overlaid.store(), key).unwrap();
                 let head = stored.map(|stored| stored.head).unwrap_or_default();
                 newer += usize::from(head.snapshot > head.version);
             }
             let rest = pending(world.part(from..durable));
-            prop_assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
+            prop_assert_eq!(verified(&overlaid, &rest).problems, [""; 0]);
             if applied.is_err() || rng.below(3) == 0 {
                 // The process ended: what was durable is applied before anything else.
-                checkpoint_all(&shelf, world.part(from..durable), 1 + rng.below(50) as usize);
-                world.before(durable).check(&shelf);
+                checkpoint_all(&overlaid, world.part(from..durable), 1 + rng.below(50) as usize);
+                world.before(durable).check(&overlaid);
                 done = durable;
             }
         }
         prop_assert!(newer > 0, "no snapshot was ahead");
-        world.check(&shelf);
+        world.check(&overlaid);
     }
 }
 
@@ -134,27 +134,27 @@ fn every_single_write_may_be_the_last_while_wallets_are_ahead() {
         let mut newer = 0;
         for writes in 0.. {
             let db = database();
-            let shelf = Shelf::open(&db, small());
+            let overlaid = OverlaidBooks::open(&db, small());
             let early = Ahead::at(&world, before);
             for part in (0..before).step_by(45) {
-                checkpoint_with(&shelf, &world, part..part + 45, &early, before).unwrap();
+                checkpoint_with(&overlaid, &world, part..part + 45, &early, before).unwrap();
             }
-            fail_after_writes(&shelf, writes);
-            let done = checkpoint_with(&shelf, &world, before..to, awake, durable);
-            drop(shelf);
-            let shelf = Shelf::open(&db, small());
+            fail_after_writes(&overlaid, writes);
+            let done = checkpoint_with(&overlaid, &world, before..to, awake, durable);
+            drop(overlaid);
+            let overlaid = OverlaidBooks::open(&db, small());
             for key in world.wallets.keys() {
-                let head = record(&shelf, key).head;
+                let head = record(&overlaid, key).head;
                 newer += usize::from(head.snapshot > head.version);
             }
-            let report = verified(&shelf, &pending(world.part(before..durable)));
+            let report = verified(&overlaid, &pending(world.part(before..durable)));
             assert_eq!(report.problems, [""; 0], "after {writes} writes");
             // All of it again, or only what that checkpoint had not come to: as the log says.
             let from = if done.is_ok() { to } else { before };
-            checkpoint_all(&shelf, world.part(from..durable), 7);
-            world.before(durable).check(&shelf);
-            checkpoint_all(&shelf, world.part(durable..), 50);
-            world.check(&shelf);
+            checkpoint_all(&overlaid, world.part(from..durable), 7);
+            world.before(durable).check(&overlaid);
+            checkpoint_all(&overlaid, world.part(durable..), 50);
+            world.check(&overlaid);
             if done.is_ok() {
                 assert!(writes > 20, "only {writes} writes");
                 break;
@@ -170,38 +170,41 @@ fn a_snapshot_is_stored_only_when_its_last_event_is_durable() {
     let key = wallet_key(20);
     world.deductions(key, 98);
     for (durable, stored) in [(59, 0), (79, 0), (80, 80), (100, 80)] {
-        let shelf = Shelf::open(&database(), small());
+        let overlaid = OverlaidBooks::open(&database(), small());
         let awake = Ahead::at(&world, 80);
-        checkpoint_with(&shelf, &world, 0..60, &awake, durable).unwrap();
-        let head = record(&shelf, &key).head;
+        checkpoint_with(&overlaid, &world, 0..60, &awake, durable).unwrap();
+        let head = record(&overlaid, &key).head;
         assert_eq!(
             (head.version, head.snapshot),
             (60, stored),
             "durable to {durable}"
         );
         // Without the events up to there it would be damage.
-        let said = verified(&shelf, &PendingEntries::new()).problems;
+        let said = verified(&overlaid, &PendingEntries::new()).problems;
         assert_eq!(said.len(), usize::from(stored > 0), "{said:?}");
         let rest = pending(world.part(60..80));
-        assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
-        checkpoint_all(&shelf, world.part(60..), 7);
-        world.check(&shelf);
+        assert_eq!(verified(&overlaid, &rest).problems, [""; 0]);
+        checkpoint_all(&overlaid, world.part(60..), 7);
+        world.check(&overlaid);
     }
     // It may become durable while the checkpoint writes what comes before the record.
-    let shelf = Shelf::open(&database(), small());
+    let overlaid = OverlaidBooks::open(&database(), small());
     let asked = std::cell::Cell::new(0);
     let durable = || {
         asked.set(asked.get() + 1);
         assert!(
-            !shelf.store().pages.is_empty(),
+            !overlaid.store().pages.is_empty(),
             "asked when the pages are written"
         );
         Ticket(80)
     };
     let awake = Ahead::at(&world, 80);
-    let report = shelf.checkpoint(&mut world.part(..60).events(), &awake, &durable);
-    shelf.forget(report.unwrap()).unwrap();
-    assert_eq!((record(&shelf, &key).head.snapshot, asked.get()), (80, 1));
+    let report = overlaid.checkpoint(&mut world.part(..60).events(), &awake, &durable);
+    overlaid.forget(report.unwrap()).unwrap();
+    assert_eq!(
+        (record(&overlaid, &key).head.snapshot, asked.get()),
+        (80, 1)
+    );
 }
 
 #[test]
@@ -209,15 +212,15 @@ fn a_wallet_behind_what_is_applied_gives_no_snapshot() {
     let mut world = World::new(21);
     let key = wallet_key(21);
     world.deductions(key, 98);
-    let shelf = Shelf::open(&database(), small());
+    let overlaid = OverlaidBooks::open(&database(), small());
     // As when it was shown before its last turn was applied: it would be older than the entries.
     let behind = Ahead::at(&world, 50);
-    checkpoint_with(&shelf, &world, 0..60, &behind, 100).unwrap();
-    assert_eq!(record(&shelf, &key).head.snapshot, 0);
+    checkpoint_with(&overlaid, &world, 0..60, &behind, 100).unwrap();
+    assert_eq!(record(&overlaid, &key).head.snapshot, 0);
     // Just as far is far enough.
-    checkpoint_awake(&shelf, &world, 60..100);
-    assert_eq!(record(&shelf, &key).head.snapshot, 100);
-    world.check(&shelf);
+    checkpoint_awake(&overlaid, &world, 60..100);
+    assert_eq!(record(&overlaid, &key).head.snapshot, 100);
+    world.check(&overlaid);
 }
 
 #[test]
@@ -225,11 +228,11 @@ fn a_wallet_that_nobody_shows_is_replayed_until_it_is_much() {
     let mut world = World::new(22);
     let key = wallet_key(22);
     world.deductions(key, 1200);
-    let shelf = Shelf::open(&database(), small());
+    let overlaid = OverlaidBooks::open(&database(), small());
     let snapshot_after = |events: Range<usize>| {
-        checkpoint_all(&shelf, world.part(events.clone()), usize::MAX);
-        world.before(events.end).check(&shelf);
-        record(&shelf, &key).head.snapshot
+        checkpoint_all(&overlaid, world.part(events.clone()), usize::MAX);
+        world.before(events.end).check(&overlaid);
+        record(&overlaid, &key).head.snapshot
     };
     assert_eq!(snapshot_after(0..200), 0);
     assert_eq!(snapshot_after(200..512), 0, "512 may be replayed");
@@ -242,18 +245,18 @@ fn a_wallet_that_nobody_shows_is_replayed_until_it_is_much() {
 #[test]
 fn a_large_snapshot_is_stored_in_parts() {
     let world = World::random(8, 1, 300);
-    let shelf = Shelf::open(&database(), in_parts());
+    let overlaid = OverlaidBooks::open(&database(), in_parts());
     for from in (0..300).step_by(20) {
-        checkpoint_awake(&shelf, &world, from..from + 20);
-        let parts = record(&shelf, &wallet_key(0)).head.parts.unwrap();
+        checkpoint_awake(&overlaid, &world, from..from + 20);
+        let parts = record(&overlaid, &wallet_key(0)).head.parts.unwrap();
         assert_eq!(
-            shelf.store().parts.len(),
+            overlaid.store().parts.len(),
             usize::from(parts.count),
             "old parts are gone"
         );
     }
-    assert!(shelf.store().parts.len() > 3);
-    world.check(&shelf);
+    assert!(overlaid.store().parts.len() > 3);
+    world.check(&overlaid);
 }
 
 /// A large snapshot is written once for so many of its bytes an event.
@@ -273,9 +276,9 @@ fn of_a_large_wallet_more_is_replayed() {
     while world.log.len() < 1100 {
         world.hold(key);
     }
-    let shelf = Shelf::open(&database(), tuning);
-    checkpoint_all(&shelf, world.part(..), usize::MAX);
-    let stored = record(&shelf, &key);
+    let overlaid = OverlaidBooks::open(&database(), tuning);
+    checkpoint_all(&overlaid, world.part(..), usize::MAX);
+    let stored = record(&overlaid, &key);
     let (at, bytes) = (stored.head.snapshot, stored.snapshot_bytes());
     assert_eq!(at, 1100);
     assert!(
@@ -290,19 +293,22 @@ fn of_a_large_wallet_more_is_replayed() {
     let mut done = 1100;
     let mut snapshot_after = |events: u64| {
         let end = 1100 + events as usize;
-        checkpoint_all(&shelf, world.part(done..end), usize::MAX);
+        checkpoint_all(&overlaid, world.part(done..end), usize::MAX);
         done = end;
-        assert!(shelf.load(&key).unwrap().unwrap().wallet == world.before(end).wallets[&key].0);
-        record(&shelf, &key).head.snapshot
+        assert!(overlaid.load(&key).unwrap().unwrap().wallet == world.before(end).wallets[&key].0);
+        record(&overlaid, &key).head.snapshot
     };
     assert_eq!(snapshot_after(550), at, "more than a small one's share");
     assert_eq!(snapshot_after(most), at);
     assert_eq!(snapshot_after(most + 1), at + most + 1);
     // Awake it gives its snapshot as rarely.
     let (from, few) = (done, 100);
-    checkpoint_awake(&shelf, &world, from..from + few);
-    assert_eq!(record(&shelf, &key).head.snapshot, at + most + 1);
-    checkpoint_awake(&shelf, &world, from + few..world.log.len());
-    assert_eq!(record(&shelf, &key).head.snapshot, world.log.len() as u64);
-    world.check(&shelf);
+    checkpoint_awake(&overlaid, &world, from..from + few);
+    assert_eq!(record(&overlaid, &key).head.snapshot, at + most + 1);
+    checkpoint_awake(&overlaid, &world, from + few..world.log.len());
+    assert_eq!(
+        record(&overlaid, &key).head.snapshot,
+        world.log.len() as u64
+    );
+    world.check(&overlaid);
 }

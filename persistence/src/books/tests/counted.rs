@@ -9,7 +9,7 @@ use domain::{
 };
 
 use super::{
-    Shelf, checkpoint, checkpoint_all, small,
+    OverlaidBooks, checkpoint, checkpoint_all, small,
     world::{Part, World, database, verified, wallet_key},
 };
 use crate::{
@@ -29,11 +29,11 @@ use crate::{
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const GOLD: ProductId = ProductId(1);
 
-fn told(at: i64) -> LogEvent {
-    told_of(ProjectId(1), at)
+fn reported(at: i64) -> LogEvent {
+    event_of(ProjectId(1), at)
 }
 
-fn told_of(project: ProjectId, at: i64) -> LogEvent {
+fn event_of(project: ProjectId, at: i64) -> LogEvent {
     LogEvent::ProjectEvent(ProjectEvent {
         project,
         at: Timestamp(at),
@@ -47,14 +47,16 @@ fn told_of(project: ProjectId, at: i64) -> LogEvent {
 
 #[test]
 fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
-    let shelf = Shelf::open(&database(), small());
-    let log: Vec<LogEvent> = (0..100).map(|day| told(day * DAY)).collect();
+    let overlaid = OverlaidBooks::open(&database(), small());
+    let log: Vec<LogEvent> = (0..100).map(|day| reported(day * DAY)).collect();
     for done in 0..100 {
         let part = Part::of(done, &log[done as usize..=done as usize]);
-        let report = checkpoint(&shelf, part).unwrap();
-        shelf.forget(report).unwrap();
+        let report = checkpoint(&overlaid, part).unwrap();
+        overlaid.forget(report).unwrap();
     }
-    let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
+    let kept = overlaid
+        .project_events(ProjectId(1), 0, usize::MAX)
+        .unwrap();
     let days: Vec<i64> = kept
         .iter()
         .map(|(_, bytes)| {
@@ -70,14 +72,17 @@ fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
         "{days:?}"
     );
     assert!(days.ends_with(&[98, 99]) && days.is_sorted());
-    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
+    assert_eq!(
+        verified(&overlaid, &PendingEntries::new()).problems,
+        [""; 0]
+    );
 }
 
 /// A wallet that nobody touches learns late of what time did to it.
 #[test]
 fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
-    let shelf = Shelf::open(&database(), small());
-    let late = |day: i64| match told((day - 40) * DAY) {
+    let overlaid = OverlaidBooks::open(&database(), small());
+    let late = |day: i64| match reported((day - 40) * DAY) {
         LogEvent::ProjectEvent(project_event) => LogEvent::ProjectEvent(ProjectEvent {
             recorded: Timestamp(day * DAY),
             ..project_event
@@ -85,33 +90,44 @@ fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
         other => other,
     };
     let log: Vec<LogEvent> = (0..500)
-        .map(|n| if n < 300 { late(100) } else { told(100 * DAY) })
+        .map(|n| {
+            if n < 300 {
+                late(100)
+            } else {
+                reported(100 * DAY)
+            }
+        })
         .collect();
     for (done, events) in (0..).zip(log.chunks(100)) {
-        let report = checkpoint(&shelf, Part::of(done * 100, events)).unwrap();
-        shelf.forget(report).unwrap();
+        let report = checkpoint(&overlaid, Part::of(done * 100, events)).unwrap();
+        overlaid.forget(report).unwrap();
     }
-    let kept = shelf.project_events(ProjectId(1), 0, usize::MAX).unwrap();
+    let kept = overlaid
+        .project_events(ProjectId(1), 0, usize::MAX)
+        .unwrap();
     assert_eq!(kept.len(), 500);
-    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
+    assert_eq!(
+        verified(&overlaid, &PendingEntries::new()).problems,
+        [""; 0]
+    );
 }
 
 /// Checkpoints go on between two parts of a copy, and add to pages that it has and begin others that it has not
 /// come to: only what is left of all that beyond its mark leaves no gap.
 #[test]
-fn a_copy_has_what_was_told_up_to_its_mark_and_nothing_beyond() {
-    let shelf = Shelf::open(&database(), small());
+fn a_copy_has_what_was_reported_up_to_its_mark_and_nothing_beyond() {
+    let overlaid = OverlaidBooks::open(&database(), small());
     let projects = [ProjectId(1), ProjectId(2)];
     let checkpoint_one = |done: u64| {
-        let event = [told_of(projects[(done % 2) as usize], done as i64)];
-        let report = checkpoint(&shelf, Part::of(done, &event)).unwrap();
-        shelf.forget(report).unwrap();
+        let event = [event_of(projects[(done % 2) as usize], done as i64)];
+        let report = checkpoint(&overlaid, Part::of(done, &event)).unwrap();
+        overlaid.forget(report).unwrap();
     };
     (0..40).for_each(checkpoint_one);
     let lsn = 40;
     let before: Vec<_> = projects
         .iter()
-        .flat_map(|project| shelf.project_events(*project, 0, usize::MAX).unwrap())
+        .flat_map(|project| overlaid.project_events(*project, 0, usize::MAX).unwrap())
         .map(|(number, _)| number)
         .collect();
     (40..120).for_each(checkpoint_one);
@@ -121,10 +137,10 @@ fn a_copy_has_what_was_told_up_to_its_mark_and_nothing_beyond() {
     };
     let extent = CopyBounds {
         mark,
-        last_checkpoint: shelf.number(),
+        last_checkpoint: overlaid.number(),
     };
     let mut copied = Vec::new();
-    let read = Section::ProjectEvents.read(shelf.store(), &extent, &mut |key, _| {
+    let read = Section::ProjectEvents.read(overlaid.store(), &extent, &mut |key, _| {
         copied.push(u64::from_be_bytes(*key.last_chunk().unwrap()));
         Ok(())
     });
@@ -157,9 +173,9 @@ fn features_beyond_two_hundred_are_other() {
     }
     // Known before: it goes on to be counted apart.
     used(&mut world, 6000, "f000");
-    let shelf = Shelf::open(&database(), small());
-    checkpoint_all(&shelf, world.part(..), 100);
-    let months = shelf.usage(GOLD, Interval::Month, ALL).unwrap();
+    let overlaid = OverlaidBooks::open(&database(), small());
+    checkpoint_all(&overlaid, world.part(..), 100);
+    let months = overlaid.usage(GOLD, Interval::Month, ALL).unwrap();
     let [(_, _, month)] = months.as_slice() else {
         panic!("{months:?}")
     };
@@ -190,10 +206,10 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
     }
     // What comes late is of its own time.
     used(&mut world, 10 * DAY, "late");
-    let shelf = Shelf::open(&database(), small());
-    checkpoint_all(&shelf, world.part(..), 7);
+    let overlaid = OverlaidBooks::open(&database(), small());
+    checkpoint_all(&overlaid, world.part(..), 7);
     let days = |interval| -> Vec<i64> {
-        let found = shelf.usage(GOLD, interval, ALL).unwrap();
+        let found = overlaid.usage(GOLD, interval, ALL).unwrap();
         found.iter().map(|(at, ..)| at.0 / DAY).collect()
     };
     assert_eq!(
@@ -205,8 +221,11 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
         (400..1500).step_by(10).collect::<Vec<_>>()
     );
     assert_eq!(days(Interval::Month)[..2], [0, 31]);
-    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
-    let january = &shelf.usage(GOLD, Interval::Month, ALL).unwrap()[0].2;
+    assert_eq!(
+        verified(&overlaid, &PendingEntries::new()).problems,
+        [""; 0]
+    );
+    let january = &overlaid.usage(GOLD, Interval::Month, ALL).unwrap()[0].2;
     assert_eq!(
         (january.count.deductions, january.features["late"].credits),
         (5, 1)
@@ -217,16 +236,19 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
 fn of_orders_counts_how_they_stand_however_often_they_are_applied() {
     let world = World::shop(5, 4, 600).with_archives();
     for step in [1, 7, 100, usize::MAX] {
-        let shelf = Shelf::open(&database(), small());
-        checkpoint_all(&shelf, world.part(..), step);
-        world.check_usage(&shelf);
+        let overlaid = OverlaidBooks::open(&database(), small());
+        checkpoint_all(&overlaid, world.part(..), step);
+        world.check_usage(&overlaid);
         // All of it, and the end of it, once more.
         for part in [world.part(..), world.part(300..)] {
-            let report = checkpoint(&shelf, part).unwrap();
-            shelf.forget(report).unwrap();
+            let report = checkpoint(&overlaid, part).unwrap();
+            overlaid.forget(report).unwrap();
         }
-        world.check_usage(&shelf);
-        assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
+        world.check_usage(&overlaid);
+        assert_eq!(
+            verified(&overlaid, &PendingEntries::new()).problems,
+            [""; 0]
+        );
     }
 }
 
@@ -279,9 +301,9 @@ fn an_order_counts_once_from_before_its_append_until_after_its_checkpoint() {
 #[test]
 fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
     let world = World::shop(6, 4, 300).with_archives();
-    let shelf = Shelf::open(&database(), small());
-    checkpoint_all(&shelf, world.part(..), 50);
-    let usage = &shelf.store().usage;
+    let overlaid = OverlaidBooks::open(&database(), small());
+    checkpoint_all(&overlaid, world.part(..), 50);
+    let usage = &overlaid.store().usage;
     let months = usage.iter().map(Result::unwrap);
     let months: Vec<_> = months
         .filter(|(key, _)| key[16] == Interval::Month as u8)
@@ -289,7 +311,7 @@ fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
     assert!(!months.is_empty());
     let product = |key: &[u8]| ProductId(u128::from_be_bytes(*key.first_chunk().unwrap()));
     for (key, value) in months {
-        let (.., month) = shelf
+        let (.., month) = overlaid
             .usage(product(&key), Interval::Month, ALL)
             .unwrap()
             .remove(0);
@@ -306,10 +328,13 @@ fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
             let mut wrong = value.to_vec();
             wrong[place] ^= 1;
             usage.insert(&key, wrong).unwrap();
-            let problems = verified(&shelf, &PendingEntries::new()).problems;
+            let problems = verified(&overlaid, &PendingEntries::new()).problems;
             assert_eq!(problems.len(), 1, "{place}: {problems:?}");
         }
         usage.insert(&key, value).unwrap();
     }
-    assert_eq!(verified(&shelf, &PendingEntries::new()).problems, [""; 0]);
+    assert_eq!(
+        verified(&overlaid, &PendingEntries::new()).problems,
+        [""; 0]
+    );
 }

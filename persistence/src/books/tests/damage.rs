@@ -21,7 +21,7 @@ fn damage_is_found() {
     let key = wallet_key(9);
     world.deductions(key, 200);
     let problems = |spoil: &dyn Fn(&AppliedState)| {
-        let applied = Shelf::open(&database(), small());
+        let applied = OverlaidBooks::open(&database(), small());
         checkpoint_all(&applied, world.part(..), 30);
         spoil(&applied);
         verified(&applied, &PendingEntries::new()).problems.len()
@@ -60,20 +60,20 @@ fn damage_is_found() {
 #[test]
 fn a_part_of_a_snapshot_that_is_gone_or_left_over_is_damage() {
     let world = World::random(7, 1, 300);
-    let shelf = Shelf::open(&database(), in_parts());
+    let overlaid = OverlaidBooks::open(&database(), in_parts());
     for from in (0..300).step_by(60) {
-        checkpoint_awake(&shelf, &world, from..from + 60);
+        checkpoint_awake(&overlaid, &world, from..from + 60);
     }
-    world.check(&shelf);
-    let (part, value) = shelf.store().parts.pop_max().unwrap().unwrap();
-    let said = verified(&shelf, &PendingEntries::new()).problems;
+    world.check(&overlaid);
+    let (part, value) = overlaid.store().parts.pop_max().unwrap().unwrap();
+    let said = verified(&overlaid, &PendingEntries::new()).problems;
     assert!(
         said.len() == 1 && said[0].contains("part of its snapshot"),
         "{said:?}"
     );
-    shelf.store().parts.insert(part, &value).unwrap();
-    shelf.store().parts.insert([0; 26], value).unwrap();
-    let said = verified(&shelf, &PendingEntries::new()).problems;
+    overlaid.store().parts.insert(part, &value).unwrap();
+    overlaid.store().parts.insert([0; 26], value).unwrap();
+    let said = verified(&overlaid, &PendingEntries::new()).problems;
     assert!(
         said.len() == 1 && said[0].contains("parts of snapshots"),
         "{said:?}"
@@ -87,7 +87,7 @@ fn a_snapshot_of_something_else_is_damage() {
     let key = wallet_key(9);
     world.deductions(key, 200);
     let said = |spoil: &dyn Fn(&mut Wallet)| {
-        let applied = Shelf::open(&database(), small());
+        let applied = OverlaidBooks::open(&database(), small());
         checkpoint_awake(&applied, &world, 0..100);
         let mut stored = record(&applied, &key);
         let mut wallet = world.before(100).wallets[&key].0.clone();
@@ -154,7 +154,7 @@ fn an_entry_that_says_otherwise_than_its_event_is_damage() {
             inline_keys: 100,
             ..small()
         };
-        let applied = Shelf::open(&database(), tuning);
+        let applied = OverlaidBooks::open(&database(), tuning);
         checkpoint_all(&applied, world.part(..), 30);
         let mut stored = record(&applied, &key);
         let tail = std::mem::take(&mut stored.tail);
@@ -225,9 +225,9 @@ fn a_look_up_without_an_entry_or_with_one_too_many_is_damage() {
     let world = World::shop(13, 6, 500).with_subscriptions();
     for look_up in LookUp::ALL {
         let name = look_up.declared().name;
-        let problems = |spoil: &dyn Fn(&sled::Tree, &Shelf)| {
+        let problems = |spoil: &dyn Fn(&sled::Tree, &OverlaidBooks)| {
             let db = database();
-            let applied = Shelf::open(&db, small());
+            let applied = OverlaidBooks::open(&db, small());
             checkpoint_all(&applied, world.part(..), 50);
             applied.store().merge_pending(0).unwrap();
             spoil(&db.open_tree(name).unwrap(), &applied);
@@ -273,7 +273,7 @@ fn a_note_or_a_document_of_another_form_is_damage() {
     let world = World::shop(13, 6, 200);
     for tree in ["notes", "catalog"] {
         let db = database();
-        let applied = Shelf::open(&db, small());
+        let applied = OverlaidBooks::open(&db, small());
         checkpoint_all(&applied, world.part(..), 50);
         let tree = db.open_tree(tree).unwrap();
         tree.insert(b"n", b"\xffx").unwrap();

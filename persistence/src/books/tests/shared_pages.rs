@@ -28,22 +28,22 @@ fn a_checkpoint_of_many_wallets_writes_few_pages() {
     for number in 0..40 {
         world.deductions(wallet_key(number), 2);
     }
-    let shelf = Shelf::open(&database(), shared());
-    checkpoint_all(&shelf, world.part(..), usize::MAX);
-    let found = pages(&shelf);
+    let overlaid = OverlaidBooks::open(&database(), shared());
+    checkpoint_all(&overlaid, world.part(..), usize::MAX);
+    let found = pages(&overlaid);
     assert_eq!(found.len(), 1);
     assert!(found[0].is_sorted(), "in the order of their keys");
     assert_eq!(found[0].len(), 40);
-    world.check(&shelf);
+    world.check(&overlaid);
     // And again: the former page is not touched.
-    let (done, first) = (world.log.len(), shelf.store().pages.first().unwrap());
+    let (done, first) = (world.log.len(), overlaid.store().pages.first().unwrap());
     for number in 0..40 {
         world.deductions(wallet_key(number), 2);
     }
-    checkpoint_all(&shelf, world.part(done..), usize::MAX);
-    assert_eq!(shelf.store().pages.len(), 2);
-    assert_eq!(shelf.store().pages.first().unwrap(), first);
-    world.check(&shelf);
+    checkpoint_all(&overlaid, world.part(done..), usize::MAX);
+    assert_eq!(overlaid.store().pages.len(), 2);
+    assert_eq!(overlaid.store().pages.first().unwrap(), first);
+    world.check(&overlaid);
 }
 
 /// A wallet's entries end in the middle of one page and go on in others that begin with it.
@@ -61,13 +61,13 @@ fn a_wallet_goes_on_in_the_next_page() {
         page_bytes: 900,
         ..shared()
     };
-    let shelf = Shelf::open(&database(), tuning);
-    checkpoint_all(&shelf, world.part(..), usize::MAX);
-    let found = pages(&shelf);
+    let overlaid = OverlaidBooks::open(&database(), tuning);
+    checkpoint_all(&overlaid, world.part(..), usize::MAX);
+    let found = pages(&overlaid);
     let long = |page: &&Vec<WalletKey>| page.contains(&fifth);
     assert!(found.iter().filter(long).count() > 3);
     assert!(found.iter().any(|page| page.len() > 1 && long(&page)));
-    world.check(&shelf);
+    world.check(&overlaid);
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn a_checkpoint_of_very_many_wallets_is_written_bit_by_bit() {
         world.step(wallet_key(number));
         world.step(wallet_key(number));
     }
-    let shelf = Shelf::open(&database(), Tuning::default());
-    checkpoint_all(&shelf, world.part(..), usize::MAX);
-    world.check(&shelf);
-    let shelf = Shelf::open(&database(), shared());
-    checkpoint_all(&shelf, world.part(..), usize::MAX);
-    world.check(&shelf);
+    let overlaid = OverlaidBooks::open(&database(), Tuning::default());
+    checkpoint_all(&overlaid, world.part(..), usize::MAX);
+    world.check(&overlaid);
+    let overlaid = OverlaidBooks::open(&database(), shared());
+    checkpoint_all(&overlaid, world.part(..), usize::MAX);
+    world.check(&overlaid);
 }
 
 /// Some wallets lead to the page of a checkpoint that was interrupted, the others come to another one.
@@ -100,34 +100,38 @@ fn a_page_that_only_some_of_its_wallets_lead_to_stays_for_them() {
     let mut partly = 0;
     for writes in 0.. {
         let db = database();
-        let shelf = Shelf::open(&db, shared());
-        checkpoint_all(&shelf, world.part(..before), usize::MAX);
-        fail_after_writes(&shelf, writes);
-        let done = checkpoint(&shelf, world.part(before..)).and_then(|report| shelf.forget(report));
-        drop(shelf);
+        let overlaid = OverlaidBooks::open(&db, shared());
+        checkpoint_all(&overlaid, world.part(..before), usize::MAX);
+        fail_after_writes(&overlaid, writes);
+        let done =
+            checkpoint(&overlaid, world.part(before..)).and_then(|report| overlaid.forget(report));
+        drop(overlaid);
         // Opened twice before it is applied again: the second time finds nothing else to do.
-        drop(Shelf::open(&db, shared()));
-        let shelf = Shelf::open(&db, shared());
+        drop(OverlaidBooks::open(&db, shared()));
+        let overlaid = OverlaidBooks::open(&db, shared());
         let rest = pending(world.part(before..));
-        assert_eq!(verified(&shelf, &rest).problems, [""; 0]);
-        let new = |key: &&WalletKey| record(&shelf, key).head.version > 4;
+        assert_eq!(verified(&overlaid, &rest).problems, [""; 0]);
+        let new = |key: &&WalletKey| record(&overlaid, key).head.version > 4;
         let reached = keys.iter().filter(new).count();
-        assert_eq!(shelf.store().pages.len(), if reached > 0 { 2 } else { 1 });
-        checkpoint_all(&shelf, world.part(before..), 7);
-        world.check(&shelf);
+        assert_eq!(
+            overlaid.store().pages.len(),
+            if reached > 0 { 2 } else { 1 }
+        );
+        checkpoint_all(&overlaid, world.part(before..), 7);
+        world.check(&overlaid);
         if (1..keys.len()).contains(&reached) {
             partly += 1;
-            let named: Vec<_> = pages(&shelf);
+            let named: Vec<_> = pages(&overlaid);
             assert_eq!(named[1].len(), keys.len(), "it is as it was written");
             // More of those that came to another page.
             let mut more = world.before(world.log.len());
             for key in &keys {
                 more.deductions(*key, 1);
             }
-            checkpoint_all(&shelf, more.part(world.log.len()..), usize::MAX);
-            more.check(&shelf);
-            drop(shelf);
-            more.check(&Shelf::open(&db, shared()));
+            checkpoint_all(&overlaid, more.part(world.log.len()..), usize::MAX);
+            more.check(&overlaid);
+            drop(overlaid);
+            more.check(&OverlaidBooks::open(&db, shared()));
         }
         if done.is_ok() {
             break;

@@ -21,7 +21,7 @@ use domain::{
 };
 
 use self::shop::Shop;
-use super::shelf::Shelf;
+use super::overlaid::OverlaidBooks;
 use crate::{
     books::{
         AppliedState,
@@ -487,15 +487,16 @@ impl World {
     }
 
     fn check_project_events(&self, books: &dyn Books) {
-        let mut told: BTreeMap<ProjectId, Vec<&ProjectEvent>> = BTreeMap::new();
+        let mut reported: BTreeMap<ProjectId, Vec<&ProjectEvent>> = BTreeMap::new();
         for log_event in &self.log {
             if let LogEvent::ProjectEvent(project_event) = log_event {
-                told.entry(project_event.project)
+                reported
+                    .entry(project_event.project)
                     .or_default()
                     .push(project_event);
             }
         }
-        for (project, expected) in told {
+        for (project, expected) in reported {
             let mut stored = Vec::new();
             let mut last = 0;
             loop {
@@ -560,8 +561,8 @@ impl World {
     }
 
     /// Checks that every query of the applied state answers as this world would.
-    pub(super) fn check(&self, shelf: &Shelf) {
-        let books: &dyn Books = shelf;
+    pub(super) fn check(&self, overlaid: &OverlaidBooks) {
+        let books: &dyn Books = overlaid;
         for (key, (wallet, records)) in &self.wallets {
             let stored = books.load(key).unwrap().unwrap();
             assert_eq!(stored.wallet, *wallet);
@@ -624,7 +625,7 @@ impl World {
         self.check_usage(books);
         let documents: Vec<Document> = self.documents.values().cloned().collect();
         assert_eq!(books.documents().unwrap(), documents);
-        let report = verified(shelf, &PendingEntries::new());
+        let report = verified(overlaid, &PendingEntries::new());
         assert_eq!(report.problems, [""; 0]);
         assert_eq!(report.wallets, self.wallets.len() as u64);
         let records = self

@@ -409,7 +409,7 @@ fn subscriptions() -> Vec<Change> {
 }
 
 fn instructions() -> Vec<Change> {
-    let told = |key, instruction: &Instruction, stage| {
+    let reported = |key, instruction: &Instruction, stage| {
         Change::Instructed(Box::new(InstructionRecord {
             key: text(key),
             instruction: instruction.clone(),
@@ -437,12 +437,12 @@ fn instructions() -> Vec<Change> {
         named: NamedSubscription::Id(PublicSubscriptionId(5), Some(PRODUCT)),
     };
     vec![
-        told("part", &part, InstructionStage::Requested),
-        told("part", &part, InstructionStage::Done),
-        told("rest", &rest, InstructionStage::Requested),
-        told("rest", &rest, InstructionStage::REFUSED),
-        told("é", &cancel, InstructionStage::Requested),
-        told("é", &resume, InstructionStage::Done),
+        reported("part", &part, InstructionStage::Requested),
+        reported("part", &part, InstructionStage::Done),
+        reported("rest", &rest, InstructionStage::Requested),
+        reported("rest", &rest, InstructionStage::REFUSED),
+        reported("é", &cancel, InstructionStage::Requested),
+        reported("é", &resume, InstructionStage::Done),
     ]
 }
 

@@ -161,7 +161,7 @@ fn other_terms_are_another_price_and_the_old_one_is_left_and_named() {
     };
     assert_eq!(create["amountCents"], 600);
     let left = undeclared(&file.products, &ids(), &found);
-    assert_eq!(left, ["price 500 EUR of \"Images\" (price_1)"]);
+    assert_eq!(left, ["price 5.00 EUR of \"Images\" (price_1)"]);
 }
 
 #[test]

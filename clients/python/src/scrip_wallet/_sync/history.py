@@ -27,7 +27,7 @@ class History(Calls):
         interval: Optional[Interval] = None,
         by_feature: bool = False,
     ) -> list[Bucket]:
-        """What was granted and used, in intervals, oldest first."""
+        """What was granted and used by interval, oldest first: of the project, or of one user's wallet."""
         query = given(
             productId=product_id,
             externalUserId=external_user_id,

@@ -147,7 +147,7 @@ mod tests {
     use crate::front::{ForwardSettings, Forwarder};
 
     #[test]
-    fn of_two_cells_that_have_a_project_it_is_in_the_one_heard_of_last() {
+    fn of_two_cells_that_have_a_project_it_is_in_the_one_that_answered_last() {
         let forwarder = Forwarder::new(
             &[7; 32],
             ForwardSettings {

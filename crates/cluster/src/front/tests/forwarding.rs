@@ -85,7 +85,7 @@ async fn odd_requests_are_passed_on_too() {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_first_is_told_to_send_its_body() {
+async fn a_client_that_expects_100_continue_gets_it() {
     let leader = Node::leading(mirror());
     let node = Node::following(leader.address);
     let mut stream = TcpStream::connect(node.address).await.unwrap();

@@ -8,7 +8,7 @@ fn with(headers: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_leader_hears_who_the_client_is() {
+async fn the_leader_knows_who_the_client_is() {
     let leader = Node::leading(mirror());
     let node = Node::with(ForwardSettings {
         trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],

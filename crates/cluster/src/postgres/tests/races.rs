@@ -141,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn a_snapshot_that_counts_is_whole_whatever_others_do_meanwhile(
+    fn a_snapshot_that_counts_is_whole_in_any_race(
         acts in prop::collection::vec(act(), 1..12),
         others in prop::collection::vec(prop::collection::vec(act(), 0..4), 0..60),
     ) {
@@ -153,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 40, ..ProptestConfig::with_cases(16) })]
 
     #[test]
-    fn a_snapshot_in_a_database_that_counts_is_whole_whatever_others_do_meanwhile(
+    fn a_snapshot_in_a_database_that_counts_is_whole_in_any_race(
         acts in prop::collection::vec(act(), 1..12),
         others in prop::collection::vec(prop::collection::vec(act(), 0..4), 0..60),
     ) {

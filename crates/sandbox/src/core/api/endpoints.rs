@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::core::{checkout::address, prelude::*};
 
-/// Stripe's limit.
+/// As many as Stripe allows.
 const MAX_ENDPOINTS: usize = 16;
 const MAX_KINDS: usize = 200;
 

@@ -7,7 +7,7 @@ use crate::core::{
 };
 
 const MAX_QUANTITY: i64 = 999_999;
-/// Stripe's limit.
+/// As many as Stripe allows.
 const MAX_ITEMS: usize = 20;
 
 pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {

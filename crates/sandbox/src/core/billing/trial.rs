@@ -3,7 +3,7 @@
 use super::change::ProrationBehavior;
 use crate::core::prelude::*;
 
-/// Stripe's limit.
+/// As many as Stripe allows.
 pub(crate) const MAX_TRIAL_DAYS: i64 = 730;
 
 impl Subscription {

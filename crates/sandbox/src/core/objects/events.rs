@@ -13,7 +13,6 @@ pub(crate) struct Event {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     /// The object at that time.
-    #[serde(rename = "told")]
     pub(crate) snapshot: ObjectSnapshot,
     /// Copies that the project's own URL accepted.
     pub(crate) delivered: u32,

@@ -18,8 +18,8 @@ async fn a_process_asks_the_leader_of_another_cell() {
             .get(1, PATH, HeaderMap::new(), client)
             .await
             .unwrap();
-        let told: Announcement = serde_json::from_slice(answer.body()).unwrap();
-        assert_eq!(told, world.announcement(1));
+        let reported: Announcement = serde_json::from_slice(answer.body()).unwrap();
+        assert_eq!(reported, world.announcement(1));
         // Its service gets the client and the headers.
         let path = PathAndQuery::from_static("/any?x=1");
         let headers = HeaderMap::from_iter([("accept".parse().unwrap(), "x/y".parse().unwrap())]);

@@ -108,7 +108,7 @@ async fn keys_that_nobody_knows_make_little_work() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cell_of_which_nothing_is_heard_costs_others_nothing() {
+async fn a_cell_that_does_not_answer_costs_others_nothing() {
     let (world, nodes) = World::of_two().await;
     let (_socket, dead) = nowhere();
     for leader in [None, Some(origin(dead))] {

@@ -26,13 +26,13 @@ use crate::{
     },
 };
 
-pub(super) struct Shelf {
+pub(super) struct OverlaidBooks {
     pub(super) applied: AppliedState,
     overlay: Overlay,
     sales: PendingSales,
 }
 
-impl Shelf {
+impl OverlaidBooks {
     pub(super) fn open(db: &sled::Db, tuning: Tuning) -> Self {
         Self {
             applied: AppliedState::open_with(db, tuning).unwrap(),
@@ -67,7 +67,7 @@ impl Shelf {
     }
 }
 
-impl std::ops::Deref for Shelf {
+impl std::ops::Deref for OverlaidBooks {
     type Target = AppliedState;
 
     fn deref(&self) -> &AppliedState {
@@ -75,7 +75,7 @@ impl std::ops::Deref for Shelf {
     }
 }
 
-impl Books for Shelf {
+impl Books for OverlaidBooks {
     fn applied(&self) -> Ticket {
         Ticket(0)
     }
