@@ -56,7 +56,7 @@ impl Cipher {
 
     /// Encrypts bytes under a random nonce, which comes first in the result.
     #[must_use]
-    pub fn cipher(&self, plain: &[u8]) -> Box<[u8]> {
+    pub fn seal(&self, plain: &[u8]) -> Box<[u8]> {
         let nonce: [u8; NONCE_BYTES] = rand::random();
         let sealed = self.newest.encrypt(&XNonce::from(nonce), plain);
         // Encrypting bytes in memory cannot fail; an empty result would not decrypt.
@@ -218,8 +218,8 @@ impl Keyring {
 
     /// Encrypts a code for storage.
     #[must_use]
-    pub fn cipher(&self, code: &RecoveryCode) -> Box<[u8]> {
-        self.cipher.cipher(code.reveal().as_bytes())
+    pub fn seal(&self, code: &RecoveryCode) -> Box<[u8]> {
+        self.cipher.seal(code.reveal().as_bytes())
     }
 
     /// Decrypts a stored code; `None` if it was encrypted under another server key.
@@ -232,7 +232,7 @@ impl Keyring {
     /// The token of a session.
     #[must_use]
     pub fn seal_session(&self, session: &WalletSession) -> String {
-        let sealed = self.session_cipher.cipher(&session.encode());
+        let sealed = self.session_cipher.seal(&session.encode());
         let mut token = String::from(SESSION_PREFIX);
         BASE64URL_NOPAD.encode_append(&sealed, &mut token);
         token
@@ -342,7 +342,7 @@ mod tests {
         let keyring = Keyring::new(&[7; 32]);
         let code = keyring.draw_code();
         assert_ne!(code, keyring.draw_code());
-        let sealed = keyring.cipher(&code);
+        let sealed = keyring.seal(&code);
         assert_eq!(keyring.unseal(&sealed), Some(code.clone()));
         assert_eq!(Keyring::new(&[8; 32]).unseal(&sealed), None);
         let (one, two) = (ProjectId(1), ProjectId(2));
@@ -362,8 +362,8 @@ mod tests {
             old.code_hash(project, &code),
             replaced.code_hash(project, &code)
         );
-        assert_eq!(replaced.unseal(&old.cipher(&code)), Some(code.clone()));
-        let sealed = replaced.cipher(&code);
+        assert_eq!(replaced.unseal(&old.seal(&code)), Some(code.clone()));
+        let sealed = replaced.seal(&code);
         assert_eq!(replaced.unseal(&sealed), Some(code.clone()));
         assert_eq!(old.unseal(&sealed), None);
         let session = WalletSession {
@@ -402,7 +402,7 @@ mod tests {
         let foreign = Keyring::new(&[8; 32]);
         assert_eq!(foreign.open_session(token.as_bytes()), None);
         // A code sealed for the disk is no session.
-        let code = keyring.cipher(&keyring.draw_code());
+        let code = keyring.seal(&keyring.draw_code());
         let forged = format!("pay_ws_{}", BASE64URL_NOPAD.encode(&code));
         assert_eq!(keyring.open_session(forged.as_bytes()), None);
         for place in 0..token.len() {

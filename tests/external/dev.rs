@@ -84,7 +84,7 @@ async fn a_stripe_key_is_all_the_set_up_that_real_payments_need() {
     demo.terminate().await;
     for (key, words) in [
         ("sk_live_of_the_shop", "test mode"),
-        ("pk_test_1", "publishable"),
+        ("pk_test_1", "Publishable"),
     ] {
         let ended = with(key).output().unwrap();
         let text = String::from_utf8_lossy(&ended.stderr).into_owned();

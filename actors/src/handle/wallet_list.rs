@@ -9,7 +9,8 @@ use persistence::{WalletOrder, WalletPlace};
 use super::{Address, Handle, Scope, orders::unreadable};
 use crate::answer::{Error, ListedWallet, WalletListPage, WalletListPlace};
 
-/// The most wallets of one day or balance rank that are sorted; more come in the order of their keys.
+/// The most wallets of one day, or of one rank (a coarse size of the balance), that are sorted; more come in the order
+/// of their keys.
 const MAX_SORTED: usize = 1000;
 const CONCURRENCY: usize = 64;
 

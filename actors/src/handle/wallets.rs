@@ -269,7 +269,7 @@ impl Handle {
         let keyring = &self.inner.keyring;
         MintedCode {
             hash: keyring.code_hash(scope.project, code),
-            sealed: keyring.cipher(code),
+            sealed: keyring.seal(code),
         }
     }
 }

@@ -71,7 +71,7 @@ impl Command for ReplaceCode {
         let code = self.draw(wallet);
         let change = Change::CodeRotated {
             hash: self.keyring.code_hash(wallet.project, &code),
-            sealed: self.keyring.cipher(&code),
+            sealed: self.keyring.seal(&code),
             former: Some(former),
         };
         turn.change(change)?;

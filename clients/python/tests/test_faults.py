@@ -159,9 +159,9 @@ def test_a_redirect_is_not_followed_with_the_key() -> None:
 
 def test_new_fields_and_values_of_a_newer_service_are_no_trouble() -> None:
     order: dict[str, Any] = {
-        "id": "ord_1", "status": "paused_by_moon", "processing": False, "kind": "voucher", "balance": 1, "amountCents": 2,
-        "currency": "EUR", "refundedCents": 0, "createdAt": "2026-11-22T08:00:00.000Z", "priceId": "price_1",
-        "productId": "prod_1", "quantity": 1, "metadata": {}, "moon": {"phase": "full"},
+        "id": "ord_1", "status": "paused_by_moon", "processing": False, "kind": "voucher", "balance": 1,
+        "amountCents": 2, "currency": "EUR", "refundedCents": 0, "createdAt": "2026-11-22T08:00:00.000Z",
+        "priceId": "price_1", "productId": "prod_1", "quantity": 1, "metadata": {}, "moon": {"phase": "full"},
     }  # fmt: skip
     transport = httpx.MockTransport(lambda request: httpx.Response(200, json=order))
     with Scrip("pay_sk_x", base_url="http://pay.example", transport=transport) as scrip:

@@ -413,9 +413,7 @@ class TestAnswer:
 
         within(work)
 
-    def test_whose_cost_is_unknown_is_charged_what_was_held(
-        self, within: Within, user: MakeUser, state: State
-    ) -> None:
+    def test_whose_cost_is_unknown_is_charged_what_was_held(self, within: Within, user: MakeUser, state: State) -> None:
         name = user(100)
 
         def broken(usage: Usage) -> int:

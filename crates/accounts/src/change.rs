@@ -187,8 +187,8 @@ impl Accounts {
         })
     }
 
-    /// Whether a key belongs to the account and mode that the project sells through if the account's name is unknown:
-    /// it is the same key, or it can read the checkout of the newest order. If unknown, it counts as another.
+    /// For an account whose name is not known: whether a key belongs to it. True for the key in use, and for one that
+    /// can read the newest order's checkout; false where that cannot be found out.
     async fn finds_the_newest_order(
         &self,
         current: &ProjectCatalog,

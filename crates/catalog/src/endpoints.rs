@@ -61,7 +61,7 @@ impl CatalogStore {
         let secret = draw()?;
         let shared = self.shared.clone();
         self.change(move |catalog, now| {
-            let sealed = Ciphertext(shared.cipher.cipher(&secret));
+            let sealed = Ciphertext(shared.cipher.seal(&secret));
             let of = (project, EndpointId(new_id()));
             let endpoint = new.decide(of, sealed, shared.handle.last_event_number(), now)?;
             if find(catalog, project)?.endpoints().count() >= MAX_ENDPOINTS {
@@ -121,7 +121,7 @@ impl CatalogStore {
         let secret = draw()?;
         let cipher = self.shared.cipher.clone();
         let rotate = move |old: &Endpoint, now| {
-            let sealed = Ciphertext(cipher.cipher(&secret));
+            let sealed = Ciphertext(cipher.seal(&secret));
             Ok(old.rotated(sealed, now))
         };
         let endpoint = self.with_endpoint(project, id, rotate).await?;

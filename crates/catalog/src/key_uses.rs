@@ -43,6 +43,7 @@ impl Default for LastUse {
 impl LastUse {
     /// The start of the day of the last use; `None`: it was never used.
     pub(super) fn day(&self) -> Option<Timestamp> {
+        // The value of a key that was never used overflows.
         self.0
             .load(Ordering::Relaxed)
             .checked_mul(DAY)

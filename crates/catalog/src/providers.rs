@@ -55,7 +55,7 @@ impl ProviderChange {
         webhook.map(SecretText::webhook).transpose().map(drop)
     }
 
-    pub(super) fn cipher(self, cipher: &Cipher) -> Result<SealedChange, Refusal> {
+    pub(super) fn seal(self, cipher: &Cipher) -> Result<SealedChange, Refusal> {
         let (secret_key, webhook_secret) = match self {
             Self::None => return Ok(SealedChange::bare(catalog::ProviderChange::None)),
             Self::Sandbox => return Ok(SealedChange::bare(catalog::ProviderChange::Sandbox)),
@@ -64,7 +64,7 @@ impl ProviderChange {
                 webhook_secret,
             } => (secret_key, webhook_secret),
         };
-        let sealed = |secret: &SecretText| Ciphertext(cipher.cipher(secret.as_str().as_bytes()));
+        let sealed = |secret: &SecretText| Ciphertext(cipher.seal(secret.as_str().as_bytes()));
         let text = |secret: SecretString| secret.expose_secret().to_owned();
         let secret_key = secret_key.map(|key| SecretText::key(text(key)));
         let webhook_secret = webhook_secret.map(|secret| SecretText::webhook(text(secret)));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn set(change: ProviderChange, current: Option<&Provider>) -> Provider {
-        let change = change.cipher(&cipher()).unwrap();
+        let change = change.seal(&cipher()).unwrap();
         let found = AccountCheck::default();
         change
             .decide(ProjectId(1), current, found, &cipher(), NOW)
@@ -166,8 +166,7 @@ mod tests {
 
     #[test]
     fn a_secret_out_of_its_bounds_is_refused_before_it_is_sealed() {
-        let Err(Refusal::Invalid { param, .. }) = stripe(Some("pk_1"), None).cipher(&cipher())
-        else {
+        let Err(Refusal::Invalid { param, .. }) = stripe(Some("pk_1"), None).seal(&cipher()) else {
             panic!("a publishable key is no secret one")
         };
         assert_eq!(param, "provider.secretKey");

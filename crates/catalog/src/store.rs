@@ -197,7 +197,7 @@ impl CatalogStore {
         change.check()?;
         let cipher = self.shared.cipher.clone();
         let provider = provider.map(|(provider, account_check)| {
-            Ok::<_, Refusal>((provider.cipher(&cipher)?, account_check))
+            Ok::<_, Refusal>((provider.seal(&cipher)?, account_check))
         });
         let provider = provider.transpose()?;
         self.change(move |catalog, now| {
@@ -231,7 +231,7 @@ impl CatalogStore {
             webhook_secret: Some(secret),
         };
         let cipher = self.shared.cipher.clone();
-        let change = change.cipher(&cipher)?;
+        let change = change.seal(&cipher)?;
         self.change_provider(project, move |current, now| {
             let same = current.epoch.number == epoch;
             if !same || !matches!(current.account, Account::Stripe(_)) {

@@ -117,7 +117,7 @@ pub(super) fn name(wallet: &WalletView) -> Markup {
     }
 }
 
-/// The same within the title of a confirmation.
+/// The wallet's name as text, for the title of a confirmation; an anonymous one is "this wallet".
 pub(super) fn owner(wallet: &WalletView) -> Cow<'_, str> {
     let user = wallet.external_user.as_ref();
     user.map_or("this wallet".into(), |user| visible(user.as_str()))

@@ -141,7 +141,7 @@ impl People {
         let accepted = User {
             password: Some(ticket.what.password),
             second_factor: Some(SecondFactor {
-                sealed: BASE64URL_NOPAD.encode(&self.secrets.cipher(totp.text().as_bytes())),
+                sealed: BASE64URL_NOPAD.encode(&self.secrets.seal(totp.text().as_bytes())),
                 used: Some(step),
                 recovery: recovery.hashes(),
             }),
@@ -298,7 +298,7 @@ impl People {
         };
         // Texts and numbers always become JSON.
         let json = serde_json::to_vec(&ticket).unwrap_or_default();
-        BASE64URL_NOPAD.encode(&self.tickets.cipher(&json))
+        BASE64URL_NOPAD.encode(&self.tickets.seal(&json))
     }
 
     fn opened<T: DeserializeOwned>(&self, ticket: &str, now: Timestamp) -> Option<Ticket<T>> {

@@ -1,7 +1,7 @@
 //! The audit log: who changed what, when and from where, by the admin API and the dashboard. Notes in the journal hold
 //! a page of entries each. A change is written before it is made, and its result afterwards; if the second step is
 //! missing, the result is unknown until a later attempt or a proof resolves it. The log must never hold a secret,
-//! nor grow without end; what one person writes takes no place of another's.
+//! nor grow without end, and one person's entries never replace another's.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -32,11 +32,11 @@ use self::{
 };
 use crate::backups::Backups;
 
-/// Upper bounds in seconds: from a parsed body to a slow disk.
+/// Upper bounds of the latency buckets in seconds, from an answer out of memory to one that waited for a slow disk.
 const LATENCY_BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
 ];
-/// What the names of all metrics begin with, but those of the process.
+/// The prefix of all names of metrics, except those of the process.
 const PREFIX: &str = "scrip";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]

@@ -12,7 +12,7 @@ use domain::{
     terms::Terms,
     text::{ExternalUserId, SubscriptionId},
 };
-use payments_port::{BillingTerms, ListPage, ObjectRef, OrderReference, RunningSubscription};
+use payments_port::{BillingTerms, ImportableSubscription, ListPage, ObjectRef, OrderReference};
 
 use super::{Error, Payments, context::ProjectAccount, failpoint};
 
@@ -20,7 +20,7 @@ use super::{Error, Payments, context::ProjectAccount, failpoint};
 #[derive(Debug, Clone)]
 pub struct ImportCandidate {
     /// The subscription at the provider.
-    pub running: RunningSubscription,
+    pub running: ImportableSubscription,
     /// Its first order here; `None` if it is not imported yet.
     pub order: Option<OrderId>,
     /// How its billing terms differ from our price's, in words; `None` if they match.
@@ -129,7 +129,7 @@ impl Payments {
 }
 
 /// How the provider's billing terms differ from our price's, in words.
-fn mismatch(running: &RunningSubscription, ours: &Price) -> Option<String> {
+fn mismatch(running: &ImportableSubscription, ours: &Price) -> Option<String> {
     let ours = BillingTerms::of_price(ours);
     if running.terms.is_some() && running.terms == ours {
         return None;

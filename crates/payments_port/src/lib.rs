@@ -23,9 +23,9 @@ pub use self::{
     error::{Error, WebhookError},
     lists::{Movement, PartPayment, ProviderCharge, ProviderList, ProviderListItem},
     report::{
-        BillingTerms, InvoiceName, InvoicePart, NoOrderReason, ObjectRef, Origin, PaidInvoice,
-        PaidOrder, PaidPart, PartAmount, PaymentReversal, PaymentTarget, PaymentWithoutOrder,
-        ProviderEvent, Report, RunningSubscription, Share, SubscriptionState,
+        BillingTerms, ImportableSubscription, InvoiceName, InvoicePart, NoOrderReason, ObjectRef,
+        Origin, PaidInvoice, PaidOrder, PaidPart, PartAmount, PaymentReversal, PaymentTarget,
+        PaymentWithoutOrder, ProviderEvent, Report, Share, SubscriptionState,
     },
     request::{
         CheckoutPage, CheckoutRequest, Discount, Operation, OrderReference, PortalRequest,
@@ -164,13 +164,13 @@ pub trait Provider: Send + Sync {
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<RunningSubscription>>;
+    ) -> ProviderFuture<'a, ListPage<ImportableSubscription>>;
 
     /// One subscription with its newest invoice; `None` if it is unknown.
     fn running_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
-    ) -> ProviderFuture<'a, Option<RunningSubscription>>;
+    ) -> ProviderFuture<'a, Option<ImportableSubscription>>;
 
     /// Writes our price's id into the metadata of a subscription's price. The subscription is reported as an order paid
     /// with 0.

@@ -310,10 +310,10 @@ impl fmt::Display for BillingTerms {
     }
 }
 
-/// A running subscription at the provider, with what identifies it for an operator.
+/// A subscription at the provider that may be imported, with what identifies it for an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields say what they are")]
-pub struct RunningSubscription {
+pub struct ImportableSubscription {
     pub id: SubscriptionId,
     pub customer: CustomerId,
     pub email: Option<Email>,

@@ -22,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Frames that are dropped at a time once a copy is over, between checkpoints.
 const FRAMES_AT_ONCE: usize = 1024;
 
-/// A applied frame that was not dropped: its number and its bytes.
+/// An applied frame that was not dropped: its number and its bytes.
 pub(crate) type OldFrame = (u64, u64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -45,8 +45,9 @@ pub(crate) fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
+/// Decodes what [`checked`] leaves of a stored value.
 pub(crate) fn decode_value<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
-    decode_all(checked(bytes, "a record")?)
+    decode_all(checked(bytes, "a stored value")?)
 }
 
 /// Checks the version of a stored value, and returns what follows it.
@@ -54,7 +55,7 @@ pub(crate) fn checked<'a>(bytes: &'a [u8], what: &str) -> Result<&'a [u8], Error
     match bytes.split_first() {
         Some((&FORMAT, rest)) => Ok(rest),
         Some((other, _)) => Err(Error::Unusable(format!(
-            "{what} has format {other}, this version of Scrip reads {FORMAT}: use a newer one"
+            "{what} has format {other}; this version of Scrip reads only format {FORMAT}. Use a version that reads {other}"
         ))),
         None => Err(Error::Damaged(format!("{what} is empty"))),
     }

@@ -54,7 +54,7 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
         started: Instant::now(),
         ended: Instant::now(),
     };
-    if let Some(others) = commit.others() {
+    if let Some(others) = commit.shared_frames() {
         let queue = Arc::clone(&shared.queue);
         others.on_answer(Arc::new(move || queue.wake()));
     }
@@ -122,19 +122,20 @@ struct Commit<'a> {
 }
 
 impl Commit<'_> {
-    /// What there is besides where several processes may write.
-    fn others(&self) -> Option<&dyn SharedFrames> {
+    /// The further operations of a log that several processes may write; `None` for a local one.
+    fn shared_frames(&self) -> Option<&dyn SharedFrames> {
         self.disk.frames.shared()
     }
 
     /// Whether the oldest group can be finished without waiting.
     fn is_answered(&self) -> bool {
-        self.others().is_none_or(SharedFrames::is_answered)
+        self.shared_frames().is_none_or(SharedFrames::is_answered)
     }
 
     /// When a heartbeat is due, unless something else is started before.
     fn beat_at(&self) -> Option<Instant> {
-        let is_due = self.window.has_room() && self.others().is_some() && !self.shared.failed();
+        let is_due =
+            self.window.has_room() && self.shared_frames().is_some() && !self.shared.failed();
         is_due
             .then(|| self.started.checked_add(HEARTBEAT_INTERVAL))
             .flatten()
@@ -165,7 +166,7 @@ impl Commit<'_> {
             self.shared.space.wrote(frame.bytes.len());
         }
         self.started = Instant::now();
-        if self.others().is_some() {
+        if self.shared_frames().is_some() {
             self.rest(0);
         }
         self.window.push(group, source);
@@ -214,7 +215,7 @@ impl Commit<'_> {
         self.shared.queue.set_unreachable(true);
         let since = Instant::now();
         let found = loop {
-            match self.others().map_or(Ok(None), SharedFrames::reopen) {
+            match self.shared_frames().map_or(Ok(None), SharedFrames::reopen) {
                 Ok(Some(found)) => break found,
                 Ok(None) => {}
                 Err(error) => return self.fail(&error, None),
@@ -287,7 +288,7 @@ impl Commit<'_> {
             self.pacing
                 .count(events, took, self.ended.elapsed(), queued);
             self.ended = Instant::now();
-            if self.others().is_none() {
+            if self.shared_frames().is_none() {
                 self.rest(queued);
             }
         }
@@ -327,7 +328,7 @@ impl Commit<'_> {
 
     /// Says that this process leads no more, where others may take its place.
     fn close(&mut self) {
-        let Some(others) = self.others() else {
+        let Some(others) = self.shared_frames() else {
             return;
         };
         // Nothing is answered from memory behind a resignation.

@@ -6,8 +6,8 @@
 //! the callers wait. How many there are, how fast events come and how long a commit takes is seen as it goes: no time in
 //! here is a machine's.
 //!
-//! Where commits are far away, most of their time is the way there: several are under way at once, evenly spread, and
-//! each is rested for the shorter.
+//! Over a network most of a commit's time is the round trip: so several are under way at once, evenly spaced, and the
+//! rest before each is shorter.
 
 use std::time::Duration;
 

@@ -61,7 +61,7 @@ pub(crate) struct Queue {
     state: Mutex<State>,
     /// A batch takes nothing more in once it has so many bytes.
     batch_bytes: usize,
-    /// What keeps the log does not answer.
+    /// Whether the storage of the log cannot be reached.
     unreachable: AtomicBool,
     /// Bytes that wait, readable without the lock.
     bytes: AtomicUsize,
@@ -69,7 +69,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// An empty one, whose batches have so many bytes and one append more at most.
+    /// An empty queue. A batch is closed once it has `batch_bytes`; its last append may exceed that.
     pub(crate) fn new(batch_bytes: usize) -> Self {
         Self {
             state: Mutex::default(),

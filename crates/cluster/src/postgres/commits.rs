@@ -102,8 +102,8 @@ impl Writer {
         add(&self.connection, self.segments, &statement, insert).await
     }
 
-    /// One statement adds all of a group or nothing, and only right behind the frame that it was built on. It is kept by
-    /// itself: no transaction stays open, no row is locked or changed, and the primary key admits one frame a place.
+    /// One statement adds all of a group or nothing, and only right behind the frame that it was built on. It is
+    /// a transaction of its own: none stays open, no row is locked or changed, and the primary key admits one row a frame.
     async fn prepare(&mut self, insert: &Insert) -> Result<Statement, DatabaseError> {
         let of = insert.span(self.segments);
         if let Some(statement) = self.statements.get(&of) {
@@ -174,7 +174,7 @@ async fn add(
             .saturating_sub(insert.behind.lsn.saturating_add(1)),
     };
     let expected = (insert.hashes.len() as u64).saturating_sub(before);
-    // A commit that was not waited for is acknowledged like any other, behind a warning.
+    // PostgreSQL acknowledges a commit whose replicas it did not wait for, and only warns: a warning means not durable.
     Ok(added == expected && !connection.was_warned())
 }
 

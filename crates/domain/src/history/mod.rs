@@ -57,7 +57,7 @@ pub struct Charge {
 pub enum RecordContent {
     /// A ledger entry.
     Entry(Entry),
-    /// A hold was placed under this key. The balance did not change.
+    /// A hold was placed under this key. It writes no ledger entry: only what can be spent is less.
     HoldPlaced(HoldSnapshot, IdempotencyKey),
     /// A hold was settled, with the lots that it took from. A cost above 0 also wrote a ledger entry.
     HoldSettled(HoldSnapshot, Option<Entry>, Vec<TakenLot>),
@@ -76,8 +76,8 @@ pub enum RecordContent {
     Charged(Charge, Entry, Vec<TakenLot>),
     /// A debt was forgiven, with the requested amount.
     Forgiven(Option<Amount>, Entry),
-    /// A deduction that names its lots. One that does not ([`RecordContent::Entry`]) took from the last lot of the last
-    /// one of its product that does; see [`crate::wallet::taken::NAMING_INTERVAL`].
+    /// A deduction that names its lots. One that does not ([`RecordContent::Entry`]) took from the last lot that an
+    /// earlier `Deducted` of its product names; see [`crate::wallet::taken::NAMING_INTERVAL`].
     Deducted(Entry, Vec<TakenLot>),
     /// Credits of a deduction were given back, with the requested amount.
     Reversed(DeductionRef, Option<Amount>, Entry),

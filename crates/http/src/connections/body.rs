@@ -1,6 +1,6 @@
 //! A request's body that has to arrive in time. The timer is armed only when there
-//! is something to wait for: most bodies come with their heads. And an answer's body that is made while it is sent:
-//! its client owes no further request before its end.
+//! is something to wait for: most bodies come with their heads. Also the body of a streamed answer: the timeout for
+//! the next request starts when the stream ends.
 
 use std::{
     pin::Pin,

@@ -44,7 +44,7 @@ impl Attempts {
     pub(crate) fn seal(&self, attempt: &Attempt) -> String {
         // Texts and numbers always become JSON.
         let json = serde_json::to_vec(attempt).unwrap_or_default();
-        BASE64URL_NOPAD.encode(&self.cipher.cipher(&json))
+        BASE64URL_NOPAD.encode(&self.cipher.seal(&json))
     }
 
     /// Uses up the attempt that a browser carries, if the provider's answer is to it.

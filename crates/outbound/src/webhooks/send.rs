@@ -194,7 +194,7 @@ async fn read(mut response: Response, bytes: &mut Vec<u8>) -> bool {
     }
 }
 
-/// The error of an attempt that was answered so.
+/// The error of an attempt that was answered with this status and body.
 pub(super) fn refusal(status: u16, body: &[u8]) -> String {
     let summary = shown(&String::from_utf8_lossy(body));
     if summary.is_empty() {

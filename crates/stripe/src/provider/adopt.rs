@@ -8,7 +8,7 @@ use domain::{
         pay::{PaidCycle, Payment},
     },
 };
-use payments_port::{BillingTerms, ListPage, OrderReference, PaidOrder, RunningSubscription};
+use payments_port::{BillingTerms, ImportableSubscription, ListPage, OrderReference, PaidOrder};
 
 use super::{Stripe, bills::name_of, fetch::first_billing, tier::instant};
 use crate::{
@@ -26,7 +26,7 @@ impl Stripe {
         &self,
         price: &str,
         after: Option<&str>,
-    ) -> Result<ListPage<RunningSubscription>, Error> {
+    ) -> Result<ListPage<ImportableSubscription>, Error> {
         let query = Form::new()
             .with("price", price)
             .with("limit", PAGE_SIZE)
@@ -42,7 +42,7 @@ impl Stripe {
     pub(super) async fn one_running(
         &self,
         id: &SubscriptionId,
-    ) -> Result<Option<RunningSubscription>, Error> {
+    ) -> Result<Option<ImportableSubscription>, Error> {
         let with = ["latest_invoice"];
         Ok(neutral(self.client.read_with(id, &with).await?))
     }
@@ -114,7 +114,7 @@ impl Stripe {
 }
 
 /// The subscription in the port's terms; `None` without items.
-fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
+fn neutral(subscription: Subscription) -> Option<ImportableSubscription> {
     let items = subscription.items();
     let price = items.first()?.price.id.as_str().to_owned();
     let ends = items
@@ -123,7 +123,7 @@ fn neutral(subscription: Subscription) -> Option<RunningSubscription> {
         .max();
     let customer = subscription.customer.object();
     let newest = subscription.latest_invoice.as_ref();
-    Some(RunningSubscription {
+    Some(ImportableSubscription {
         customer: subscription.customer.id().clone(),
         email: customer.and_then(Customer::email),
         price,

@@ -23,10 +23,10 @@ use domain::{
     wallet::{ProviderKind, Receipt},
 };
 use payments_port::{
-    CheckoutPage, CheckoutRequest, ListPage, ObjectIds, ObjectRef, Operation, OrderReference,
-    Owners, PaidOrder, PartPayment, PortalRequest, Provider, ProviderCharge, ProviderEvent,
-    ProviderFuture, ProviderList, ProviderListItem, RefundRequest, Report, RunningSubscription,
-    Span, WebhookError,
+    CheckoutPage, CheckoutRequest, ImportableSubscription, ListPage, ObjectIds, ObjectRef,
+    Operation, OrderReference, Owners, PaidOrder, PartPayment, PortalRequest, Provider,
+    ProviderCharge, ProviderEvent, ProviderFuture, ProviderList, ProviderListItem, RefundRequest,
+    Report, Span, WebhookError,
 };
 
 use crate::{
@@ -308,14 +308,14 @@ impl Provider for Stripe {
         &'a self,
         price: &'a str,
         page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<RunningSubscription>> {
+    ) -> ProviderFuture<'a, ListPage<ImportableSubscription>> {
         self.within_timeout(self.all_running(price, page))
     }
 
     fn running_subscription<'a>(
         &'a self,
         subscription: &'a SubscriptionId,
-    ) -> ProviderFuture<'a, Option<RunningSubscription>> {
+    ) -> ProviderFuture<'a, Option<ImportableSubscription>> {
         self.within_timeout(self.one_running(subscription))
     }
 

@@ -75,6 +75,7 @@ impl FastPath {
         let (parts, body) = request.into_parts();
         let (app, headers, limits) = (&self.app, &parts.headers, &self.app.edge.bodies);
         let (context, tail) = layer::enter(&app.edge, headers, peer.ip(), true);
+        // Only paths that have one come here: see `answer`.
         let known = ShortRoute::by_path(parts.uri.path());
         let admission = Admission::of(&context);
         // In the order of the handlers' arguments: who calls, then what was sent.

@@ -27,16 +27,16 @@ struct SettleHold {
     /// What to do where the balance cannot cover a surplus: `refuse` (when left out) leaves the hold open, `drain`
     /// takes what can be spent, `owe` makes a debt of the rest as far as that may be.
     on_shortfall: Option<OnShortfallText>,
-    /// A note for the ledger entry: it is laid over that of the hold, whose other keys stay. Both are at most 4 KiB
-    /// together.
+    /// A note for the ledger entry. Its keys replace those of the hold's note, whose other keys stay; together at most
+    /// 4 KiB.
     meta: Option<MetaObject>,
 }
 
 /// Settle a hold
 ///
-/// With `drain` or `owe` the work is charged as far as it can be, and never refused for want of credits; a hold that
-/// has been released or has expired is then settled as a deduction under its key (`late`); with a publishable key for at
-/// most what was held, within 24 hours, and not if the code was replaced since it was placed. Repeating a settlement answers the current
+/// With `drain` or `owe` the work is charged as far as it can be, and never refused for want of credits. A hold that
+/// was released or has expired is then settled as a deduction under its key (`late`). With a publishable key that is at
+/// most what was held, within 24 hours, and not if the code was replaced since. Repeating a settlement answers the current
 /// balance, `deducted: false` and the header `Idempotency-Replayed`.
 #[utoipa::path(
     post,

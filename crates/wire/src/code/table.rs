@@ -1,4 +1,5 @@
-//! The table of all codes, by the groups in which the documentation explains them.
+//! The table of all codes, by the groups in which the documentation explains them. A refusal may have a more exact
+//! sentence than the table's: see `error/`.
 
 use axum::http::StatusCode;
 
