@@ -55,7 +55,7 @@ pub(crate) fn checked<'a>(bytes: &'a [u8], what: &str) -> Result<&'a [u8], Error
     match bytes.split_first() {
         Some((&FORMAT, rest)) => Ok(rest),
         Some((other, _)) => Err(Error::Unusable(format!(
-            "{what} has format {other}; this version of Scrip reads only format {FORMAT}. Use a version that reads {other}"
+            "{what} has format {other}, this version of Scrip reads {FORMAT}: use a newer one"
         ))),
         None => Err(Error::Damaged(format!("{what} is empty"))),
     }
