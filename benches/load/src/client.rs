@@ -62,8 +62,9 @@ impl Client {
 
     /// Whether a path responds with 200.
     pub(crate) fn is_ok(&self, path: &str) -> bool {
-        let request = self.request(Method::GET, path).send();
-        let response = self.runtime.block_on(request);
+        let request = self.request(Method::GET, path);
+        // Its time limit begins with `send`, which needs the runtime.
+        let response = self.runtime.block_on(async { request.send().await });
         response.is_ok_and(|response| response.status() == StatusCode::OK)
     }
 
