@@ -1,9 +1,10 @@
 //! `scrip verify`: checks everything that is stored, while no server uses it. The journal checks what it
 //! stores; the catalog's and the notes' owners check their contents.
 
-use actors::clock::{Clock as _, SystemClock};
-use actors::notes;
-use actors::notes::NoteKind as _;
+use actors::{
+    clock::{Clock as _, SystemClock},
+    notes::{self, NoteKind as _},
+};
 use clap::Args;
 use domain::catalog::{self, Document};
 use operations::data_dir::verified::VerifyResult;

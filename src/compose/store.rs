@@ -3,8 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use accounts::{ObjectIdNote, SandboxNote};
-use actors::notes::ErasedKind;
-use actors::{Handle, Keyring, ServerKeys, clock::Clock};
+use actors::{Handle, Keyring, ServerKeys, clock::Clock, notes::ErasedKind};
 use catalog::{KeyUseNote, OwnCellNote, ProjectCellNote};
 use operations::{audit::PageNote, wallet_notes::CommentNote};
 use outbound::webhooks;

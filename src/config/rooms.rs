@@ -1,8 +1,10 @@
 //! The part of the configuration that each crate gets, as a struct of that crate.
 
 use edge::body::BodyLimits;
-use scrip_http::connections::ServerSettings;
-use scrip_http::limits::{Rate, Settings as Limits};
+use scrip_http::{
+    connections::ServerSettings,
+    limits::{Rate, Settings as Limits},
+};
 
 use super::{Config, Http};
 

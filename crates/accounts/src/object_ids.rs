@@ -1,7 +1,9 @@
 //! The ids of objects that adapters created at providers, kept as notes in the journal.
 
-use actors::notes::NoteKind;
-use actors::{Handle, notes};
+use actors::{
+    Handle,
+    notes::{self, NoteKind},
+};
 use dashmap::DashMap;
 use domain::id::ProjectId;
 use payments_port::{ObjectIds, ProviderFuture};

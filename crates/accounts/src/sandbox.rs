@@ -8,8 +8,10 @@ use ::sandbox::{
     BoxFuture, Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings,
     fault_profile::FaultProfile,
 };
-use actors::notes::NoteKind;
-use actors::{Handle, notes};
+use actors::{
+    Handle,
+    notes::{self, NoteKind},
+};
 use domain::{
     Timestamp,
     catalog::{Advance, Refusal},

@@ -4,8 +4,10 @@
 
 use std::collections::HashMap;
 
-use actors::notes::NoteKind;
-use actors::{Handle, notes};
+use actors::{
+    Handle,
+    notes::{self, NoteKind},
+};
 use domain::{catalog::Document, id::ProjectId};
 
 use super::{

@@ -9,8 +9,10 @@ use std::{
     },
 };
 
-use actors::notes::NoteKind;
-use actors::{Handle, notes};
+use actors::{
+    Handle,
+    notes::{self, NoteKind},
+};
 use domain::{Timestamp, id::KeyId};
 use tokio::sync::Notify;
 

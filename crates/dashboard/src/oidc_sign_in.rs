@@ -7,8 +7,10 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use edge::{context::Context, refused};
-use identity::oidc::{Error as OidcError, Identity, Oidc, ProviderAnswer};
-use identity::{BoundIdentity, ProviderSignIn, User};
+use identity::{
+    BoundIdentity, ProviderSignIn, User,
+    oidc::{Error as OidcError, Identity, Oidc, ProviderAnswer},
+};
 use maud::{Markup, html};
 use operations::audit::AuditEntry;
 use scrip_http::limits::TokenScope;

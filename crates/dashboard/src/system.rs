@@ -5,8 +5,11 @@ use std::{fs, io, path::Path};
 use axum::{extract::State, response::Response};
 use edge::Own;
 use maud::{Markup, html};
-use operations::backups::{Busy, FinishedBackup, Order};
-use operations::{data_dir::verified::VerifyResult, duration::duration};
+use operations::{
+    backups::{Busy, FinishedBackup, Order},
+    data_dir::verified::VerifyResult,
+    duration::duration,
+};
 use persistence::latency::{BOUNDS_MICROS, Commits};
 use wire::{Error, ErrorCode};
 

@@ -1,8 +1,7 @@
 //! Daily limits: what a user granted and refunded today, counted before it is done, so that a crash cannot exceed them,
 //! and once for each key and value.
 
-use actors::notes;
-use actors::notes::NoteKind;
+use actors::notes::{self, NoteKind};
 use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::UserId};
 use serde::{Deserialize, Serialize};

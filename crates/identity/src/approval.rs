@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use actors::notes;
-use actors::notes::NoteKind;
+use actors::notes::{self, NoteKind};
 use domain::{
     Timestamp,
     id::{ApprovalId, ProjectId},

@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-use actors::notes::NoteKind;
-use actors::{Handle, notes};
+use actors::{
+    Handle,
+    notes::{self, NoteKind},
+};
 use domain::{Timestamp, id::WalletKey};
 use persistence::Note;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! The kinds of notes that payments store in the journal.
 
-use actors::notes;
-use actors::notes::{ErasedKind, NoteKey, NoteKind};
+use actors::notes::{self, ErasedKind, NoteKey, NoteKind};
 use domain::{
     Timestamp,
     id::{OrderId, PriceId, ProjectId},

@@ -27,8 +27,7 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use ipnet::IpNet;
 use rustls::ClientConfig;
-use scrip_http::connections::IncomingRequest;
-use scrip_http::limits::Client;
+use scrip_http::{connections::IncomingRequest, limits::Client};
 use tokio::time::timeout;
 
 use crate::front::{

@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use actors::notes::{ErasedKind, NoteKind, forget};
-use actors::{Handle, notes};
+use actors::{
+    Handle,
+    notes::{self, ErasedKind, NoteKind, forget},
+};
 use domain::id::{DeliveryId, EndpointId};
 use persistence::{EventNumber, Note};
 use serde::{Deserialize, Serialize};

@@ -19,8 +19,7 @@ use edge::{
     layer::{self, API_PREFIX},
 };
 use operations::metrics::Route;
-use scrip_http::connections;
-use scrip_http::connections::{IncomingRequest, Responder};
+use scrip_http::connections::{self, IncomingRequest, Responder};
 use tracing::Instrument as _;
 
 use crate::{

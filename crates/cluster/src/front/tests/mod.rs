@@ -25,8 +25,7 @@ use axum::{
     routing::{any, get},
 };
 use domain::id::ProjectId;
-use scrip_http::connections;
-use scrip_http::connections::{Server, ServerSettings, listen, reserve, tls::Tls};
+use scrip_http::connections::{self, Server, ServerSettings, listen, reserve, tls::Tls};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
