@@ -50,9 +50,9 @@ impl Doomed {
         let dir = tempfile::tempdir().unwrap();
         let (trouble, fatal) = (Arc::<Trouble>::default(), Arc::<AtomicU32>::default());
         let mut options = options(dir.path(), &trouble);
-        let reported = Arc::clone(&fatal);
+        let count = Arc::clone(&fatal);
         options.on_fatal = Arc::new(move |_| {
-            reported.fetch_add(1, Ordering::AcqRel);
+            count.fetch_add(1, Ordering::AcqRel);
         });
         change(&mut options);
         let journal = SledJournal::open(options).unwrap();

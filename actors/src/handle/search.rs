@@ -222,10 +222,10 @@ fn named_by_provider(
     })
 }
 
-/// The result, or `None` if it was not found.
+/// The answer, or `None` if it was not found.
 pub(super) fn if_found<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {
-        Ok(results) => Ok(Some(results)),
+        Ok(value) => Ok(Some(value)),
         Err(Error::Rejected(Rejection::WalletNotFound | Rejection::OrderNotFound)) => Ok(None),
         Err(error) => Err(error),
     }

@@ -184,14 +184,14 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
     let leader = process.lead();
     let stop = AtomicBool::new(false);
     let answered: Vec<AtomicU64> = (0..16).map(|_| AtomicU64::new(0)).collect();
-    let reported: Vec<u64> = thread::scope(|scope| {
+    let durable: Vec<u64> = thread::scope(|scope| {
         let writers: Vec<_> = (1..=16_u64)
             .zip(&answered)
             .map(|(wallet, answered)| {
                 let (leader, stop, failed) = (&leader, &stop, &process.failed);
                 scope.spawn(move || {
                     let mut model = WalletModel::default();
-                    let mut reported = 0;
+                    let mut durable = 0;
                     while !stop.load(Ordering::Acquire) {
                         if leader.refusing().is_some() {
                             thread::sleep(Duration::from_millis(1));
@@ -201,10 +201,10 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
                         // Unknown: it took too long to say. It is done all the same, unless the log failed.
                         let why = failed.lock().clone();
                         assert!(outcome == Outcome::Durable || why.is_none(), "{why:?}");
-                        reported += 1;
-                        answered.store(reported, Ordering::Release);
+                        durable += 1;
+                        answered.store(durable, Ordering::Release);
                     }
-                    reported
+                    durable
                 })
             })
             .collect();
@@ -215,7 +215,7 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
         wait_until("everybody is answered again", || {
             answered
                 .iter()
-                .all(|reported| reported.load(Ordering::Acquire) > 10)
+                .all(|durable| durable.load(Ordering::Acquire) > 10)
         });
         stop.store(true, Ordering::Release);
         writers
@@ -224,16 +224,16 @@ fn nothing_is_lost_or_doubled(server: &Postgres, name: &str, trouble: impl Fn(&P
             .collect()
     });
     leader.flush().unwrap();
-    for (wallet, reported) in (1..).zip(&reported) {
-        assert_eq!(version(&*leader, wallet), *reported);
+    for (wallet, durable) in (1..).zip(&durable) {
+        assert_eq!(version(&*leader, wallet), *durable);
     }
     leader.close().unwrap();
     drop(leader);
     // Another makes the same of the log.
     let other = Process::of(server, name);
     let again = other.lead();
-    for (wallet, reported) in (1..).zip(&reported) {
-        assert_eq!(version(&*again, wallet), *reported);
+    for (wallet, durable) in (1..).zip(&durable) {
+        assert_eq!(version(&*again, wallet), *durable);
     }
 }
 

@@ -81,8 +81,8 @@ fn is_damaged<T: std::fmt::Debug>(read: Result<T, Error>) {
 #[test]
 fn every_change_and_what_it_leaves_reads_back() {
     let life = whole(KEY);
-    let reported = life.events.iter().map(|(event, _)| number(&event.change));
-    assert!(reported.collect::<BTreeSet<_>>().into_iter().eq(0..CHANGES));
+    let numbers = life.events.iter().map(|(event, _)| number(&event.change));
+    assert!(numbers.collect::<BTreeSet<_>>().into_iter().eq(0..CHANGES));
     let left = life.records();
     let left = left.iter().map(|record| fact_number(&record.fact));
     assert!(left.collect::<BTreeSet<_>>().into_iter().eq(0..FACTS));
@@ -203,7 +203,7 @@ fn numbers_and_texts_out_of_their_bounds_are_damage() {
         is_damaged(v1::read_body(&bytes, 1, false));
     };
     let whole = whole(KEY);
-    let reported = |number_of: u8| {
+    let change = |number_of: u8| {
         let mut changes = whole.events.iter().map(|(event, _)| &event.change);
         changes
             .find(|change| number(change) == number_of)
@@ -211,15 +211,15 @@ fn numbers_and_texts_out_of_their_bounds_are_damage() {
             .clone()
     };
     // Seven credits, and none; numbers are stored with their sign last.
-    spoilt(reported(5), &[14, 9], &[0, 9]);
+    spoilt(change(5), &[14, 9], &[0, 9]);
     // An idempotency key of no character.
-    spoilt(reported(5), b"\x09deduction", b"\x00");
+    spoilt(change(5), b"\x09deduction", b"\x00");
     let feature = Feature::new("a.b").unwrap();
     spoilt(Change::FeatureGranted { feature }, b"a.b", b"a b");
-    spoilt(reported(13), b"Jo@mail", b"Jo mail");
-    spoilt(reported(20), b"sub_1", b"sub\n1");
+    spoilt(change(13), b"Jo@mail", b"Jo mail");
+    spoilt(change(20), b"sub_1", b"sub\n1");
     // An event with a number that no change has.
-    spoilt(reported(22), &[0, 22], &[0, CHANGES]);
+    spoilt(change(22), &[0, 22], &[0, CHANGES]);
 }
 
 #[test]

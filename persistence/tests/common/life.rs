@@ -14,7 +14,7 @@ use super::{WalletModel, commit, key, project, shop, version};
 /// Wallets that are granted to; the first one most of all.
 pub(crate) const WALLETS: u64 = 40;
 /// Project events at a step: few, then so many that a page is full after a few steps.
-const fn reported(step: i64) -> i64 {
+const fn project_events_of(step: i64) -> i64 {
     if step <= 80 { 8 } else { 100 }
 }
 
@@ -74,7 +74,7 @@ impl Life {
             step % 4,
             &format!("name {step}"),
         )));
-        for delta in 0..reported(at) {
+        for delta in 0..project_events_of(at) {
             events.push(credited(at, delta));
         }
         assert_eq!(commit(journal, &events).1, Outcome::Durable);
@@ -128,7 +128,7 @@ pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
         .map(|(_, project_event)| project_event.at.0)
         .collect();
     let each =
-        (1..=i64::try_from(last).unwrap()).flat_map(|step| (0..reported(step)).map(move |_| step));
+        (1..=i64::try_from(last).unwrap()).flat_map(|step| (0..project_events_of(step)).map(move |_| step));
     assert_eq!(shown, each.collect::<Vec<_>>(), "each project event once");
     assert!(journal.documents().unwrap().len() >= before.documents);
 }

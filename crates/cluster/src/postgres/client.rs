@@ -51,11 +51,11 @@ pub(super) enum DatabaseError {
 
 impl DatabaseError {
     fn of(error: &tokio_postgres::Error) -> Self {
-        let Some(reported) = error.as_db_error() else {
+        let Some(refusal) = error.as_db_error() else {
             return Self::Unreachable(with_cause(error));
         };
-        let text = reported.message().to_owned();
-        match reported.code() {
+        let text = refusal.message().to_owned();
+        match refusal.code() {
             &SqlState::UNDEFINED_TABLE | &SqlState::INVALID_SCHEMA_NAME => Self::NoTable(text),
             &SqlState::UNIQUE_VIOLATION
             | &SqlState::DUPLICATE_TABLE

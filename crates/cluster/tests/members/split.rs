@@ -40,8 +40,8 @@ fn divide(journal: &SledJournal) {
 }
 
 fn put_note(journal: &SledJournal, text: &str) {
-    let reported = commit(journal, &[shop::note("reported", Some(text))]);
-    assert_eq!(reported.1, Outcome::Durable);
+    let written = commit(journal, &[shop::note("reported", Some(text))]);
+    assert_eq!(written.1, Outcome::Durable);
 }
 
 impl Cell {
@@ -73,8 +73,8 @@ fn a_log_divides_under_appends_and_both_parts_go_on_by_themselves() {
     let first = lead(cell.options("a"), busy_member(&cell.url));
     let following = cell.join("b", joining(busy_member(&cell.url)));
     let (count, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let reported = || count.load(Ordering::Acquire);
-    let more_than = |some: u64| until("more is reported", || (reported() > some).then_some(()));
+    let written = || count.load(Ordering::Acquire);
+    let more_than = |some: u64| until("more is written", || (written() > some).then_some(()));
     let (second, before, after) = thread::scope(|scope| {
         scope.spawn(|| {
             let mut model = WalletModel::default();
@@ -84,17 +84,17 @@ fn a_log_divides_under_appends_and_both_parts_go_on_by_themselves() {
             }
         });
         more_than(20);
-        let before = reported();
+        let before = written();
         divide(&first);
         // One more may have been under way.
-        let after = reported() + 1;
+        let after = written() + 1;
         let second = following.leads();
         more_than(after + 20);
         stop.store(true, Ordering::Release);
         (second, before, after)
     });
     first.flush().unwrap();
-    assert_eq!(version(&*first, 1), reported());
+    assert_eq!(version(&*first, 1), written());
     let there = version(&*second, 1);
     assert!((before..=after).contains(&there), "{there}");
     for part in [&first, &second] {

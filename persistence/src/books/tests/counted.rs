@@ -29,7 +29,7 @@ use crate::{
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const GOLD: ProductId = ProductId(1);
 
-fn reported(at: i64) -> LogEvent {
+fn event_at(at: i64) -> LogEvent {
     event_of(ProjectId(1), at)
 }
 
@@ -48,7 +48,7 @@ fn event_of(project: ProjectId, at: i64) -> LogEvent {
 #[test]
 fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
     let overlaid = OverlaidBooks::open(&database(), small());
-    let log: Vec<LogEvent> = (0..100).map(|day| reported(day * DAY)).collect();
+    let log: Vec<LogEvent> = (0..100).map(|day| event_at(day * DAY)).collect();
     for done in 0..100 {
         let part = Part::of(done, &log[done as usize..=done as usize]);
         let report = checkpoint(&overlaid, part).unwrap();
@@ -82,7 +82,7 @@ fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
 #[test]
 fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
     let overlaid = OverlaidBooks::open(&database(), small());
-    let late = |day: i64| match reported((day - 40) * DAY) {
+    let late = |day: i64| match event_at((day - 40) * DAY) {
         LogEvent::ProjectEvent(project_event) => LogEvent::ProjectEvent(ProjectEvent {
             recorded: Timestamp(day * DAY),
             ..project_event
@@ -94,7 +94,7 @@ fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
             if n < 300 {
                 late(100)
             } else {
-                reported(100 * DAY)
+                event_at(100 * DAY)
             }
         })
         .collect();

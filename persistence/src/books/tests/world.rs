@@ -487,16 +487,16 @@ impl World {
     }
 
     fn check_project_events(&self, books: &dyn Books) {
-        let mut reported: BTreeMap<ProjectId, Vec<&ProjectEvent>> = BTreeMap::new();
+        let mut by_project: BTreeMap<ProjectId, Vec<&ProjectEvent>> = BTreeMap::new();
         for log_event in &self.log {
             if let LogEvent::ProjectEvent(project_event) = log_event {
-                reported
+                by_project
                     .entry(project_event.project)
                     .or_default()
                     .push(project_event);
             }
         }
-        for (project, expected) in reported {
+        for (project, expected) in by_project {
             let mut stored = Vec::new();
             let mut last = 0;
             loop {

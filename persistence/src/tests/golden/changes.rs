@@ -409,7 +409,7 @@ fn subscriptions() -> Vec<Change> {
 }
 
 fn instructions() -> Vec<Change> {
-    let reported = |key, instruction: &Instruction, stage| {
+    let instructed = |key, instruction: &Instruction, stage| {
         Change::Instructed(Box::new(InstructionRecord {
             key: text(key),
             instruction: instruction.clone(),
@@ -437,12 +437,12 @@ fn instructions() -> Vec<Change> {
         named: NamedSubscription::Id(PublicSubscriptionId(5), Some(PRODUCT)),
     };
     vec![
-        reported("part", &part, InstructionStage::Requested),
-        reported("part", &part, InstructionStage::Done),
-        reported("rest", &rest, InstructionStage::Requested),
-        reported("rest", &rest, InstructionStage::REFUSED),
-        reported("é", &cancel, InstructionStage::Requested),
-        reported("é", &resume, InstructionStage::Done),
+        instructed("part", &part, InstructionStage::Requested),
+        instructed("part", &part, InstructionStage::Done),
+        instructed("rest", &rest, InstructionStage::Requested),
+        instructed("rest", &rest, InstructionStage::REFUSED),
+        instructed("é", &cancel, InstructionStage::Requested),
+        instructed("é", &resume, InstructionStage::Done),
     ]
 }
 
