@@ -321,6 +321,13 @@ impl ProjectCatalog {
         self.provider.as_ref()
     }
 
+    /// Whether a payment provider takes the project's money now.
+    #[must_use]
+    pub fn has_provider(&self) -> bool {
+        self.provider()
+            .is_some_and(|provider| provider.account != Account::None)
+    }
+
     /// The provider epoch of the account that takes the project's money now.
     #[must_use]
     pub fn epoch(&self) -> &ProviderEpoch {

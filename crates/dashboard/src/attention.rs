@@ -2,7 +2,7 @@
 
 use actors::OrderState;
 use catalog::ProjectCatalog;
-use domain::catalog::{Account, EndpointStatus};
+use domain::catalog::EndpointStatus;
 use identity::{Approval, Privilege};
 use maud::{Markup, html};
 use operations::backups::FinishedBackup;
@@ -101,9 +101,6 @@ pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCata
 /// The steps from an empty project to its first sale; nothing once something was sold.
 pub(super) fn first_steps(project: &ProjectCatalog, has_sold: bool) -> Markup {
     let base = base(project);
-    let has_provider = project
-        .provider()
-        .is_some_and(|it| it.account != Account::None);
     let product = project.products().next();
     let priced = project
         .products()
@@ -116,7 +113,7 @@ pub(super) fn first_steps(project: &ProjectCatalog, has_sold: bool) -> Markup {
         .any(|key| project.key_last_used(&key.id).is_some());
     let steps = [
         (
-            has_provider,
+            project.has_provider(),
             "Choose a payment provider",
             "The sandbox takes no money: begin with it. Stripe comes later.",
             format!("{base}/settings#payments"),

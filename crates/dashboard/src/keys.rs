@@ -4,7 +4,7 @@ use axum::{extract::State, response::Response};
 use catalog::{KeyChange, MintedKey, NewKey, ProjectCatalog};
 use domain::{
     Timestamp,
-    catalog::{Account, ApiKey, KeyKind},
+    catalog::{ApiKey, KeyKind},
 };
 use edge::Manage;
 use identity::{CatalogChange, NewKey as ShownKey, Privilege};
@@ -39,7 +39,7 @@ fn page(app: &App, request: &PageRequest, project: &ProjectCatalog, form: Form<'
     let body = html! {
         h1 { "Keys" }
         (copy_now(&new, "A secret key is shown only this once."))
-        @if project.provider().is_none_or(|it| it.account == Account::None) {
+        @if !project.has_provider() {
             p.note { "Nothing can be sold yet. " a href=(base(project)) { "See the steps to the first sale" } }
         }
         div.scroll tabindex="0" role="region" aria-label="Keys" { table {

@@ -9,7 +9,6 @@ use catalog::ProjectCatalog;
 use dashmap::DashMap;
 use domain::{
     Rejection, Timestamp,
-    catalog::Account,
     id::{OrderId, OrderSerial, ProjectId},
     text::CheckoutId,
     wallet::{OrderStatus, place_order::PENDING_SECONDS},
@@ -80,8 +79,7 @@ impl PendingOrders {
     /// Orders due before this instant may be expired: the sweep has asked about them.
     pub(crate) fn expire_until(&self, project: &ProjectCatalog) -> Timestamp {
         let now = self.context.handle.now_in(&project.scope);
-        let account = project.provider().map(|provider| &provider.account);
-        if account.is_none_or(|account| *account == Account::None) {
+        if !project.has_provider() {
             return now;
         }
         let from = self.walk(project.project.id, now).from;

@@ -127,8 +127,8 @@ pub(crate) fn check(journal: &dyn Books, before: &Seen, after: &Seen) {
         .iter()
         .map(|(_, project_event)| project_event.at.0)
         .collect();
-    let each =
-        (1..=i64::try_from(last).unwrap()).flat_map(|step| (0..project_events_of(step)).map(move |_| step));
+    let each = (1..=i64::try_from(last).unwrap())
+        .flat_map(|step| (0..project_events_of(step)).map(move |_| step));
     assert_eq!(shown, each.collect::<Vec<_>>(), "each project event once");
     assert!(journal.documents().unwrap().len() >= before.documents);
 }
