@@ -78,7 +78,7 @@ impl IntoResponse for Served {
 pub fn router() -> Router {
     let description = Served::new(JSON, api::description::document().to_string());
     let always = |served: Served| get(move || std::future::ready(served.clone()));
-    let start = || async { Served::new(HTML, frame::start()) };
+    let start = || async { START.clone() };
     Router::new()
         .route(
             "/api/openapi.json",
@@ -105,11 +105,13 @@ async fn document(name: Result<Path<String>, PathRejection>, headers: HeaderMap)
         .get(header::ACCEPT)
         .and_then(|value| value.to_str().ok());
     match accept.is_some_and(|accept| accept.contains("text/html")) {
-        true => (StatusCode::NOT_FOUND, Served::new(HTML, frame::not_found())).into_response(),
+        true => (StatusCode::NOT_FOUND, NOT_FOUND.clone()).into_response(),
         false => Error::new(ErrorCode::RouteNotFound).into_response(),
     }
 }
 
+static START: LazyLock<Served> = LazyLock::new(|| Served::new(HTML, frame::start()));
+static NOT_FOUND: LazyLock<Served> = LazyLock::new(|| Served::new(HTML, frame::not_found()));
 /// All documents, by their names under `/docs/`.
 static DOCUMENTS: LazyLock<HashMap<String, Served>> = LazyLock::new(documents);
 
