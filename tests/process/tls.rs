@@ -128,6 +128,33 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
     assert!(process.wait(deadline::SOON).await.success());
 }
 
+/// Two processes of a cluster: the one that follows serves as well, so its certificate is renewed as the other's is.
+#[tokio::test]
+async fn a_process_that_follows_takes_up_a_new_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = postgres_kit::shared();
+    let url = database.url(&database.create_database());
+    let member = |files: &Files| launch(files).env("SCRIP_STORAGE_URL", &url);
+    let (leader_files, _) = Files::new();
+    let (files, first) = Files::new();
+    let (_leader, _) = start(&member(&leader_files), &folder.path().join("leader")).await;
+    let (mut follower, base) = start(&member(&files), &folder.path().join("follower")).await;
+    let ready = format!("{base}/readyz");
+    let answer = client(&first).get(&ready).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+
+    let second = files.renew();
+    follower
+        .wait_for_line("that there are new certificates", |line| {
+            assert!(!line.contains("leads"), "{line}");
+            line.contains("New TLS certificates").then_some(())
+        })
+        .await;
+    let answer = client(&second).get(&ready).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert!(client(&first).get(&ready).send().await.is_err());
+}
+
 fn no_trust() -> ClientConfig {
     ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()

@@ -120,7 +120,8 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
     let body = html! {
         h1 { "Projects" }
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its projects are missing here." } }
-        @if projects.is_empty() { p.empty { "There is no project yet. Create one to get its keys." } } @else {
+        @if projects.is_empty() && others { p.empty { "No project is " (if archived { "archived" } else { "active" }) "." } }
+        @else if projects.is_empty() { p.empty { "There is no project yet. Create one to get its keys." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Projects" { table {
                 thead { tr { th { "Name" } th { "Products" } th { "Payments" } th { "Identifier" } } }
                 tbody { @for line in projects { tr {

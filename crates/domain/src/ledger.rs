@@ -37,7 +37,8 @@ pub struct Entry {
     pub product: ProductId,
     /// Credits added (positive) or removed (negative).
     pub delta: i64,
-    /// The sum of this product's deltas up to and with this one: spendable and held credits, less those owed.
+    /// The sum of this product's deltas up to and with this one: spendable and held credits, less those owed (a
+    /// wallet's `balance` leaves out the held ones).
     pub balance_after: i64,
     pub reason: Reason,
     pub order: Option<OrderSerial>,

@@ -283,8 +283,8 @@ fn is_of(headers: &HeaderMap, media_type: &str) -> bool {
 }
 
 fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
-    // UTF-8 is checked in one pass, not string by string. Where it is broken, the bad bytes may
-    // still be in an unknown field.
+    // UTF-8 is checked in one pass, not string by string. Broken UTF-8 is allowed in an unknown field, which serde_json
+    // skips.
     let read = match std::str::from_utf8(body) {
         Ok(text) => serde_json::from_str::<Object<T>>(text),
         Err(_) => serde_json::from_slice::<Object<T>>(body),

@@ -148,12 +148,12 @@ impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
         self.caller.session()
     }
 
-    /// Refuses what sells or spends something new in a project that is archived.
+    /// To be called before anything is sold or spent: fails if the project is archived.
     ///
     /// # Errors
     ///
     /// `project_archived`.
-    pub fn trades(&self) -> Result<(), Error> {
+    pub fn require_not_archived(&self) -> Result<(), Error> {
         match self.caller.key.project.project.archived {
             true => Err(Error::new(ErrorCode::ProjectArchived)),
             false => Ok(()),

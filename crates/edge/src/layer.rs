@@ -150,8 +150,8 @@ pub fn enter(
     (context, tail)
 }
 
-/// Whether somebody without a token may have got this answer, and so as often as they like: no stranger can fill the
-/// log. Wrong tokens have lines of their own, so many.
+/// Whether somebody without a token may have got this answer. It is not logged, so that strangers cannot fill the log;
+/// wrong tokens are logged elsewhere, in limited number.
 fn is_strangers(status: StatusCode) -> bool {
     matches!(
         status,

@@ -117,8 +117,8 @@ impl Pages {
         self.unknown.retain(|(page, _)| *page != number);
     }
 
-    /// Full pages with the oldest entries of a person who has too many. A hundredth more than is kept may be there for a
-    /// while: the oldest go together, since the books are folded and each page is read for it.
+    /// Full pages, oldest first, with this person's entries beyond `kept`; none until there is a hundredth too many, since
+    /// each removal folds the books and reads every page that is named here.
     pub(crate) fn excess(&self, person: &str, kept: usize) -> Vec<u64> {
         let Some(share) = self.shares.get(person) else {
             return Vec::new();

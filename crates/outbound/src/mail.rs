@@ -83,15 +83,15 @@ impl Mailer {
     ///
     /// The server's address cannot be used, TLS cannot be set up, or the folder cannot be made.
     pub fn start(settings: &MailSettings, data_dir: &Path) -> Result<Self, Error> {
-        Self::with(settings, data_dir, MailOptions::default())
+        Self::start_with(settings, data_dir, MailOptions::default())
     }
 
-    /// Like [`Self::start`], with other timeouts and retries.
+    /// Like [`Self::start`], with these timeouts, retries and bounds of the queue.
     ///
     /// # Errors
     ///
     /// As [`Self::start`].
-    pub fn with(
+    pub fn start_with(
         settings: &MailSettings,
         data_dir: &Path,
         options: MailOptions,

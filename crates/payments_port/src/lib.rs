@@ -63,8 +63,8 @@ pub struct Span {
     pub until: Option<Timestamp>,
 }
 
-/// Look-ups of placed orders and of prices' terms, to find the order of a provider's object. Anybody with access to the
-/// account can edit metadata, so it counts only for objects without a placed order.
+/// Finds the order of a provider's object by what Scrip stored about it, and terms by price. The object's metadata decides
+/// only where Scrip stored nothing: anybody with access to the account can edit it.
 pub trait Owners: Send + Sync {
     /// The order of a checkout; the first order of a subscription; the order paid by an invoice or payment.
     ///

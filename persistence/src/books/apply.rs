@@ -116,7 +116,8 @@ impl Pending {
             || since.saturating_mul(SNAPSHOT_BYTES_PER_EVENT) >= bytes
     }
 
-    /// Adds the entries to the wallet's tail, or moves the tail and them to the checkpoint's pages.
+    /// Appends the entries to the wallet's tail. Where that would exceed `tail_bytes`, writes tail and entries to the
+    /// checkpoint's pages instead.
     pub(super) fn write(
         &mut self,
         tools: &CheckpointContext<'_>,

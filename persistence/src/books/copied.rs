@@ -130,7 +130,8 @@ impl Section {
         }
     }
 
-    /// Writes copied records, in the order of their keys; doing it again changes nothing.
+    /// Restores copied records, in the order of their keys; doing it again changes nothing. Blocks of the directory that no
+    /// wallet's record refers to are left out.
     pub(crate) fn write(self, store: &Store, records: &[RawRecord<'_>]) -> Result<(), Error> {
         match self {
             Self::LookUp(look_up) => {

@@ -78,7 +78,8 @@ impl Page {
     }
 }
 
-/// Adds a checkpoint's project events of one project, in the order of their numbers.
+/// Appends a checkpoint's events of one project to its last page, and begins new pages when that is full. What is stored
+/// already is skipped. If any is new, removes the pages older than thirty days, never the last.
 pub(super) fn add<'a>(
     store: &Store,
     project: ProjectId,
@@ -102,8 +103,8 @@ pub(super) fn add<'a>(
             with > store.tuning.page_bytes
         };
         let mut open = match page.take() {
-            Some(full_one) if full(&full_one) && !full_one.bytes.is_empty() => {
-                full_one.put(store, project)?;
+            Some(last) if full(&last) && !last.bytes.is_empty() => {
+                last.put(store, project)?;
                 Page::new(number)
             }
             Some(open) => open,
@@ -195,14 +196,14 @@ pub(super) fn verify(store: &Store, problems: &mut Vec<String>) -> Result<u64, E
     for page in &store.project_events {
         let (key, value) = page.map_err(io)?;
         let project = project(&key)?;
-        let wrong =
-            |what: &str| format!("project events of {project}, page {}: {what}", value.len());
+        let page = first(&key)?;
+        let wrong = |what: &str| format!("project events of {project}, page {page}: {what}");
         let (newest, entries) = head(&value)?;
         let mut latest = i64::MIN;
         for (place, entry) in each(entries).enumerate() {
             let (number, project_event) = entry?;
             latest = latest.max(decode_project_event(project, project_event)?.recorded.0);
-            if place == 0 && number != first(&key)? {
+            if place == 0 && number != page {
                 problems.push(wrong("it is stored under another number than its first"));
             }
             if before >= (project.0, number) {

@@ -57,8 +57,8 @@ impl<T> Window<T> {
         self.under_way.push_back((group, from));
     }
 
-    /// A term start is durable, and these places, of which its own is the last, cannot change any more: says what became of
-    /// all that was under way. The next group follows the term start.
+    /// `found` are the frames behind the last one that was known to be durable; the last of them is this process's own
+    /// durable term start, behind which the next group goes. Splits the groups under way into those found and those to be made again.
     pub fn resolve(&mut self, found: &[FramePosition]) -> Resolved<T> {
         let is_found = |(group, _): &mut (Group, T)| found.contains(&group.last());
         let mut durable = Vec::new();

@@ -361,7 +361,7 @@ impl Commit<'_> {
         }
     }
 
-    /// Stops the log for good: a batch that is not under way any more and all that are have an unknown outcome.
+    /// Stops the log for good. `oldest`, which is no longer in the window, and every group in it get the answer "unknown".
     fn fail(&mut self, error: &Error, oldest: Option<Batch>) {
         // Refuse first, so that no caller who is answered "unknown" can append again.
         self.shared.fail(self.disk, error);

@@ -73,8 +73,8 @@ impl Space {
     }
 }
 
-/// A quarter more than the minimum must be free before writes are taken again, so that the guard
-/// does not flicker at the edge.
+/// A quarter more than the minimum must be free before writes are accepted again, so that
+/// they are not refused and accepted in turn at the edge.
 const fn is_low(was_low: bool, free: u64, min_free: u64) -> bool {
     if was_low {
         free < min_free.saturating_add(min_free / 4)

@@ -1,5 +1,5 @@
-//! How far the log is known to have been durable, in a file of its own: the chain of frames cannot show that its end
-//! was lost, but this can. It is never ahead of the log, so a log that ends before it has lost something.
+//! The last position of the log that is known to be durable, in a file of its own. The chain of frames cannot show that
+//! its end is missing; this file can: a log that ends before it has lost frames.
 //!
 //! Two slots, written in turn, each in a block of its own: a write that is cut short damages one and leaves the other.
 

@@ -84,7 +84,7 @@ impl Demo {
         let address = server::reachable(service.address());
         demo.url = format!("{}://{address}", service.scheme());
         demo.stripe = stripe_key.is_some();
-        demo.sell(service, stripe_key).await?;
+        demo.set_provider(service, stripe_key).await?;
         let text = serde_json::to_string_pretty(&demo).map_err(Failure::new)?;
         secrets::write(&path(data_dir), &text).map_err(Failure::new)?;
         // These secrets must not be committed to a repository.
@@ -95,7 +95,7 @@ impl Demo {
 
     /// Sets the payment provider: the given Stripe account, or the sandbox, where anybody who can reach this
     /// server can pay without money.
-    async fn sell(&self, service: &Service, key: Option<String>) -> Result<(), Failure> {
+    async fn set_provider(&self, service: &Service, key: Option<String>) -> Result<(), Failure> {
         let provider = match key {
             None => ProviderChange::Sandbox,
             Some(key) => {

@@ -196,13 +196,13 @@ impl Forwarder {
         })
     }
 
-    /// Sends a request to the process that leads a cell. `fenced` ends when it is no longer for that process to answer.
+    /// Sends a request to the process that leads a cell. `superseded` ends when it is no longer for that process to answer.
     pub(super) async fn send<D>(
         &self,
         link: &Link,
         origin: &Origin,
         outgoing: &mut Outgoing,
-        fenced: impl Fn() -> D,
+        superseded: impl Fn() -> D,
     ) -> Fate
     where
         D: Future<Output = ()> + Send + 'static,
@@ -218,7 +218,7 @@ impl Forwarder {
         };
         let sent = tokio::select! {
             sent = timeout(ANSWER_TIMEOUT, self.answer(request, holder)) => sent,
-            () = fenced() => return Fate::Unknown,
+            () = superseded() => return Fate::Unknown,
         };
         let response = match sent {
             Ok(Ok(response)) => response,
@@ -259,7 +259,7 @@ impl Forwarder {
             }
             Payload::Once(body) if is_endless(&answer.headers) => {
                 let holder = self.holder(&head.headers, *client);
-                let cut = Box::pin(fenced());
+                let cut = Box::pin(superseded());
                 let place = holder.take(&link.streams);
                 place.map_or(Fate::NoRoom, |place| {
                     Fate::Answered(relayed(answer, body, place, Some(cut)))

@@ -137,9 +137,12 @@ impl<R: Responder> Front<R> {
                     };
                 }
                 Destination::Leader(link, leader) => {
-                    let fenced = || self.fenced(link.cell, leader.clone(), key);
+                    let superseded = || self.superseded(link.cell, leader.clone(), key);
                     let forwarder = &way.shared.forwarder;
-                    match forwarder.send(&link, &leader, &mut outgoing, fenced).await {
+                    match forwarder
+                        .send(&link, &leader, &mut outgoing, superseded)
+                        .await
+                    {
                         Fate::Answered(response) => {
                             counters.forwarded.fetch_add(1, Relaxed);
                             return response;
@@ -164,12 +167,12 @@ impl<R: Responder> Front<R> {
         }
     }
 
-    fn fenced(
+    fn superseded(
         &self,
         cell: i16,
         leader: Origin,
         key: Option<RoutingKey>,
     ) -> impl Future<Output = ()> + Send + 'static {
-        Arc::clone(self.shared()).fenced(cell, leader, key)
+        Arc::clone(self.shared()).superseded(cell, leader, key)
     }
 }

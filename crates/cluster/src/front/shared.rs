@@ -130,9 +130,9 @@ impl<R> Shared<R> {
         matches!(&self.state.load().leader, Leader::Elsewhere(at) if at == origin)
     }
 
-    /// Ends some time after a process stopped to lead a cell, or the cell to have what a request was about, unless that
-    /// is so again.
-    pub(super) async fn fenced(
+    /// Ends once `leader` no longer leads `cell`, or `cell` no longer has `key`, and nothing has changed for
+    /// [`CHANGE_TIMEOUT`].
+    pub(super) async fn superseded(
         self: Arc<Self>,
         cell: i16,
         leader: Origin,
@@ -145,8 +145,8 @@ impl<R> Shared<R> {
                 true => self.is_at(&leader),
                 false => (self.routes.leader(cell)).is_some_and(|(_, origin)| origin == leader),
             };
-            let has_it = || self.cell(key.as_ref()).is_none_or(|it| it == cell);
-            if leads && (key.is_none() || has_it()) {
+            let has_key = || self.cell(key.as_ref()).is_none_or(|of_key| of_key == cell);
+            if leads && (key.is_none() || has_key()) {
                 drop(changes.changed().await);
             } else if timeout(CHANGE_TIMEOUT, changes.changed()).await.is_err() {
                 return;

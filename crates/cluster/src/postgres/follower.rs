@@ -44,13 +44,13 @@ pub struct Follower {
     journal: Arc<SledJournal>,
     frames: Arc<PostgresFrames>,
     watch: Watch,
-    /// Whether the last frame that was read is one from which the log of the cell goes on that this process is to become.
+    /// Whether the last frame that was read is the split behind which the log of this process's future cell begins.
     is_at_split: bool,
-    /// When the database was asked for that cell.
+    /// When the database was last asked for that cell.
     looked: Moment,
     /// Whether a term start was seen, or noted in the database, with nothing behind it that ends it.
     knows_leader: bool,
-    /// When the database was asked for it.
+    /// When the database was last asked who leads.
     asked: Moment,
     /// When this process might have opened first, since it last saw the log move.
     might_open: Option<Moment>,
@@ -86,7 +86,7 @@ impl Follower {
             },
             None => false,
         };
-        // Those of a log are made by who belongs to it.
+        // Only members of a cell make snapshots of its log.
         if let Some(every) = member.snapshot_every
             && frames.identity().joins.is_none()
         {
@@ -187,7 +187,7 @@ impl Follower {
     /// Looks once, and opens where that is allowed.
     fn step(&mut self) -> Result<Step, Error> {
         let head = self.journal.head();
-        // Until it is known what becomes of a term start that was sent, it is not read as another process's.
+        // While the outcome of this process's own term start is unknown, its frame would look like another process's.
         if self.frames.is_opening() {
             return self.open(head);
         }
@@ -361,7 +361,7 @@ enum Step {
     Leads,
     /// Frames were read, and there are more.
     ThereIsMore,
-    /// The one that this process is to belong to.
+    /// The cell that this process waits to join is there.
     CellExists,
     /// What there was has been read.
     Waiting,

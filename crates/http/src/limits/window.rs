@@ -99,12 +99,13 @@ impl Window {
     }
 
     fn refusal(&self, limit: CreationLimit, now: Timestamp) -> LimitExceeded {
-        // A limit that was lowered needs more than the oldest to go; a limit of 0 never allows one.
-        let mut to_go = self.count.saturating_sub(limit.max).saturating_add(1);
+        // A limit that was lowered needs more than the oldest to go. A limit of 0 never allows one, and may be raised:
+        // the caller tries again after a window.
+        let mut excess = self.count.saturating_sub(limit.max).saturating_add(1);
         let mut free_at = now.plus_seconds(i64::from(limit.window_seconds));
         for events in &self.events {
-            to_go = to_go.saturating_sub(events.number);
-            if to_go == 0 {
+            excess = excess.saturating_sub(events.number);
+            if excess == 0 {
                 free_at = events.gone_at(limit);
                 break;
             }

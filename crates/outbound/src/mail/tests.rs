@@ -27,7 +27,7 @@ fn options() -> MailOptions {
 }
 
 fn mailer(catcher: &MailServer, options: MailOptions) -> Mailer {
-    Mailer::with(&settings(&catcher.url()), Path::new("unused"), options).unwrap()
+    Mailer::start_with(&settings(&catcher.url()), Path::new("unused"), options).unwrap()
 }
 
 fn mail(subject: &str, text: &str) -> Mail {
@@ -43,7 +43,7 @@ fn mail(subject: &str, text: &str) -> Mail {
 async fn a_mail_becomes_a_file_only_where_that_was_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let settings = settings_with("", false);
-    let mailer = Mailer::with(&settings, folder.path(), options()).unwrap();
+    let mailer = Mailer::start_with(&settings, folder.path(), options()).unwrap();
     let error = mailer.send(mail("Code", "secret")).await.unwrap_err();
     assert!(matches!(error, Error::NoServer) && !error.is_transient());
     assert!(mailer.enqueue(mail("Code", "secret")));
@@ -295,7 +295,7 @@ async fn where_tls_is_required_nothing_is_said_in_the_open() {
         catcher.url().replace("//", "//ann:secret@")
     );
     // On a machine without certificate authorities TLS cannot be set up at all.
-    let Ok(mailer) = Mailer::with(&settings(&url), Path::new("unused"), options()) else {
+    let Ok(mailer) = Mailer::start_with(&settings(&url), Path::new("unused"), options()) else {
         return;
     };
     let error = mailer.send(mail("Hi", "Hi")).await.unwrap_err();

@@ -116,7 +116,7 @@ pub(crate) async fn by_list(
     body: &BatchBody,
 ) -> Result<Response, Error> {
     let Request { items } = body.parse()?;
-    key.trades()?;
+    key.require_not_archived()?;
     if !(1..=MAX_ITEMS).contains(&items.len()) {
         return Err(Error::invalid("items", "items takes 1 to 1000 items."));
     }

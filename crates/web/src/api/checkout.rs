@@ -136,7 +136,7 @@ pub(super) async fn checkout(
 ) -> Result<Response, Error> {
     let guesses = MissCounter::of(&app.edge, key.caller().key(), &context);
     let mut request: Checkout = body.parse()?;
-    key.trades()?;
+    key.require_not_archived()?;
     // A session's code is compared with its own and not looked up.
     let looks_up_a_code = request.code.is_some() && key.session().is_none();
     if looks_up_a_code || request.discount_code.is_some() {

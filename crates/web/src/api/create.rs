@@ -32,7 +32,7 @@ pub(super) async fn create_wallet(
     key: AnyKey,
     context: Context,
 ) -> Result<Response, Error> {
-    key.trades()?;
+    key.require_not_archived()?;
     if key.project.mode == Mode::ExternalUsers {
         return Err(Error::new(ErrorCode::AnonymousWalletsDisabled));
     }

@@ -40,7 +40,7 @@ pub(super) async fn credit(
     body: Body,
 ) -> Result<Response, Error> {
     let mut request: Credit = body.parse()?;
-    key.trades()?;
+    key.require_not_archived()?;
     let wallet = NamedWallet::one_of(request.external_user_id.take(), request.code.take())?;
     let command = request.command(&header, &key)?;
     let applied = app

@@ -124,7 +124,7 @@ pub(crate) async fn by_code(
     body: &Body,
 ) -> Result<Response, Error> {
     let request: DeductByCode = body.parse()?;
-    key.trades()?;
+    key.require_not_archived()?;
     let command = Deduct {
         key: header.or(request.idempotency_key)?,
         product: ProductRef::Named(product(&request.product_id, key)?),
@@ -144,7 +144,7 @@ pub(crate) async fn by_user(
     body: &Body,
 ) -> Result<Response, Error> {
     let request: DeductExternal = body.parse()?;
-    key.trades()?;
+    key.require_not_archived()?;
     let Text(user) = request.external_user_id;
     let command = Deduct {
         key: header.or(request.idempotency_key)?,

@@ -94,7 +94,7 @@ pub(super) async fn place_hold(
     body: Body,
 ) -> Result<Response, Error> {
     let request = body.parse()?;
-    key.trades()?;
+    key.require_not_archived()?;
     answer(&app, &key, key.kind(), &code.into(), &header, request).await
 }
 
@@ -129,7 +129,7 @@ pub(super) async fn place_external_hold(
         meta,
         external_user_id: Text(user),
     } = body.parse()?;
-    key.trades()?;
+    key.require_not_archived()?;
     let request = PlaceHold {
         product_id,
         amount,

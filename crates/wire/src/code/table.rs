@@ -79,8 +79,8 @@ codes! {
         InsufficientCredits = PAYMENT_REQUIRED "insufficient_credits"
             "Not enough credits."
             do "offer those prices; for work that is done use [`onShortfall`](concepts.md)" retry "yes, once there are credits; no key was used up";
-        /// Nothing takes credits of this wallet or is sold to it; `reason` is why. Reads, grants, refunds and payments
-        /// under way go on; an open hold is settled for what it set aside.
+        /// This wallet's credits cannot be spent, and nothing can be bought for it; `reason`, if there is one, says why.
+        /// Reads, grants, refunds and payments under way go on; an open hold can be settled, up to its amount.
         WalletFrozen = FORBIDDEN "wallet_frozen"
             "This wallet is frozen: its credits cannot be used for now."
             do "send the user to your support" retry "yes, once it is thawed; no key was used up";

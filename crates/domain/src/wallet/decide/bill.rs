@@ -203,8 +203,7 @@ impl Wallet {
 }
 
 impl DecisionBuilder {
-    /// Updates the subscription by an invoice, which begins its cycle unless something of that cycle was reported
-    /// before.
+    /// Updates the subscription by a paid invoice. The first report about a cycle begins it, in the tier before its switches.
     pub(super) fn update_by(
         &mut self,
         bill: &Bill,
@@ -213,18 +212,18 @@ impl DecisionBuilder {
         position: Option<CyclePosition>,
     ) {
         let (order, billing) = (bill.order, &bill.billing);
-        let low = match &bill.pays {
+        let first_tier = match &bill.pays {
             Pays::Switches(lines) => Proration::first_tier(lines),
             Pays::Cycle | Pays::NewCycle | Pays::PriorSwitches(_) => None,
         };
-        let low = low.unwrap_or_else(|| terms.clone());
+        let first_tier = first_tier.unwrap_or_else(|| terms.clone());
         let former = self.wallet.subscription(&billing.subscription).cloned();
-        let before = former.as_ref().map(|former| former.tier().clone());
+        let former_tier = former.as_ref().map(|former| former.tier().clone());
         let is_new_cycle = position != Some(CyclePosition::Current);
         let mut next = match former {
-            Some(former) if is_new_cycle => former.next_cycle(low.clone(), billing.cycle()),
+            Some(former) if is_new_cycle => former.next_cycle(first_tier.clone(), billing.cycle()),
             Some(former) => former,
-            None => Subscription::started(low.clone(), billing),
+            None => Subscription::started(first_tier.clone(), billing),
         };
         next.customer = bill.payment.customer.clone().or(next.customer);
         let reversed = self.is_reversed(order);
@@ -240,16 +239,18 @@ impl DecisionBuilder {
                     at: switched.at,
                     reversed,
                 };
-                next.raise_tier(switched, &low);
+                next.raise_tier(switched, &first_tier);
             }
         } else {
             next = next.paid_by(order, terms, billing, reversed);
         }
-        let subscription_event = match before {
+        let subscription_event = match former_tier {
             None => Some(SubscriptionEvent::Started),
             Some(_) if is_new_cycle => Some(SubscriptionEvent::Renewed),
             Some(_) if is_whole_cycle => Some(SubscriptionEvent::Updated),
-            Some(before) => (before != *next.tier()).then_some(SubscriptionEvent::Updated),
+            Some(former_tier) => {
+                (former_tier != *next.tier()).then_some(SubscriptionEvent::Updated)
+            }
         };
         self.push_subscription(subscription_event, next);
     }
