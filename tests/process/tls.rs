@@ -134,13 +134,18 @@ async fn a_process_that_follows_takes_up_a_new_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let database = postgres_kit::shared();
     let url = database.url(&database.create_database());
-    let member = |files: &Files| launch(files).env("SCRIP_STORAGE_URL", &url);
+    let member = |files: &Files| {
+        launch(files)
+            .env("SCRIP_STORAGE_URL", &url)
+            .env("SCRIP_CLUSTER_ADDRESS", "https://localhost:1")
+            .env("SCRIP_SERVER_KEY", "5c".repeat(32))
+    };
     let (leader_files, _) = Files::new();
     let (files, first) = Files::new();
     let (_leader, _) = start(&member(&leader_files), &folder.path().join("leader")).await;
     let (mut follower, base) = start(&member(&files), &folder.path().join("follower")).await;
-    let ready = format!("{base}/readyz");
-    let answer = client(&first).get(&ready).send().await.unwrap();
+    let live = format!("{base}/healthz");
+    let answer = client(&first).get(&live).send().await.unwrap();
     assert_eq!(answer.status(), 200);
 
     let second = files.renew();
@@ -150,9 +155,9 @@ async fn a_process_that_follows_takes_up_a_new_certificate() {
             line.contains("New TLS certificates").then_some(())
         })
         .await;
-    let answer = client(&second).get(&ready).send().await.unwrap();
+    let answer = client(&second).get(&live).send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    assert!(client(&first).get(&ready).send().await.is_err());
+    assert!(client(&first).get(&live).send().await.is_err());
 }
 
 fn no_trust() -> ClientConfig {
