@@ -29,12 +29,8 @@ fn decide(c: &mut Criterion) {
                 number += 1;
                 let decided = wallet.deduct(sample::deduct(number), None, &[]).unwrap();
                 let change = decided.change?;
-                wallet
-                    .apply(Event {
-                        at: sample::NOW,
-                        change,
-                    })
-                    .unwrap()
+                let at = sample::NOW;
+                Some(wallet.apply(Event { at, change }).unwrap())
             },
             BatchSize::NumIterations(10_000),
         );

@@ -43,7 +43,7 @@ impl Log {
         if let Decision::Accept(change) =
             wallet.credit(sample::credit(0), None, sample::NOW).unwrap()
         {
-            log.log(change, |event| wallet.apply(event).unwrap());
+            log.log(change, |event| wallet.apply(event).unwrap().record);
         }
         log
     }

@@ -23,7 +23,7 @@ use domain::{
     text::{ExternalUserId, IdempotencyKey},
     wallet::{Change, Created, Event, Owner, Wallet},
 };
-use persistence::{Append, Backlog, Books, ListWatch, Log, LogEvent, Options, SledJournal};
+use persistence::{Append, Backlog, Books, ListChange, Log, LogEvent, Options, SledJournal};
 
 const WALLETS: u64 = 10_000;
 const THREADS: u64 = 2;
@@ -157,15 +157,13 @@ fn next(number: u64, wallet: &mut Option<Wallet>, sent: u64) -> Option<Append> {
         at: Timestamp(1_760_000_000_000),
         change,
     };
-    let lists = ListWatch::before(wallet.as_ref(), &event.change);
-    let (now, record) = Wallet::replay(wallet.take(), id, event.clone()).ok()?;
-    let (version, moved) = (now.version, lists.after(&now));
-    *wallet = Some(now);
+    let (now, applied) = Wallet::replay(wallet, id, event.clone()).ok()?;
+    let (version, moved) = (now.version, ListChange::of(now, &applied));
     Append::one(&LogEvent::Wallet {
         key: id,
         version,
         event,
-        record,
+        record: applied.record,
         moved,
     })
     .ok()

@@ -44,9 +44,7 @@ pub use log::{
     lock::{Directory, is_in_use},
     rounds::StopSignal,
 };
-pub use lookups::{
-    ListChange, ListWatch, OrderPosition, OrderRow, OrderSummary, ProviderId, case_folded,
-};
+pub use lookups::{ListChange, OrderPosition, OrderRow, OrderSummary, ProviderId, case_folded};
 pub use membership::Membership;
 pub use memory::MemoryJournal;
 pub use options::{Completions, Faults, OnFatal, Options, Step};

@@ -29,7 +29,7 @@ use domain::{
     wallet::{Owner, Wallet},
 };
 use persistence::{
-    Append, Books, ListWatch, Log, LogEvent, MemoryJournal, Note, Options, SledJournal,
+    Append, Books, ListChange, Log, LogEvent, MemoryJournal, Note, Options, SledJournal,
     lookups::{LookUp, LookUpRange},
 };
 
@@ -88,15 +88,13 @@ fn note(key: u8, body: Option<&[u8]>) -> LogEvent {
 fn log_events(life: &Life) -> Vec<LogEvent> {
     let mut wallet = None;
     let log_events = life.events.iter().cloned().map(|(event, record)| {
-        let lists = ListWatch::before(wallet.as_ref(), &event.change);
-        let (now, _) = Wallet::replay(wallet.take(), life.key, event.clone()).unwrap();
-        let now = wallet.insert(now);
+        let (now, applied) = Wallet::replay(&mut wallet, life.key, event.clone()).unwrap();
         LogEvent::Wallet {
             key: life.key,
             version: now.version,
             event,
             record,
-            moved: lists.after(now),
+            moved: ListChange::of(now, &applied),
         }
     });
     log_events.collect()

@@ -14,7 +14,7 @@ use domain::{
     wallet::{Event, Wallet},
 };
 use persistence::{
-    Append, AppendRefusal, History, ListWatch, LoadedWallet, OnOutcome, Outcome, Store, Ticket,
+    Append, AppendRefusal, History, ListChange, LoadedWallet, OnOutcome, Outcome, Store, Ticket,
 };
 
 use super::{Rules, recent::Recent};
@@ -238,23 +238,24 @@ impl WalletState {
         let thresholds = rules.low_balances.as_deref().unwrap_or_default();
         self.watched_at = event.at;
         let version = self.wallet.as_ref().map_or(0, |wallet| wallet.version);
-        let version = version.saturating_add(1);
+        let version = version.checked_add(1).ok_or(Error::Unavailable)?;
         let hash = RecordKey::of(&event.change).map(|lookup| lookup.hash(&self.key));
         let entry = self.pending.begin(&self.key, version, &event, hash);
         let entry = entry.map_err(|_| Error::TooLarge)?;
-        let wallet = self.wallet.as_ref();
-        let subject = self.watch.before(wallet, &event, thresholds);
-        let lists = ListWatch::before(wallet, &event.change);
-        let record = apply(&mut self.wallet, self.key, event);
-        let moved = self.wallet.as_ref().and_then(|wallet| lists.after(wallet));
-        if let Some(wallet) = &self.wallet {
-            self.watch.after(subject, wallet, record.as_ref());
-        }
-        let Ok(entry) = entry.finish(record.as_ref(), moved.as_deref()) else {
+        let (wallet, applied) = match Wallet::replay(&mut self.wallet, self.key, event) {
+            Ok(replayed) => replayed,
+            // An event that does not fit the state of its decision is a defect: the actor is torn down, the event is
+            // never logged, and the wallet is reloaded.
+            #[expect(clippy::panic, reason = "the supervisor reloads the wallet")]
+            Err(error) => panic!("{error}"),
+        };
+        let moved = ListChange::of(wallet, &applied);
+        let Ok(entry) = entry.finish(applied.record.as_ref(), moved.as_deref()) else {
             self.diverged = true;
             return Err(Error::TooLarge);
         };
         self.recent.push(entry);
+        self.watch.add(applied, wallet, thresholds);
         Ok(())
     }
 
@@ -317,24 +318,6 @@ impl WalletState {
                 | AppendRefusal::Fenced,
             ) => Err(Error::Unavailable),
         }
-    }
-}
-
-/// Applies an event to memory; returns its record.
-fn apply(wallet: &mut Option<Wallet>, key: WalletKey, event: Event) -> Option<Record> {
-    let applied = match wallet {
-        Some(wallet) => wallet.apply(event),
-        None => Wallet::replay(None, key, event).map(|(born, record)| {
-            *wallet = Some(born);
-            record
-        }),
-    };
-    match applied {
-        Ok(record) => record,
-        // An event that does not fit the state of its decision is a defect: the actor is torn down, the event is never
-        // logged, and the wallet is reloaded.
-        #[expect(clippy::panic, reason = "the supervisor reloads the wallet")]
-        Err(error) => panic!("{error}"),
     }
 }
 

@@ -10,8 +10,8 @@ use crate::{
     text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
     wallet::{
-        Change, Dispute, Event, OpenInvoice, Order, Owner, Subscription, SubscriptionOver,
-        SubscriptionStatus, Wallet, event::SubscriptionEvent,
+        Applied, Dispute, FormerAccount, Freeze, OpenInvoice, Order, Owner, Stage, Subscription,
+        SubscriptionOver, SubscriptionStatus, Wallet, event::SubscriptionEvent,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,21 @@ pub enum OrderEvent {
 }
 
 impl OrderEvent {
+    /// The project events when an order changes from `before` to `now`.
+    fn between(before: &Order, now: &Order) -> [Option<Self>; 3] {
+        let stage = Some(now.stage).filter(|stage| *stage != before.stage);
+        let (data, former) = match stage {
+            // A refund or dispute may have been reported before the payment.
+            Some(Stage::Paid) => (Some(Self::Paid), None),
+            Some(Stage::Failed) => (Some(Self::Failed), before.reversal.dispute),
+            Some(Stage::Expired) => (Some(Self::Expired), before.reversal.dispute),
+            Some(Stage::Pending) | None => (None, before.reversal.dispute),
+        };
+        let refunded = now.is_refunded() && !before.is_refunded();
+        let disputed = Self::of_dispute(former, now.reversal.dispute);
+        [data, disputed, refunded.then_some(Self::Refunded)]
+    }
+
     /// The project event when the newest dispute of an order changes from `before` to `now`.
     #[must_use]
     pub fn of_dispute(before: Option<Dispute>, now: Option<Dispute>) -> Option<Self> {
@@ -230,186 +245,38 @@ struct Balance {
     low: Option<i64>,
 }
 
-/// What one event is about, before the event.
-#[derive(Debug, Default)]
-pub struct Subject {
-    created: bool,
-    order: Option<(OrderSerial, Step)>,
-    subscription: Option<(SubscriptionEvent, Box<SubscriptionSnapshot>)>,
-    frozen: Option<Box<EventData>>,
-}
-
-#[derive(Debug)]
-enum Step {
-    News(OrderEvent),
-    /// The refunded or disputed amount changed.
-    Reversed {
-        was_refunded: bool,
-        dispute: Option<Dispute>,
-    },
-}
-
 impl EventCollector {
-    /// Notes the state that an event of the step may change. Call it before applying the event.
-    pub fn before(
-        &mut self,
-        wallet: Option<&Wallet>,
-        event: &Event,
-        thresholds: &[LowBalance],
-    ) -> Subject {
-        let mut subject = Subject::default();
-        let product = match &event.change {
-            Change::Deducted { product, .. }
-            | Change::Granted { product, .. }
-            | Change::FreeGranted { product, .. }
-            | Change::Forgiven { product, .. }
-            | Change::LotExpired { product, .. }
-            | Change::HoldPlaced { product, .. } => Some(*product),
-            Change::Charged(charged) => Some(charged.product),
-            Change::DeductionReversed(reversed) => Some(reversed.product),
-            Change::HoldSettled { hold, .. }
-            | Change::HoldDrawn { hold, .. }
-            | Change::HoldReleased { hold }
-            | Change::HoldExpired { hold } => wallet
-                .and_then(|wallet| wallet.hold(hold))
-                .map(|hold| hold.product),
-            Change::Created(created) => {
-                subject.created = created.owner != Owner::Order;
-                None
-            }
-            // A payment minted the code; until then nobody could use the wallet.
-            Change::CodeRotated { former, .. } => {
-                subject.created = former.is_none();
-                None
-            }
-            Change::FeatureGranted { .. } | Change::FeatureRevoked { .. } => {
-                self.features(wallet, event.at);
-                None
-            }
-            Change::OrderPaid(paid) => {
-                self.features(wallet, event.at);
-                subject.order = Some((paid.order, Step::News(OrderEvent::Paid)));
-                fills(wallet, paid.order)
-            }
-            Change::OrderFailed(closed) => {
-                subject.order = Some((closed.order, Step::News(OrderEvent::Failed)));
-                None
-            }
-            Change::OrderExpired(closed) => {
-                subject.order = Some((closed.order, Step::News(OrderEvent::Expired)));
-                None
-            }
-            Change::OrderReversed { order, .. } => {
-                self.features(wallet, event.at);
-                let existing = wallet.and_then(|wallet| wallet.order(*order));
-                let step = Step::Reversed {
-                    was_refunded: existing.is_none_or(Order::is_refunded),
-                    dispute: existing.and_then(|order| order.reversal.dispute),
-                };
-                subject.order = Some((*order, step));
-                fills(wallet, *order)
-            }
-            Change::SubscriptionChanged(changed) => {
-                self.features(wallet, event.at);
-                let event = changed.subscription_event.zip(wallet);
-                subject.subscription = event.map(|(data, wallet)| {
-                    let facts = SubscriptionSnapshot::of(wallet.project, &changed.subscription);
-                    (data, Box::new(facts))
-                });
-                None
-            }
-            Change::Frozen { reason } => {
-                let reason = reason.clone();
-                subject.frozen = Some(Box::new(EventData::Frozen { reason }));
-                None
-            }
-            Change::Unfrozen => {
-                subject.frozen = Some(Box::new(EventData::Unfrozen));
-                None
-            }
-            Change::HoldExtended { .. }
-            | Change::DebtLimitChanged { .. }
-            | Change::OrderPlaced(_)
-            | Change::OrderProcessing { .. }
-            | Change::SubscriptionGone { .. }
-            | Change::CycleEnded { .. }
-            | Change::OrderArchived { .. }
-            | Change::OrderErased(_)
-            | Change::Instructed(_)
-            | Change::ReversedInAll { .. }
-            | Change::SessionsRevoked
-            | Change::OrderRecalled(_) => None,
-        };
-        if let Some(product) = product {
-            self.balance(wallet, product, thresholds);
-        }
-        subject
-    }
-
-    fn balance(&mut self, wallet: Option<&Wallet>, product: ProductId, thresholds: &[LowBalance]) {
-        let mut balances = self.balance.iter().chain(&self.others);
-        if balances.any(|balance| balance.product == product) {
-            return;
-        }
-        let low = thresholds.iter().find(|rule| rule.product == product);
-        let before = Balance {
-            product,
-            left: wallet.map_or(0, |wallet| wallet.least_left(product)),
-            owed: wallet.map_or(0, |wallet| wallet.owed(product)),
-            low: low.map(|rule| rule.credits),
-        };
-        match self.balance {
-            None => self.balance = Some(before),
-            Some(_) => self.others.push(before),
-        }
-    }
-
-    fn features(&mut self, wallet: Option<&Wallet>, at: Timestamp) {
-        if self.features.is_none() {
-            self.features = Some(wallet.map_or_else(Vec::new, |wallet| features(wallet, at)));
-        }
-    }
-
-    /// Collects the project events of an event. Call it after applying the event, with its record.
-    pub fn after(&mut self, subject: Subject, wallet: &Wallet, record: Option<&Record>) {
-        if subject.created {
+    /// Collects the project events of an event that was applied to the wallet.
+    pub fn add(&mut self, applied: Applied, wallet: &Wallet, thresholds: &[LowBalance]) {
+        if applied.last_used.is_none() && wallet.is_usable() {
             // It comes first among the step's events.
             self.data.insert(0, EventData::WalletCreated);
         }
-        let order = subject.order;
-        if let Some((order, (serial, step))) = order.and_then(|it| Some((wallet.order(it.0)?, it)))
+        if let Some((serial, Some(former))) = applied.order
+            && let Some(order) = wallet.order(serial)
         {
-            let is_refunded = order.is_refunded();
-            let dispute = order.reversal.dispute;
-            let (data, refunded, disputed) = match step {
-                // A refund or dispute may have been reported before the payment.
-                Step::News(OrderEvent::Paid) => {
-                    let disputed = OrderEvent::of_dispute(None, dispute);
-                    (Some(OrderEvent::Paid), is_refunded, disputed)
-                }
-                Step::News(data) => (Some(data), false, None),
-                Step::Reversed {
-                    was_refunded,
-                    dispute: former,
-                } => {
-                    let disputed = OrderEvent::of_dispute(former, dispute);
-                    (None, is_refunded && !was_refunded, disputed)
-                }
+            let snapshot = |event| {
+                let snapshot = OrderSnapshot::of(serial, order);
+                EventData::Order(event, Box::new(snapshot))
             };
-            let refunded = refunded.then_some(OrderEvent::Refunded);
-            for data in data.into_iter().chain(disputed).chain(refunded) {
-                let facts = OrderSnapshot::of(serial, order);
-                self.data.push(EventData::Order(data, Box::new(facts)));
-            }
+            let events = OrderEvent::between(&former, order).into_iter();
+            self.data.extend(events.flatten().map(snapshot));
         }
-        if let Some((data, facts)) = subject.subscription {
-            self.data.push(EventData::Subscription(data, facts));
+        if let Some((event, id)) = applied.subscription
+            && let Some(subscription) = wallet.subscription(&id)
+        {
+            let snapshot = SubscriptionSnapshot::of(wallet.project, subscription);
+            let data = EventData::Subscription(event, Box::new(snapshot));
+            self.data.push(data);
         }
-        self.data.extend(subject.frozen.map(|data| *data));
-        let comes = record.filter(|record| record.fact.brings_credits());
-        let entry = comes.and_then(Record::entry);
-        let mut watched = self.balance.iter().chain(&self.others);
-        let entry = entry.filter(|entry| watched.any(|it| it.product == entry.product));
+        if applied.is_freeze {
+            self.data.push(match wallet.frozen().cloned() {
+                Some(Freeze { reason, .. }) => EventData::Frozen { reason },
+                None => EventData::Unfrozen,
+            });
+        }
+        let record = applied.record.filter(|it| it.fact.brings_credits());
+        let entry = record.as_ref().and_then(Record::entry);
         self.data.extend(entry.map(|entry| EventData::Credited {
             product: entry.product,
             delta: entry.delta,
@@ -417,6 +284,35 @@ impl EventCollector {
             order: entry.order,
             balance: 0,
         }));
+        if let Some((product, former)) = applied.account {
+            self.balance(product, former, thresholds);
+        }
+        if self.features.is_none() {
+            self.features = applied.features;
+        }
+    }
+
+    fn balance(
+        &mut self,
+        product: ProductId,
+        former: Option<FormerAccount>,
+        thresholds: &[LowBalance],
+    ) {
+        let mut balances = self.balance.iter().chain(&self.others);
+        if balances.any(|balance| balance.product == product) {
+            return;
+        }
+        let low = thresholds.iter().find(|rule| rule.product == product);
+        let before = Balance {
+            product,
+            left: former.map_or(0, |it| it.least_left),
+            owed: former.map_or(0, |it| it.owed),
+            low: low.map(|rule| rule.credits),
+        };
+        match self.balance {
+            None => self.balance = Some(before),
+            Some(_) => self.others.push(before),
+        }
     }
 
     /// The project events so far, with current balances. Low balances and changed features are found only at the step's
@@ -511,10 +407,6 @@ impl OrderSnapshot {
             code: None,
         }
     }
-}
-
-fn fills(wallet: Option<&Wallet>, order: OrderSerial) -> Option<ProductId> {
-    Some(wallet?.order(order)?.terms.fills)
 }
 
 fn features(wallet: &Wallet, at: Timestamp) -> Vec<Feature> {

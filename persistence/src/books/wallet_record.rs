@@ -5,8 +5,6 @@
 //! newer (it was taken from the awake wallet, at a version that was durable): then its own version
 //! says from where on the log's events are new to it.
 
-use std::cmp::Ordering;
-
 use domain::{id::WalletKey, wallet::Wallet};
 use serde::{Deserialize, Serialize};
 
@@ -149,7 +147,7 @@ impl WalletRecord {
         if self.head.version > self.head.snapshot {
             let from = From::after(self.head.snapshot);
             pages::each(store, key, self, from, &mut |entry, _| {
-                wallet = Some(replay(wallet.take(), *key, &entry)?);
+                replay(&mut wallet, *key, &entry)?;
                 Ok(true)
             })?;
         }
@@ -197,14 +195,14 @@ impl WalletRecord {
 }
 
 /// Replays one entry, unless the state has it already.
-fn replay(wallet: Option<Wallet>, key: WalletKey, entry: &Entry<'_>) -> Result<Wallet, Error> {
+fn replay(wallet: &mut Option<Wallet>, key: WalletKey, entry: &Entry<'_>) -> Result<(), Error> {
     let current = wallet.as_ref().map_or(0, |wallet| wallet.version);
-    match (entry.version.cmp(&current.saturating_add(1)), wallet) {
-        (Ordering::Less, Some(wallet)) => Ok(wallet),
-        (Ordering::Equal, wallet) => {
-            let (wallet, record) = Wallet::replay(wallet, key, entry.decode()?.event)?;
-            if record.is_some() == entry.has_record() {
-                return Ok(wallet);
+    match entry.version.checked_sub(current) {
+        None | Some(0) if wallet.is_some() => Ok(()),
+        Some(1) => {
+            let (_, applied) = Wallet::replay(wallet, key, entry.decode()?.event)?;
+            if applied.record.is_some() == entry.has_record() {
+                return Ok(());
             }
             Err(damaged(format!(
                 "{key:?}: entry {} does not match its event",

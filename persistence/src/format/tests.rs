@@ -23,7 +23,7 @@ use super::{
     append::{Append, LogEvent, decode_events},
     decode_document, decode_note, decode_wallet, encode_document, encode_note, encode_wallet, v1,
 };
-use crate::{error::Error, lookups::ListWatch};
+use crate::{error::Error, lookups::ListChange};
 
 const KEY: WalletKey = WalletKey(*b"0123456789abcdef");
 
@@ -42,15 +42,13 @@ fn golden(name: &str, today: &[u8]) -> Vec<u8> {
 fn log_events(life: &Life) -> Vec<LogEvent> {
     let mut wallet = None;
     let log_events = life.events.iter().cloned().map(|(event, record)| {
-        let lists = ListWatch::before(wallet.as_ref(), &event.change);
-        let (now, _) = Wallet::replay(wallet.take(), life.key, event.clone()).unwrap();
-        let now = wallet.insert(now);
+        let (now, applied) = Wallet::replay(&mut wallet, life.key, event.clone()).unwrap();
         LogEvent::Wallet {
             key: life.key,
             version: now.version,
             event,
             record,
-            moved: lists.after(now),
+            moved: ListChange::of(now, &applied),
         }
     });
     log_events.collect()

@@ -1,83 +1,49 @@
-//! Finds out what an event moves in lists: the places of its wallet, and of one of the wallet's orders. They follow from
+//! What an event moved in lists: the places of its wallet, and of one of the wallet's orders. They follow from
 //! the wallet's state and not from the event, so the wallet notes them when it applies it, and a checkpoint need not replay
-//! anything. Most events of a busy wallet move nothing.
+//! anything.
 
 use super::list_change::{ListChange, ListedOrder, OrderChange};
 use domain::{
     Timestamp,
-    id::{OrderSerial, ProductId},
-    wallet::{Change, Owner, Wallet},
+    wallet::{Applied, Wallet},
 };
 
 /// The days of [`Timestamp`]s.
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// A wallet before an event, as far as lists are concerned.
-#[derive(Debug)]
-pub struct ListWatch {
-    order: Option<(OrderSerial, Option<ListedOrder>)>,
-    day: Option<i32>,
-    /// The usual wallet has one or two products.
-    ranks: smallvec::SmallVec<[(ProductId, u8); 2]>,
-}
-
-impl ListWatch {
-    /// Notes the wallet's values before this change is applied to it.
+impl ListChange {
+    /// What an event moved that was applied to this wallet; `None`: nothing, as most events of a busy wallet.
     #[must_use]
-    pub fn before(wallet: Option<&Wallet>, change: &Change) -> Self {
-        let listed = |serial| {
-            let order = wallet.and_then(|wallet| Some((wallet, wallet.order(serial)?)));
-            let order = order.map(|(wallet, order)| ListedOrder::of(wallet, order));
-            (serial, order)
-        };
-        Self {
-            order: change.order().map(listed),
-            day: wallet.and_then(last_day),
-            ranks: wallet.map(ranks).into_iter().flatten().collect(),
-        }
-    }
-
-    /// What moved, by the wallet as it is afterwards; `None`: nothing.
-    #[must_use]
-    pub fn after(self, wallet: &Wallet) -> Option<Box<ListChange>> {
-        let day = last_day(wallet);
-        let is_same_day = self.day == day;
-        if is_same_day && self.order.is_none() && self.ranks.iter().copied().eq(ranks(wallet)) {
-            return None;
-        }
-        let order = self.order.and_then(|(serial, before)| {
-            let order = wallet.order(serial);
-            let after = order.map(|order| ListedOrder::of(wallet, order));
+    pub fn of(wallet: &Wallet, applied: &Applied) -> Option<Box<Self>> {
+        let now = wallet.is_usable().then(|| day(wallet.used_at));
+        let days = (applied.last_used.map(day), now);
+        let rank = applied.account.and_then(|(product, former)| {
+            let now = rank(wallet.account(product)?.available());
+            let before = former.map(|former| rank(former.available));
+            (before != Some(now)).then_some((product, before, now))
+        });
+        let listed = |order| ListedOrder::of(wallet, order);
+        let order = applied.order.as_ref().and_then(|(serial, former)| {
+            let serial = *serial;
+            let (before, after) = (former.as_deref().map(listed), wallet.order(serial));
+            let after = after.map(listed);
             (before != after).then_some(OrderChange {
                 serial,
                 before,
                 after,
             })
         });
-        let moved = ranks(wallet).filter_map(|(product, rank)| {
-            let before = self.ranks.iter().find(|(of, _)| *of == product);
-            let before = before.map(|(_, rank)| *rank);
-            (before != Some(rank)).then_some((product, before, rank))
-        });
-        let change = ListChange {
+        let day = (days.0 != days.1).then_some(days);
+        if order.is_none() && day.is_none() && rank.is_none() {
+            return None;
+        }
+        Some(Box::new(Self {
             project: wallet.project,
             order,
-            day: (!is_same_day).then_some((self.day, day)),
-            ranks: moved.collect(),
-        };
-        let is_nothing = change.order.is_none() && change.day.is_none() && change.ranks.is_empty();
-        (!is_nothing).then(|| Box::new(change))
+            day,
+            ranks: rank.into_iter().collect(),
+        }))
     }
-}
-
-/// The day of a wallet's last use, unless it waits for the payment that gives it an owner.
-fn last_day(wallet: &Wallet) -> Option<i32> {
-    (wallet.owner != Owner::Order).then(|| day(wallet.used_at))
-}
-
-fn ranks(wallet: &Wallet) -> impl Iterator<Item = (ProductId, u8)> {
-    let accounts = wallet.accounts().iter();
-    accounts.map(|account| (account.product, rank(account.available())))
 }
 
 /// The day of an instant, since the epoch.

@@ -25,7 +25,6 @@ use domain::{id::WalletKey, wallet::Event};
 pub(crate) use entry_batch::EachEntry;
 pub use entry_batch::EntryBatch;
 pub use list_change::{ListChange, OrderSummary};
-pub use lists::ListWatch;
 pub(crate) use merged::merge;
 pub use order_lists::OrderRow;
 pub use orders::OrderPosition;

@@ -18,13 +18,13 @@ use crate::{
     contract::StoredNote,
     error::Error,
     format::append::LogEvent,
-    lookups::{self, Key, ListWatch, LookUp, Value},
+    lookups::{self, Key, ListChange, LookUp, Value},
     usage::{self, Interval, SalesChange, Usage, pending::StoredPeriod},
 };
 
 #[derive(Default)]
 pub(super) struct MemoryBooks {
-    wallets: HashMap<WalletKey, (Wallet, Vec<Record>)>,
+    wallets: HashMap<WalletKey, (Option<Wallet>, Vec<Record>)>,
     documents: BTreeMap<(u8, u128), Document>,
     notes: BTreeMap<Box<[u8]>, Box<[u8]>>,
     look_ups: BTreeMap<(LookUp, Key), Value>,
@@ -51,22 +51,19 @@ impl MemoryBooks {
                         None => self.look_ups.remove(&key),
                     };
                 }
-                let (wallet, mut records) = match self.wallets.remove(&key) {
-                    Some((wallet, records)) => (Some(wallet), records),
-                    None => (None, Vec::new()),
-                };
-                let watch = ListWatch::before(wallet.as_ref(), &event.change);
-                let (wallet, replayed) = Wallet::replay(wallet, key, event)?;
-                if watch.after(&wallet) != moved {
+                let (wallet, records) = self.wallets.entry(key).or_default();
+                let (wallet, applied) = Wallet::replay(wallet, key, event)?;
+                if ListChange::of(wallet, &applied) != moved {
                     return Err(Error::Damaged(format!("{key:?} moved elsewhere in lists")));
                 }
-                if wallet.version != version || replayed != record {
+                if wallet.version != version || applied.record != record {
                     return Err(Error::Damaged(format!(
-                        "{key:?} is at version {} and left {replayed:?}, the log says {version} \
+                        "{key:?} is at version {} and left {:?}, the log says {version} \
                          and {record:?}",
-                        wallet.version
+                        wallet.version, applied.record
                     )));
                 }
+                records.extend(applied.record);
                 if let Some(entry) = record.as_ref().and_then(Record::entry) {
                     self.count(at, &key, entry);
                 }
@@ -74,8 +71,6 @@ impl MemoryBooks {
                     let (product, at) = (sold.product, sold.placed_at);
                     self.each(product, at, |usage| usage.sales.change(&sold));
                 }
-                records.extend(record);
-                self.wallets.insert(key, (wallet, records));
             }
             LogEvent::Catalog(document) => {
                 self.documents.insert(document.address(), document);
@@ -129,22 +124,15 @@ impl MemoryBooks {
     }
 
     pub(super) fn wallet(&self, key: &WalletKey) -> Option<&Wallet> {
-        self.wallets.get(key).map(|(wallet, _)| wallet)
+        self.wallets.get(key)?.0.as_ref()
     }
 
     pub(super) fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Vec<Wallet> {
-        let all = self
-            .wallets
-            .iter()
-            .map(|(key, (wallet, _))| (key.0, wallet));
-        let all: BTreeMap<[u8; 16], &Wallet> = all.collect();
-        let later = all
-            .into_iter()
-            .filter(|(key, _)| after.is_none_or(|after| *key > after.0));
-        later
-            .take(limit)
-            .map(|(_, wallet)| wallet.clone())
-            .collect()
+        let all = self.wallets.iter();
+        let later = all.filter(|(key, _)| after.is_none_or(|after| key.0 > after.0));
+        let later = later.filter_map(|(key, (wallet, _))| Some((key.0, wallet.as_ref()?)));
+        let sorted: BTreeMap<[u8; 16], &Wallet> = later.collect();
+        sorted.into_values().take(limit).cloned().collect()
     }
 
     pub(super) fn records(&self, key: &WalletKey) -> &[Record] {

@@ -22,7 +22,7 @@ use domain::{
 };
 use parking_lot::{Condvar, Mutex};
 use persistence::{
-    Append, Books, Faults, ListWatch, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
+    Append, Books, Faults, ListChange, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
 };
 
 /// Long enough for any disk, short enough for a test that hangs.
@@ -68,16 +68,15 @@ impl WalletModel {
             at: Timestamp(at),
             change,
         };
-        let former = self.wallets.remove(&key);
-        let lists = ListWatch::before(former.as_ref(), &event.change);
-        let (now, record) = Wallet::replay(former, key, event.clone()).unwrap();
-        let (version, moved) = (now.version, lists.after(&now));
-        self.wallets.insert(key, now);
+        let mut wallet = self.wallets.remove(&key);
+        let (now, applied) = Wallet::replay(&mut wallet, key, event.clone()).unwrap();
+        let (version, moved) = (now.version, ListChange::of(now, &applied));
+        self.wallets.insert(key, wallet.unwrap());
         LogEvent::Wallet {
             key,
             version,
             event,
-            record,
+            record: applied.record,
             moved,
         }
     }

@@ -17,7 +17,7 @@ use domain::{
     project_event::{EventCollector, ProjectEvent},
     text::{ExternalUserId, Feature, IdempotencyKey, Meta},
     time::Period,
-    wallet::{Change, Charged, Created, Event, Owner, Wallet},
+    wallet::{Applied, Change, Charged, Created, Event, Owner, Wallet},
 };
 
 use self::shop::Shop;
@@ -31,7 +31,7 @@ use crate::{
     contract::{Books, WalletOrder, WalletPlace},
     format::append::{Append, LogEvent},
     frames::frame,
-    lookups::{ListWatch, lists::day},
+    lookups::{ListChange, lists::day},
     tuning::Tuning,
     usage::{Interval, Usage},
 };
@@ -388,12 +388,11 @@ impl World {
     pub(super) fn push_at(&mut self, key: WalletKey, at: Timestamp, change: Change) {
         let event = Event { at, change };
         let mut watch = EventCollector::default();
-        let subject = watch.before(self.wallets.get(&key).map(|it| &it.0), &event, &[]);
-        let lists = ListWatch::before(self.wallets.get(&key).map(|it| &it.0), &event.change);
-        let (version, record) = apply(&mut self.wallets, key, &event);
+        let applied = apply(&mut self.wallets, key, &event);
         let wallet = &self.wallets[&key].0;
-        let moved = lists.after(wallet);
-        watch.after(subject, wallet, record.as_ref());
+        let (version, moved) = (wallet.version, ListChange::of(wallet, &applied));
+        let record = applied.record.clone();
+        watch.add(applied, wallet, &[]);
         let data = watch.end(wallet, event.at);
         let project_events = data
             .into_iter()
@@ -638,17 +637,13 @@ impl World {
     }
 }
 
-/// Applies an event; the wallet's version after it, and the record that it left.
-fn apply(wallets: &mut Wallets, key: WalletKey, event: &Event) -> (u64, Option<Record>) {
-    let (state, mut records) = match wallets.remove(&key) {
-        Some((wallet, records)) => (Some(wallet), records),
-        None => (None, Vec::new()),
-    };
-    let (wallet, record) = Wallet::replay(state, key, event.clone()).unwrap();
-    let version = wallet.version;
-    records.extend(record.clone());
-    wallets.insert(key, (wallet, records));
-    (version, record)
+fn apply(wallets: &mut Wallets, key: WalletKey, event: &Event) -> Applied {
+    let (mut state, records) = wallets.remove(&key).unzip();
+    let (_, applied) = Wallet::replay(&mut state, key, event.clone()).unwrap();
+    let mut records = records.unwrap_or_default();
+    records.extend(applied.record.clone());
+    wallets.insert(key, (state.unwrap(), records));
+    applied
 }
 
 pub(super) fn verified(applied: &AppliedState, pending: &PendingEntries) -> VerifyReport {

@@ -27,7 +27,7 @@ use crate::{
     error::Error,
     format::{DecodedEntry, entry::Entry},
     index::Key,
-    lookups::ListWatch,
+    lookups::ListChange,
     usage::{self, Usage},
 };
 
@@ -217,15 +217,14 @@ impl Replay<'_> {
         if hash.map(|lookup| lookup.hash(&key)) != entry.hash {
             return Err(wrong("is stored under another key's hash"));
         }
-        let watch = ListWatch::before(self.wallet.as_ref(), &decoded.event.change);
-        let (wallet, record) = Wallet::replay(self.wallet.take(), key, decoded.event.clone())?;
-        if watch.after(&wallet) != decoded.moved {
+        let (wallet, applied) = Wallet::replay(&mut self.wallet, key, decoded.event.clone())?;
+        if ListChange::of(wallet, &applied) != decoded.moved {
             return Err(wrong("says something else about lists than its wallet"));
         }
-        if record != decoded.record {
+        if applied.record != decoded.record {
             return Err(wrong("does not match its event"));
         }
-        if let Some(entry) = record.as_ref().and_then(Record::entry) {
+        if let Some(entry) = decoded.record.as_ref().and_then(Record::entry) {
             let sum = self.sums.entry(entry.product).or_default();
             *sum = sum.saturating_add(entry.delta);
             if *sum != entry.balance_after {
@@ -235,7 +234,7 @@ impl Replay<'_> {
         if wallet.version != entry.version {
             return Err(wrong("has another version than its wallet"));
         }
-        self.records = self.records.saturating_add(record.is_some().into());
+        self.records = self.records.saturating_add(decoded.record.is_some().into());
         if entry.version <= self.stored.head.indexed
             && let Some(hash) = entry.hash
         {
@@ -245,13 +244,12 @@ impl Replay<'_> {
             });
         }
         if wallet.version == self.stored.head.snapshot
-            && self.snapshot.take().is_some_and(|taken| taken != wallet)
+            && self.snapshot.take().is_some_and(|taken| taken != *wallet)
         {
             return Err(damaged(format!(
                 "{key:?}: its snapshot does not agree with its events"
             )));
         }
-        self.wallet = Some(wallet);
         Ok(entry.is_listed().then_some(decoded))
     }
 }

@@ -58,17 +58,18 @@ impl Life {
                 owner,
             })),
         };
-        let (wallet, record) = Wallet::replay(None, key, event.clone()).unwrap();
+        let mut wallet = None;
+        let (_, applied) = Wallet::replay(&mut wallet, key, event.clone()).unwrap();
         Self {
             key,
-            wallet,
-            events: vec![(event, record)],
+            wallet: wallet.unwrap(),
+            events: vec![(event, applied.record)],
         }
     }
 
     pub(super) fn tell(&mut self, change: Change) {
         let event = Event { at: NOW, change };
-        let record = self.wallet.apply(event.clone()).unwrap();
+        let record = self.wallet.apply(event.clone()).unwrap().record;
         self.events.push((event, record));
     }
 

@@ -29,7 +29,7 @@ use crate::{
     },
     frames::{FramePosition, frame},
     log::{recovery::encode_meta, watermark},
-    lookups::ListWatch,
+    lookups::ListChange,
 };
 
 mod changes;
@@ -121,20 +121,20 @@ fn life() -> (Vec<LogEvent>, Wallet) {
     let mut to_come: VecDeque<Change> = changes().into();
     while let Some(change) = to_come.pop_front() {
         let event = Event { at: NOW, change };
-        let lists = ListWatch::before(wallet.as_ref(), &event.change);
-        let (next, record) = Wallet::replay(wallet, KEY, event.clone()).unwrap();
+        let (next, applied) = Wallet::replay(&mut wallet, KEY, event.clone()).unwrap();
+        let (version, moved) = (next.version, ListChange::of(next, &applied));
+        let record = applied.record;
         // What is archived is recalled, once.
         if let Some(archived) = record.as_ref().and_then(Record::order) {
             to_come.push_front(Change::OrderRecalled(Box::new(archived.clone())));
         }
         events.push(LogEvent::Wallet {
             key: KEY,
-            version: next.version,
+            version,
             event,
             record,
-            moved: lists.after(&next),
+            moved,
         });
-        wallet = Some(next);
     }
     (events, wallet.unwrap())
 }

@@ -1,8 +1,11 @@
 //! The only place that changes a wallet (purchases in `orders.rs`). It trusts the decision behind an event but checks
 //! the arithmetic: an event that does not fit means that stored data is damaged.
 
+mod applied;
 mod debt;
 mod orders;
+
+pub use applied::{Applied, FormerAccount};
 
 use crate::{
     history::{Entry, HoldStatus, Reason, Record, RecordContent},
@@ -27,25 +30,22 @@ impl Wallet {
     ///
     /// # Errors
     ///
-    /// [`Corrupt`] if the event does not fit the state.
+    /// [`Corrupt`] if the event does not fit the state, which must not be used then.
     pub fn replay(
-        state: Option<Self>,
+        state: &mut Option<Self>,
         key: WalletKey,
         event: Event,
-    ) -> Result<(Self, Option<Record>), Corrupt> {
-        match (state, event) {
-            (
-                None,
-                Event {
-                    at,
-                    change: Change::Created(created),
-                },
-            ) => Ok((Self::born(key, at, *created), None)),
-            (Some(mut wallet), event) => {
-                let record = wallet.apply(event)?;
-                Ok((wallet, record))
+    ) -> Result<(&Self, Applied), Corrupt> {
+        match (state, event.change) {
+            (Some(wallet), change) => {
+                let applied = wallet.apply(Event { change, ..event })?;
+                Ok((wallet, applied))
             }
-            (None, _) => Err(Corrupt("a wallet's first event does not create it")),
+            (state, Change::Created(created)) => {
+                let born = state.insert(Self::born(key, event.at, *created));
+                Ok((born, Applied::default()))
+            }
+            _ => Err(Corrupt("a wallet's first event does not create it")),
         }
     }
 
@@ -73,34 +73,32 @@ impl Wallet {
         }
     }
 
-    /// Applies one event and returns the history record that it leaves, if any.
+    /// Applies one event.
     ///
     /// # Errors
     ///
     /// [`Corrupt`] if the event does not fit the state.
-    pub fn apply(&mut self, event: Event) -> Result<Option<Record>, Corrupt> {
+    pub fn apply(&mut self, event: Event) -> Result<Applied, Corrupt> {
         let Event { at, change } = event;
         let is_use = !change.is_by_clock();
+        let applied = Applied::before(self, at, &change);
+        let version = self.version.checked_add(1).ok_or(TOO_MANY_EVENTS)?;
         let fact = self.change(at, change)?;
         if let Some(fact) = &fact {
             self.count_used(fact)?;
+            self.records = self.records.checked_add(1).ok_or(TOO_MANY_EVENTS)?;
         }
         self.touched_at = self.touched_at.max(at);
         if is_use {
             self.used_at = self.used_at.max(at);
         }
-        self.version = self.version.saturating_add(1);
+        self.version = version;
         if self.due_at <= self.touched_at {
             self.refresh_due();
         }
-        Ok(fact.map(|fact| {
-            self.records = self.records.saturating_add(1);
-            Record {
-                seq: self.version,
-                at,
-                fact,
-            }
-        }))
+        let seq = version;
+        let record = fact.map(|fact| Record { seq, at, fact });
+        Ok(applied.after(self, at, record))
     }
 
     /// Counts used credits for balance alerts, which only new credits reset.
@@ -389,4 +387,5 @@ impl Wallet {
     }
 }
 
+const TOO_MANY_EVENTS: Corrupt = Corrupt("a wallet has as many events as can be numbered");
 const NOT_OPEN: Corrupt = Corrupt("an event changes a hold that is not open");

@@ -10,7 +10,7 @@ use crate::{
     id::{HoldId, OrderSerial, ProductId, ProjectId, WalletId},
     text::{ExternalUserId, Feature, FreezeReason},
     wallet::{
-        Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instruction,
+        Applied, Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instruction,
         InstructionDecision, InstructionRecord, InstructionStage, Order, Owner, Wallet,
         cancel::Cancel,
         credit::Credit,
@@ -43,6 +43,7 @@ pub(super) struct Driver {
     pub(super) limits: Vec<DebtLimit>,
     pub(super) wallet: Wallet,
     pub(super) events: Vec<Event>,
+    pub(super) applied: Vec<Applied>,
     pub(super) records: Vec<Record>,
     /// The wallet after each event, unless there are too many to keep.
     pub(super) states: Vec<Wallet>,
@@ -72,8 +73,10 @@ impl Driver {
             at: now,
             change: Change::Created(Box::new(created)),
         };
-        let (wallet, record) = Wallet::replay(None, KEY, event.clone()).unwrap();
-        assert_eq!(record, None, "creation leaves no ledger entry");
+        let mut wallet = None;
+        let (_, applied) = Wallet::replay(&mut wallet, KEY, event.clone()).unwrap();
+        assert_eq!(applied, Applied::default(), "creation changes nothing");
+        let wallet = wallet.unwrap();
         Self {
             now,
             rules: Vec::new(),
@@ -83,6 +86,7 @@ impl Driver {
             steps: Vec::new(),
             wallet,
             events: vec![event],
+            applied: vec![applied],
             records: Vec::new(),
             index: HashMap::new(),
         }
@@ -504,7 +508,8 @@ impl Driver {
     }
 
     fn apply(&mut self, event: Event) {
-        if let Some(record) = self.wallet.apply(event.clone()).unwrap() {
+        let applied = self.wallet.apply(event.clone()).unwrap();
+        if let Some(record) = applied.record.clone() {
             if let Some(lookup) = record.lookup() {
                 let former = self.index.insert(lookup.hash(&KEY), self.records.len());
                 let again = matches!(
@@ -518,6 +523,7 @@ impl Driver {
             self.records.push(record);
         }
         self.events.push(event);
+        self.applied.push(applied);
         if self.keeps_states {
             self.states.push(self.wallet.clone());
         }

@@ -65,14 +65,10 @@ pub(super) struct EventStep {
 
 /// All steps so far, with these thresholds.
 pub(super) fn steps(driver: &Driver, thresholds: &[LowBalance]) -> Vec<EventStep> {
-    let mut records = driver.records.iter().peekable();
     let (mut all, mut watch) = (Vec::new(), EventCollector::default());
     for (place, event) in driver.events.iter().enumerate() {
-        let before = place.checked_sub(1).map(|before| &driver.states[before]);
         let after = &driver.states[place];
-        let subject = watch.before(before, event, thresholds);
-        let record = records.next_if(|record| record.seq == after.version);
-        watch.after(subject, after, record);
+        watch.add(driver.applied[place].clone(), after, thresholds);
         let next = driver.events.get(place + 1);
         let goes_on = next.is_some_and(|next| next.at == event.at);
         if !goes_on || driver.steps.contains(&(place + 1)) {

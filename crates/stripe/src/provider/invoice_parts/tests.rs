@@ -362,12 +362,8 @@ impl Buyer {
             project: ProjectId(7),
             owner: Owner::External(ExternalUserId::new("ann").unwrap()),
         };
-        let event = Event {
-            at: instant(BEGUN),
-            change: Change::Created(Box::new(created)),
-        };
         Self {
-            wallet: Wallet::replay(None, KEY, event).unwrap().0,
+            wallet: Wallet::born(KEY, instant(BEGUN), created),
             granted: BTreeMap::new(),
             orders: Vec::new(),
         }
@@ -407,8 +403,7 @@ impl Buyer {
             if let Change::OrderPaid(paid) = &event.change {
                 *self.granted.entry(fills.0).or_default() += paid.credits;
             }
-            let wallet = self.wallet.clone();
-            self.wallet = Wallet::replay(Some(wallet), KEY, event).unwrap().0;
+            self.wallet.apply(event).unwrap();
         }
     }
 }

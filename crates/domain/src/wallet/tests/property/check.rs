@@ -14,7 +14,7 @@ use crate::{
     id::{OrderSerial, ProductId},
     project_event::{EventData, LowBalance},
     text::IdempotencyKey,
-    wallet::{Order, OrderStatus, Reversal, Subscription, SubscriptionStatus, Wallet},
+    wallet::{Applied, Order, OrderStatus, Reversal, Subscription, SubscriptionStatus, Wallet},
 };
 
 /// Balances, the origin of every credit, holds, features and ledgers are the model's.
@@ -220,15 +220,55 @@ pub(in crate::wallet::tests) fn replays(driver: &Driver) {
     let mut state: Option<Wallet> = None;
     let mut records: Vec<Record> = Vec::new();
     for (event, expected) in driver.events.iter().zip(&driver.states) {
-        let (wallet, record) = Wallet::replay(state, KEY, event.clone()).unwrap();
-        records.extend(record);
-        assert_eq!(&wallet, expected);
+        let former = state.clone();
+        let (wallet, applied) = Wallet::replay(&mut state, KEY, event.clone()).unwrap();
+        if let Some(former) = &former {
+            says_what_it_did(former, wallet, event.at, &applied);
+        }
+        records.extend(applied.record);
+        assert_eq!(wallet, expected);
         let restored = wallet.clone().recovered().unwrap();
-        assert_eq!(restored, wallet);
+        assert_eq!(restored, *wallet);
         assert!(wallet.due_at() <= restored.due_at(), "early at most");
         state = Some(restored);
     }
     assert_eq!(records, driver.records);
+}
+
+/// Checks that all visible differences of a wallet before and after an event are in what the event did.
+fn says_what_it_did(before: &Wallet, after: &Wallet, at: Timestamp, applied: &Applied) {
+    let credits = |wallet: &Wallet, product| {
+        let account = wallet.account(product)?;
+        Some((
+            account.available(),
+            account.least_left(),
+            account.debt().owed,
+        ))
+    };
+    let product = applied.account.map(|(product, _)| product);
+    if let Some((product, former)) = applied.account {
+        let former = former.map(|it| (it.available, it.least_left, it.owed));
+        assert_eq!(former, credits(before, product));
+    }
+    for account in after.accounts() {
+        let other = account.product;
+        let is_same = credits(before, other) == credits(after, other);
+        assert!(is_same || product == Some(other), "credits of {other}");
+    }
+    let unlocked =
+        |wallet: &Wallet| -> Vec<_> { wallet.unlocked(at).into_iter().cloned().collect() };
+    let former = Some(unlocked(before)).filter(|former| *former != unlocked(after));
+    assert_eq!(applied.features, former);
+    let serial = applied.order.as_ref().map(|(serial, _)| *serial);
+    for (other, order) in after.orders().filter(|(other, _)| serial != Some(*other)) {
+        let Some(former) = before.order(other) else {
+            continue;
+        };
+        let listed = |order: &Order| (order.status(), order.is_processing(), order.reversal);
+        assert_eq!(listed(order), listed(former), "{other:?}");
+    }
+    assert_eq!(applied.last_used.is_some(), before.is_usable());
+    assert_eq!(applied.is_freeze, before.frozen() != after.frozen());
 }
 
 /// Which alerts may come for one product.
