@@ -82,21 +82,20 @@ impl Wallet {
         let Event { at, change } = event;
         let is_use = !change.is_by_clock();
         let applied = Applied::before(self, at, &change);
-        let version = self.version.checked_add(1).ok_or(TOO_MANY_EVENTS)?;
+        self.version = self.version.checked_add(1).ok_or(TOO_MANY)?;
         let fact = self.change(at, change)?;
         if let Some(fact) = &fact {
             self.count_used(fact)?;
-            self.records = self.records.checked_add(1).ok_or(TOO_MANY_EVENTS)?;
+            self.records = self.records.checked_add(1).ok_or(TOO_MANY)?;
         }
         self.touched_at = self.touched_at.max(at);
         if is_use {
             self.used_at = self.used_at.max(at);
         }
-        self.version = version;
         if self.due_at <= self.touched_at {
             self.refresh_due();
         }
-        let seq = version;
+        let seq = self.version;
         let record = fact.map(|fact| Record { seq, at, fact });
         Ok(applied.after(self, at, record))
     }
@@ -127,16 +126,15 @@ impl Wallet {
                 sealed,
                 former,
             } => {
-                let replaced = u32::from(former.is_some());
-                self.rotations = self.rotations.saturating_add(replaced);
-                // Sessions may have been opened with the old code.
-                self.session_epoch = self.session_epoch.saturating_add(replaced);
-                self.owner = Owner::Code { hash, sealed };
-                if replaced > 0
-                    && let Some(commerce) = &mut self.commerce
-                {
-                    commerce.customer = None;
+                if former.is_some() {
+                    self.rotations = self.rotations.checked_add(1).ok_or(TOO_MANY)?;
+                    // Sessions may have been opened with the old code.
+                    self.end_sessions()?;
+                    if let Some(commerce) = &mut self.commerce {
+                        commerce.customer = None;
+                    }
                 }
+                self.owner = Owner::Code { hash, sealed };
                 Ok(None)
             }
             Change::FreeGranted {
@@ -191,7 +189,7 @@ impl Wallet {
                 key,
                 meta,
             } => {
-                let record = self.version.saturating_add(1);
+                let record = self.version;
                 let lots = self.account_mut(product).deduct(amount.get(), record)?;
                 let delta = amount.get().saturating_neg();
                 let entry = self.entry(product, delta, Reason::Deduction, Some(key), meta);
@@ -295,7 +293,7 @@ impl Wallet {
                 Ok(None)
             }
             Change::SessionsRevoked => {
-                self.session_epoch = self.session_epoch.saturating_add(1);
+                self.end_sessions()?;
                 Ok(None)
             }
             Change::OrderPlaced(placed) => self.order_placed(at, *placed),
@@ -329,6 +327,12 @@ impl Wallet {
             }
             Change::Instructed(instructed) => self.instruction_moved(at, *instructed).map(Some),
         }
+    }
+
+    /// Ends all sessions: an epoch that came back would make them valid again.
+    fn end_sessions(&mut self) -> Result<(), Corrupt> {
+        self.session_epoch = self.session_epoch.checked_add(1).ok_or(TOO_MANY)?;
+        Ok(())
     }
 
     pub(super) fn account_mut(&mut self, product: ProductId) -> &mut Account {
@@ -387,5 +391,6 @@ impl Wallet {
     }
 }
 
-const TOO_MANY_EVENTS: Corrupt = Corrupt("a wallet has as many events as can be numbered");
+const TOO_MANY: Corrupt =
+    Corrupt("the numbers of a wallet's events, sessions or cycles are used up");
 const NOT_OPEN: Corrupt = Corrupt("an event changes a hold that is not open");

@@ -1,5 +1,6 @@
 //! Applies changes of purchases. Like `mod.rs`, it trusts decisions and checks arithmetic.
 
+use super::TOO_MANY;
 use crate::{
     history::{Entry, Reason, RecordContent},
     id::{OrderSerial, ProductId},
@@ -311,7 +312,7 @@ impl Wallet {
     ) -> Result<Option<RecordContent>, Corrupt> {
         let commerce = self.commerce.as_mut().ok_or(NO_SUBSCRIPTION)?;
         if let Some(existing) = commerce.subscriptions.iter_mut().find(|s| s.id == *id) {
-            existing.cycles_ended = existing.cycles_ended.saturating_add(1);
+            existing.cycles_ended = existing.cycles_ended.checked_add(1).ok_or(TOO_MANY)?;
             existing.cycle_ended_at = Some(ends_at);
         }
         for order in commerce.orders.values_mut() {

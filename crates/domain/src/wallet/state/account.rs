@@ -223,7 +223,8 @@ impl Account {
     ) -> Result<u64, Corrupt> {
         let number = self.next_lot;
         self.put(number, source, credits, expires_at, bought)?;
-        self.next_lot = self.next_lot.saturating_add(1);
+        let next = self.next_lot.checked_add(1);
+        self.next_lot = next.ok_or(Corrupt("the numbers of lots are used up"))?;
         Ok(number)
     }
 

@@ -10,8 +10,9 @@ use crate::{
     id::{HoldId, OrderSerial, ProductId, ProjectId, WalletId},
     text::{ExternalUserId, Feature, FreezeReason},
     wallet::{
-        Applied, Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule, Instruction,
-        InstructionDecision, InstructionRecord, InstructionStage, Order, Owner, Wallet,
+        Applied, Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule,
+        Instruction, InstructionDecision, InstructionRecord, InstructionStage, Order, Owner,
+        Wallet,
         cancel::Cancel,
         credit::Credit,
         debt_limit::{DebtLimit, SetDebtLimit},

@@ -294,3 +294,19 @@ fn an_event_dated_before_its_predecessor_does_not_turn_the_wallet_back() {
         .unwrap();
     assert_eq!(wallet.touched_at, touched_at);
 }
+
+#[test]
+fn a_number_that_is_used_up_is_not_used_again() {
+    let at = holding().now;
+    let revoke = || Event {
+        at,
+        change: Change::SessionsRevoked,
+    };
+    let mut wallet = holding().wallet;
+    wallet.session_epoch = u32::MAX - 1;
+    wallet.apply(revoke()).unwrap();
+    assert!(wallet.apply(revoke()).is_err(), "old sessions stay over");
+    let mut wallet = holding().wallet;
+    wallet.version = u64::MAX;
+    assert!(wallet.apply(revoke()).is_err());
+}
