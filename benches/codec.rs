@@ -2,7 +2,6 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::arithmetic_side_effects,
     reason = "a benchmark that cannot be set up has to stop"
 )]
 #![allow(missing_docs, reason = "criterion's macros make public functions")]

@@ -1,7 +1,6 @@
 //! The domain rules alone: deciding a deduction, and applying it.
 #![allow(
     clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
     reason = "a benchmark that cannot be set up has to stop"
 )]
 #![allow(missing_docs, reason = "criterion's macros make public functions")]

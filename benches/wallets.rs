@@ -2,7 +2,6 @@
 //! wallets in turn, where only a few may be awake.
 #![allow(
     clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
     reason = "a benchmark that cannot be set up has to stop"
 )]
 #![allow(missing_docs, reason = "criterion's macros make public functions")]

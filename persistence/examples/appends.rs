@@ -2,7 +2,6 @@
 //! `cargo run --release -p persistence --example appends -- [seconds] [in flight] [1: without checkpoints]`
 #![allow(
     clippy::print_stdout,
-    clippy::arithmetic_side_effects,
     clippy::cast_precision_loss,
     reason = "it is a measurement"
 )]

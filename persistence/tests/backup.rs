@@ -4,7 +4,6 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
     clippy::cast_possible_wrap,
     clippy::panic,
     reason = "a panic in a test is a failed test, which is the point"

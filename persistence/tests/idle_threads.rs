@@ -4,7 +4,6 @@
     clippy::unwrap_used,
     clippy::cast_possible_wrap,
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
     clippy::panic,
     reason = "a test that cannot go on has to stop"
 )]

@@ -4,7 +4,6 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::arithmetic_side_effects,
     reason = "a test panics where anything is not as it should be"
 )]
 

@@ -6,7 +6,6 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
     clippy::print_stdout,
     clippy::cast_possible_wrap,
     clippy::cast_sign_loss,

@@ -5,7 +5,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
-    clippy::arithmetic_side_effects,
     reason = "a panic in a test is a failed test, which is the point"
 )]
 

@@ -8,7 +8,6 @@
 // Figures are counts or quotients of counts far below 2^53, and a wrong one would be noticed; nothing here
 // affects real data.
 #![allow(
-    clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,
     clippy::cast_sign_loss

@@ -1,4 +1,5 @@
 //! Credits: whole numbers that JSON carries exactly.
+#![warn(clippy::arithmetic_side_effects)]
 
 use serde::{Deserialize, Serialize};
 

@@ -92,7 +92,6 @@ fn short() -> Error {
 #[allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
     reason = "small numbers in a test"
 )]
 mod tests {

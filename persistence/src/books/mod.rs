@@ -23,7 +23,6 @@ mod sorted_set;
 pub(crate) mod store;
 #[cfg(test)]
 #[allow(
-    clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
     reason = "small numbers of tests"

@@ -1,10 +1,6 @@
 //! What is stored reads back as it was, looks as it always did, and is refused where it was damaged or is of a version
 //! that is not known. The files of `tests/golden/v1` are never changed once a release wrote them; `SCRIP_WRITE_GOLDEN=1
 //! cargo test -p persistence format` writes those that are missing.
-#![allow(
-    clippy::arithmetic_side_effects,
-    reason = "small numbers in a test; an overflow panics"
-)]
 
 mod life;
 

@@ -260,5 +260,4 @@ impl Reader<'_> {
 
 #[cfg(test)]
 #[path = "tests/frame.rs"]
-#[allow(clippy::arithmetic_side_effects, reason = "small numbers in a test")]
 mod tests;

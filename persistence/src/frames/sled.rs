@@ -145,9 +145,5 @@ impl Frames for SledFrames {
 
 #[cfg(test)]
 #[path = "tests/sled.rs"]
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    reason = "small numbers of tests"
-)]
+#[allow(clippy::cast_possible_truncation, reason = "small numbers of tests")]
 mod tests;

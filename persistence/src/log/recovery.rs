@@ -183,9 +183,5 @@ fn in_frame(lsn: u64, why: Error) -> Error {
 
 #[cfg(test)]
 #[path = "tests/recovery.rs"]
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    reason = "small numbers in a test"
-)]
+#[allow(clippy::cast_possible_truncation, reason = "small numbers in a test")]
 mod tests;

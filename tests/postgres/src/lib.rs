@@ -6,7 +6,6 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
     reason = "a test that cannot go on must panic, and say why"
 )]
 

@@ -1,5 +1,6 @@
 //! A wallet: balances per product in lots, holds, manual features, purchases that can still change. Commands are
 //! decided in `decide`, one file each, from `state`; only `apply` changes anything.
+#![warn(clippy::arithmetic_side_effects)]
 
 mod apply;
 mod decide;

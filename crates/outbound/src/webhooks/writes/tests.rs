@@ -1,9 +1,5 @@
 //! A model of one endpoint whose process dies at any moment, also between any two notes of one append: no event is lost,
 //! each wallet's are sent in order, and none is sent again once it is written that it was accepted.
-#![allow(
-    clippy::arithmetic_side_effects,
-    reason = "small numbers in a test; an overflow panics"
-)]
 
 use std::collections::BTreeSet;
 

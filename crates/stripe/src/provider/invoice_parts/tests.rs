@@ -1,11 +1,7 @@
 //! Bills of any sequence of changes to a subscription, as Stripe writes them: credits are in proportion to the money,
 //! in any order of lines and reports.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_wrap,
-    reason = "small numbers in a test"
-)]
+#![allow(clippy::cast_possible_wrap, reason = "small numbers in a test")]
 
 use std::{
     cell::RefCell,
