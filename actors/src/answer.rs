@@ -232,7 +232,7 @@ impl LedgerSums {
         } = entry;
         let add = |sum: &mut LedgerSum| {
             sum.credits = sum.credits.saturating_add(entry.delta);
-            sum.entries = sum.entries.saturating_add(1);
+            sum.entries += 1;
         };
         add(self.reasons.entry((*product, *reason)).or_default());
         if matches!(reason, Reason::Deduction | Reason::Reversal) {

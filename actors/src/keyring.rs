@@ -200,7 +200,7 @@ impl Keyring {
             if position.is_multiple_of(4) {
                 text.push('-');
             }
-            let digit = (bits >> position.saturating_mul(5)) & 31;
+            let digit = (bits >> (position * 5)) & 31;
             let digit = CODE_ALPHABET.get(usize::try_from(digit).ok()?)?;
             text.push(char::from(*digit));
         }

@@ -119,15 +119,15 @@ impl<K: Copy + Eq + Hash> HeldPlaces<K> {
         if held.saturating_add(places) > left {
             return false;
         }
-        taken.all = taken.all.saturating_add(places);
+        taken.all += places;
         let owned = taken.by_owner.entry(self.owner).or_insert(0);
-        *owned = owned.saturating_add(places);
+        *owned += places;
         if let Some(client) = client {
             let held = taken.by_client.entry(client).or_insert(0);
-            *held = held.saturating_add(places);
+            *held += places;
         }
         drop(taken);
-        self.places = self.places.saturating_add(places);
+        self.places += places;
         true
     }
 }

@@ -24,7 +24,7 @@ impl Handle {
             for place in &places {
                 let order = Purchase::Erase(place.order.serial);
                 match self.report(scope, wallet, order).await {
-                    Ok(changed) => erased = erased.saturating_add(usize::from(changed)),
+                    Ok(changed) => erased += usize::from(changed),
                     // It was looked up before its append, which failed.
                     Err(Error::Rejected(Rejection::OrderNotFound)) => {}
                     Err(error) => return Err(error),

@@ -69,7 +69,7 @@ impl Handle {
         let query = LedgerQuery {
             before: None,
             // One more record than a page tells whether another page follows.
-            limit: MAX_STEP.saturating_sub(1),
+            limit: MAX_STEP - 1,
             ..query
         };
         let into = &mut sums;
@@ -96,7 +96,7 @@ impl Handle {
         // Of all products: so every page is full, and the work is bounded.
         let query = LedgerQuery {
             before: None,
-            limit: MAX_STEP.saturating_sub(1),
+            limit: MAX_STEP - 1,
             product: None,
             reason: None,
             within,
@@ -215,7 +215,7 @@ fn read_on(parts: RecentLedger, query: &RecordQuery) -> Result<Records, Error> {
             true => 0,
             false => last.seq,
         };
-        looked_at = looked_at.saturating_add(older.len());
+        looked_at += older.len();
         at_once = at_once.saturating_mul(2).min(MAX_STEP);
         records.extend(older.into_iter().filter(|record| query.matches(record)));
     }
@@ -228,9 +228,9 @@ fn first_at(history: &dyn History, below: u64, end: Timestamp) -> Result<u64, pe
     let (mut low, mut high) = (1, below.min(history.applied().saturating_add(1)));
     while low < high {
         let middle = low.midpoint(high);
-        match history.before(middle.saturating_add(1), 1)?.first() {
+        match history.before(middle + 1, 1)?.first() {
             Some(record) if record.at >= end => high = record.seq,
-            _ => low = middle.saturating_add(1),
+            _ => low = middle + 1,
         }
     }
     Ok(high)

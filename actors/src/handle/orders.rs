@@ -311,7 +311,7 @@ impl Handle {
                 }
             }
             after = due.last().map(OrderPosition::place);
-            expired = expired.saturating_add(due.len());
+            expired += due.len();
             if due.len() < PAGE_SIZE {
                 return Ok(expired);
             }

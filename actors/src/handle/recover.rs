@@ -115,7 +115,7 @@ fn read_on(recent: RecentBuyer, find: &FindBuyersCode) -> Result<Option<Encrypte
         })?;
         let Some(last) = older.last() else { break };
         below = last.seq;
-        looked_at = looked_at.saturating_add(older.len());
+        looked_at += older.len();
         let mut addresses = older
             .iter()
             .filter_map(|record| find.address(&recent, record));

@@ -37,7 +37,7 @@ impl Handle {
         let mut below = after.map_or(i32::MAX, |after| after.number);
         loop {
             let missing = limit.saturating_sub(page.wallets.len());
-            let group = self.group(scope, order, below, None, MAX_SORTED.saturating_add(1))?;
+            let group = self.group(scope, order, below, None, MAX_SORTED + 1)?;
             let Some(number) = group.first().map(|place| place.number) else {
                 return Ok(page);
             };

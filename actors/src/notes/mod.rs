@@ -178,12 +178,12 @@ pub async fn put_all(
     let (mut some, mut bytes) = (Vec::new(), 0_usize);
     for note in notes {
         let body = note.body.as_ref().map_or(0, |body| body.len());
-        let size = note.key.len().saturating_add(body);
+        let size = note.key.len() + body;
         if some.len() >= MAX_NOTES || bytes.saturating_add(size) > MAX_BYTES {
             handle.put_notes(std::mem::take(&mut some)).await?;
             bytes = 0;
         }
-        bytes = bytes.saturating_add(size);
+        bytes += size;
         some.push(note);
     }
     match some.is_empty() {

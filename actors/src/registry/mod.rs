@@ -50,7 +50,7 @@ pub(crate) struct WalletPermit {
 impl WalletPermit {
     /// Returns the place in the gate to the pass; dropping the permit then releases only the wallet.
     pub(crate) fn give_back(&mut self, pass: &mut InFlightPermit<'_>) {
-        pass.weight = pass.weight.saturating_add(std::mem::take(&mut self.weight));
+        pass.weight += std::mem::take(&mut self.weight);
     }
 }
 

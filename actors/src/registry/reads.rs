@@ -44,7 +44,7 @@ impl WalletReader {
             let mut queue = self.queue.lock();
             queue.waiting.push_back((key, reply));
             let more = queue.readers < READERS;
-            queue.readers = queue.readers.saturating_add(usize::from(more));
+            queue.readers += usize::from(more);
             more
         };
         if more {
