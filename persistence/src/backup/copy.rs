@@ -19,7 +19,7 @@ use crate::{
     },
     contract::{BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, TransferProgress},
     error::Error,
-    frames::{FramePosition, frame, read_behind},
+    frames::{FramePosition, read_behind},
     log::shared::Shared,
     options::Step,
 };
@@ -214,10 +214,7 @@ impl Copy<'_> {
         self.section(FRAMES, 1, |take| {
             while last.lsn < head.lsn {
                 let bytes = read_behind(frames, last)?;
-                last = FramePosition {
-                    lsn: last.lsn.saturating_add(1),
-                    hash: frame::hash(&bytes),
-                };
+                last = last.next(&bytes)?;
                 take(&last.lsn.to_be_bytes(), &bytes)?;
             }
             Ok(())
@@ -272,16 +269,16 @@ impl Copy<'_> {
         let (content, records) = filling.take();
         let put = self.repository.put(&content)?;
         let bytes = content.len() as u64;
-        section.records = section.records.saturating_add(records);
-        section.bytes = section.bytes.saturating_add(bytes);
+        section.records += records;
+        section.bytes += bytes;
         section.chunks.push(put.name);
         let moved = &mut self.moved;
-        moved.records = moved.records.saturating_add(records);
-        moved.bytes = moved.bytes.saturating_add(bytes);
+        moved.records += records;
+        moved.bytes += bytes;
         moved.of_bytes = moved.of_bytes.max(moved.bytes);
-        moved.chunks = moved.chunks.saturating_add(1);
-        moved.new_chunks = moved.new_chunks.saturating_add((put.written > 0).into());
-        moved.new_bytes = moved.new_bytes.saturating_add(put.written);
+        moved.chunks += 1;
+        moved.new_chunks += u64::from(put.written > 0);
+        moved.new_bytes += put.written;
         match (self.on_progress)(moved) {
             true => Ok(()),
             false => Err(stopped()),
@@ -304,7 +301,7 @@ fn thin_out(
             if name != what.name {
                 shared.options.before(Step::RemoveOld)?;
                 repository.remove(&name)?;
-                removed = removed.saturating_add(1);
+                removed += 1;
             }
         }
     }

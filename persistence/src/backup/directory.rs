@@ -246,7 +246,7 @@ impl Repository for DirectoryRepository {
                 let name = path.file_name().and_then(|name| name.to_str());
                 if name.is_some_and(|name| is_digest(name) && !named.contains(name)) {
                     fs::remove_file(&path).map_err(|error| unusable(&path, &error))?;
-                    removed = removed.saturating_add(1);
+                    removed += 1;
                 }
             }
         }

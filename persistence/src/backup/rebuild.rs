@@ -150,7 +150,7 @@ impl Rebuild<'_> {
         for section in &manifest.sections {
             let books = Section::all().find(|it| it.name() == section.name);
             for chunk in &section.chunks {
-                place = place.saturating_add(1);
+                place += 1;
                 let already_restored = place <= self.state.chunks;
                 if !already_restored {
                     self.before(Step::RestoreChunk)?;
@@ -169,9 +169,9 @@ impl Rebuild<'_> {
                             )));
                         }
                     }
-                    self.unnoted = self.unnoted.saturating_add(content.len() as u64);
-                    self.moved.records = self.moved.records.saturating_add(records.len() as u64);
-                    self.moved.bytes = self.moved.bytes.saturating_add(content.len() as u64);
+                    self.unnoted += content.len() as u64;
+                    self.moved.records += records.len() as u64;
+                    self.moved.bytes += content.len() as u64;
                 }
                 self.moved.chunks = place;
                 if !(self.on_progress)(&self.moved) {
@@ -204,10 +204,7 @@ impl Rebuild<'_> {
         while last.lsn < head.lsn {
             self.before(Step::RestoreFrame)?;
             let bytes = read_behind(log, last)?;
-            last = FramePosition {
-                lsn: last.lsn.saturating_add(1),
-                hash: frame::hash(&bytes),
-            };
+            last = last.next(&bytes)?;
             frames.put(last.lsn, &bytes)?;
             if !(self.on_progress)(&self.moved) {
                 return Err(stopped());

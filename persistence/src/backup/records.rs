@@ -37,7 +37,7 @@ impl ChunkBuilder {
         self.bytes.extend_from_slice(&length.to_be_bytes());
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
-        self.records = self.records.saturating_add(1);
+        self.records += 1;
         let size = key.len().saturating_add(value.len()).saturating_add(6);
         Ok(self.bytes.len() >= self.target.saturating_mul(4) || ends(key, size, self.target))
     }

@@ -112,7 +112,7 @@ impl Pending {
     fn wants_snapshot(&self, last: u64) -> bool {
         let bytes = self.stored.snapshot_bytes();
         let since = last.saturating_sub(self.stored.head.snapshot);
-        bytes <= SNAPSHOT_BYTES_PER_EVENT.saturating_mul(64)
+        bytes <= SNAPSHOT_BYTES_PER_EVENT * 64
             || since.saturating_mul(SNAPSHOT_BYTES_PER_EVENT) >= bytes
     }
 
@@ -145,7 +145,7 @@ impl Pending {
                 )));
             }
             next = entry.version;
-            bytes = bytes.saturating_add(entry::pushed_bytes(raw));
+            bytes += entry::pushed_bytes(raw);
             if let Some(hash) = entry.hash {
                 new.push(Key {
                     hash,

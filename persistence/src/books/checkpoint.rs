@@ -260,7 +260,7 @@ fn read(
         if count > 0 && events.bytes() >= enough {
             break;
         }
-        count = count.saturating_add(1);
+        count += 1;
         if let Some(frame) = &pending.frame {
             events.push(Arc::clone(frame))?;
             continue;

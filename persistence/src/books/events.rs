@@ -83,7 +83,7 @@ impl Events {
 
     pub(crate) fn push(&mut self, frame: Arc<[u8]>) -> Result<(), Error> {
         let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
-        self.bytes = self.bytes.saturating_add(frame.len());
+        self.bytes += frame.len();
         let whole = frame.as_ptr();
         let read = frame::decode_checked(&frame)?;
         self.through = read.lsn;

@@ -143,7 +143,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
 
     /// Entries that fit a page.
     fn capacity(&self) -> usize {
-        let entry = K.saturating_add(V);
+        let entry = K + V;
         self.page_bytes.checked_div(entry).unwrap_or(0).max(4)
     }
 
@@ -169,7 +169,7 @@ impl<const K: usize, const V: usize> Packed<K, V> {
         let own = neighbour.partition_point(|(key, _)| *key < page.fence);
         let stale = own < neighbour.len();
         neighbour.truncate(own);
-        let together = neighbour.len().saturating_add(entries.len());
+        let together = neighbour.len() + entries.len();
         if entries.is_empty() {
             // Entries of this page that the one before still has would be seen again: they go first.
             if stale {
@@ -290,7 +290,7 @@ pub(super) fn read_key<const K: usize>(fence: &[u8]) -> Result<[u8; K], Error> {
 fn decode<const K: usize, const V: usize>(bytes: &[u8]) -> Result<Vec<PackedEntry<K, V>>, Error> {
     let bytes = unpack(bytes, "a packed page")?;
     let mut rest = bytes.as_slice();
-    let entry = K.saturating_add(V);
+    let entry = K + V;
     let mut entries = Vec::with_capacity(rest.len().checked_div(entry).unwrap_or(0));
     while !rest.is_empty() {
         let split = rest.split_first_chunk::<K>();

@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
     /// Adds the wallet's next entry.
     pub(super) fn push(&mut self, version: u64, entry: &[u8]) -> Result<(), Error> {
         let more = entry::pushed_bytes(entry).saturating_add(GROUP_BYTES);
-        let full = self.bytes.len().saturating_add(more) > self.store.tuning.page_bytes;
+        let full = self.bytes.len() + more > self.store.tuning.page_bytes;
         if full && self.bytes.len() > 1 {
             self.finish()?;
         }
@@ -171,7 +171,7 @@ pub(crate) fn each(
             if entry.version != next {
                 return Err(missing(wallet, next));
             }
-            next = next.saturating_add(1);
+            next += 1;
             if !each(entry, bytes)? {
                 return Ok(false);
             }

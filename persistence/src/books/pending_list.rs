@@ -54,7 +54,7 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
         for record in &tree {
             let (number, bytes) = record.map_err(io)?;
             let number = u64::from_be_bytes(read_key(&number)?);
-            stored.next = number.saturating_add(1);
+            stored.next = after(number)?;
             stored.count::<K, V>(decode(&bytes, &mut changes)?);
         }
         Ok(Self {
@@ -111,7 +111,7 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
         for some in new.chunks(at_once.unwrap_or(0).max(1)) {
             writes.put(&self.tree, stored.next.to_be_bytes(), encode(some))?;
             stored.count::<K, V>(some.len());
-            stored.next = stored.next.saturating_add(1);
+            stored.next = after(stored.next)?;
         }
         drop(stored);
         if !new.is_empty() {
@@ -141,11 +141,17 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
     }
 }
 
+/// The number of the record after this one: one that came back would be overwritten.
+fn after(number: u64) -> Result<u64, Error> {
+    let next = number.checked_add(1);
+    next.ok_or_else(|| damaged("the numbers of a list's records are used up".into()))
+}
+
 impl Stored {
     const fn count<const K: usize, const V: usize>(&mut self, changes: usize) {
         let bytes = changes.saturating_mul(most::<K, V>());
         let bytes = bytes.saturating_add(RECORD_BYTES);
-        self.bytes = self.bytes.saturating_add(bytes);
+        self.bytes += bytes;
     }
 }
 
@@ -189,7 +195,7 @@ fn decode<const K: usize, const V: usize>(
             _ => return Err(damaged("a pending change is of no known kind".into())),
         };
         into.insert(*key, value);
-        count = count.saturating_add(1);
+        count += 1;
         rest = after;
     }
     Ok(count)

@@ -68,7 +68,7 @@ impl Page {
     }
 
     fn put(&self, store: &Store, project: ProjectId) -> Result<(), Error> {
-        let mut value = Vec::with_capacity(self.bytes.len().saturating_add(9));
+        let mut value = Vec::with_capacity(self.bytes.len() + 9);
         value.push(FORMAT);
         value.extend_from_slice(&self.newest.to_be_bytes());
         value.extend_from_slice(&self.bytes);
@@ -99,7 +99,7 @@ pub(super) fn add<'a>(
         }
         let at = decode_project_event(project, bytes)?.recorded.0;
         let full = |page: &Page| {
-            let with = page.bytes.len().saturating_add(bytes.len());
+            let with = page.bytes.len() + bytes.len();
             with > store.tuning.page_bytes
         };
         let mut open = match page.take() {
@@ -210,7 +210,7 @@ pub(super) fn verify(store: &Store, problems: &mut Vec<String>) -> Result<u64, E
                 problems.push(wrong("it is out of order"));
             }
             before = (project.0, number);
-            count = count.saturating_add(1);
+            count += 1;
         }
         if latest != newest {
             problems.push(wrong(

@@ -69,7 +69,7 @@ impl Retention {
             return Err(Error::Unusable("another backup is being made".into()));
         }
         state.phase = Phase::Asked;
-        state.turn = state.turn.saturating_add(1);
+        state.turn += 1;
         let turn = state.turn;
         progress.nudge();
         let started = Instant::now();
@@ -121,7 +121,7 @@ impl Retention {
         }
         state.reports.push(report);
         for frame in frames {
-            state.bytes = state.bytes.saturating_add(frame.1);
+            state.bytes += frame.1;
             state.frames.push_back(frame);
         }
         None

@@ -13,8 +13,7 @@ pub type OnEvents = Arc<dyn Fn() + Send + Sync>;
 pub(crate) const PLACE_BITS: u32 = 16;
 
 pub(crate) fn number(lsn: u64, start: usize) -> EventNumber {
-    let start = u64::try_from(start).unwrap_or(u64::MAX);
-    lsn.saturating_mul(1 << PLACE_BITS).saturating_add(start)
+    (lsn << PLACE_BITS) | start as u64
 }
 
 pub(crate) fn last_of(lsn: u64) -> EventNumber {

@@ -37,7 +37,7 @@ impl Commits {
         let mut sum = 0_u64;
         let bounds = BOUNDS_MICROS.iter().zip(&self.counts);
         let mut reaching = bounds.filter_map(|(bound, count)| {
-            sum = sum.saturating_add(*count);
+            sum += *count;
             (sum >= enough).then_some(*bound)
         });
         reaching.next().filter(|_| all > 0)

@@ -100,10 +100,10 @@ impl OrderTotals {
 
     fn add(&mut self, cell: &SalesCell, more: &SalesSum) {
         let count = u64::try_from(more.count).unwrap_or(0);
-        self.count = self.count.saturating_add(count);
+        self.count += count;
         let sum = self.currencies.entry(cell.currency().to_owned());
         let sum = sum.or_default();
-        sum.count = sum.count.saturating_add(count);
+        sum.count += count;
         sum.amount_cents = sum.amount_cents.saturating_add(more.amount_cents);
         if cell.is_paid() {
             sum.paid_cents = sum.paid_cents.saturating_add(more.amount_cents);
@@ -202,7 +202,7 @@ impl dyn Books + '_ {
         let mut wallets = Vec::new();
         let mut looked_at = 0_usize;
         self.each_order(project, &filter, None, AT_ONCE, &mut |row| {
-            looked_at = looked_at.saturating_add(1);
+            looked_at += 1;
             let (cell, sum) = (SalesCell::of(&row.summary), SalesSum::of(&row.summary, 1));
             if cell.is_paid() {
                 wallets.push((row.position.order.wallet, Takings::of(&cell, &sum)));
@@ -336,7 +336,7 @@ fn best<K: Copy + Ord>(mut sums: Vec<(K, Takings)>, most: usize) -> Vec<(K, Taki
     sums.dedup_by(|(key, more), (first, sum)| {
         let is_same = key == first && more.currency == sum.currency;
         if is_same {
-            sum.count = sum.count.saturating_add(more.count);
+            sum.count += more.count;
             sum.cents = sum.cents.saturating_add(more.cents);
         }
         is_same

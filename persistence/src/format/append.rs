@@ -243,7 +243,7 @@ impl Append {
         format::write_project_event(&mut self.bytes, project_event)?;
         item::end(&mut self.bytes, start)?;
         self.add()?;
-        self.project_events = self.project_events.saturating_add(1);
+        self.project_events += 1;
         Ok(())
     }
 
@@ -268,7 +268,7 @@ impl Append {
     /// Adds the event that was written behind the last one.
     fn add(&mut self) -> Result<(), Error> {
         self.add_written()?;
-        self.events = self.events.saturating_add(1);
+        self.events += 1;
         Ok(())
     }
 

@@ -233,7 +233,7 @@ pub(crate) fn push(bytes: &mut Vec<u8>, entry: &[u8]) {
 
 /// How many bytes [`push`] adds.
 pub(crate) const fn pushed_bytes(entry: &[u8]) -> usize {
-    entry.len().saturating_add(2)
+    entry.len() + 2
 }
 
 /// LEB128: seven bits a byte, the lowest first; the highest bit says that more follow.

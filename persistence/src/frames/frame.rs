@@ -45,6 +45,23 @@ pub struct FramePosition {
     pub hash: [u8; 32],
 }
 
+impl FramePosition {
+    /// The greatest number of a frame: those of its project events have room for no greater one.
+    const MAX_LSN: u64 = u64::MAX >> PLACE_BITS;
+
+    /// The number of the next frame.
+    pub(crate) fn next_lsn(&self) -> Result<u64, Error> {
+        let next = self.lsn.checked_add(1).filter(|lsn| *lsn <= Self::MAX_LSN);
+        next.ok_or_else(|| Error::Damaged("the log's numbers of frames are used up".into()))
+    }
+
+    /// The place of the next frame, which has these bytes.
+    pub(crate) fn next(&self, frame: &[u8]) -> Result<Self, Error> {
+        let (lsn, hash) = (self.next_lsn()?, hash(frame));
+        Ok(Self { lsn, hash })
+    }
+}
+
 /// How many complete appends at the start of queued bytes fill one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct FrameSize {
@@ -95,8 +112,8 @@ pub(crate) fn cut(queued: &[u8]) -> Result<FrameSize, Error> {
             break;
         }
         cut.bytes = end;
-        cut.appends = cut.appends.saturating_add(1);
-        cut.events = cut.events.saturating_add(events.into());
+        cut.appends += 1;
+        cut.events += u64::from(events);
         rest = after;
     }
     Ok(cut)
@@ -108,9 +125,9 @@ pub(crate) fn encode(
     before: &FramePosition,
     payload: &[u8],
     appends: u32,
-) -> FramePosition {
-    let lsn = before.lsn.saturating_add(1);
-    let length = HEADER_BYTES.saturating_add(payload.len());
+) -> Result<FramePosition, Error> {
+    let lsn = before.next_lsn()?;
+    let length = HEADER_BYTES + payload.len();
     frame.clear();
     frame.push(VERSION);
     frame.extend_from_slice(&u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes());
@@ -123,10 +140,7 @@ pub(crate) fn encode(
     if let Some(place) = frame.get_mut(5..CHECKED_FROM) {
         place.copy_from_slice(&crc.to_be_bytes());
     }
-    FramePosition {
-        lsn,
-        hash: hash(frame),
-    }
+    before.next(frame)
 }
 
 pub(crate) fn hash(frame: &[u8]) -> [u8; 32] {
@@ -196,9 +210,9 @@ impl Frame<'_> {
             while !rest.is_empty() {
                 let (item, after) = item::split(rest)?;
                 rest = after;
-                some = some.saturating_add(item.is_event().into());
+                some += u16::from(item.is_event());
             }
-            events = events.saturating_add(some.into());
+            events += u64::from(some);
             match some == count {
                 true => Ok(()),
                 false => Err(damaged(

@@ -52,7 +52,7 @@ impl Group {
                 .filter(|(payload, _)| !payload.is_empty())
                 .ok_or_else(|| Error::Damaged("a queued append fits no frame".into()))?;
             rest = after;
-            let place = frame::encode(buffer, &group.last(), payload, cut.appends);
+            let place = frame::encode(buffer, &group.last(), payload, cut.appends)?;
             group.frames.push(MadeFrame {
                 place,
                 appends: cut.appends,

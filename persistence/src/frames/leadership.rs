@@ -30,10 +30,7 @@ pub struct StoredFrame {
 /// [`Error::Damaged`] when it is not, or does not.
 pub fn follows(stored: &StoredFrame, before: FramePosition) -> Result<(), Error> {
     let read = frame::decode(&stored.bytes)?;
-    let place = FramePosition {
-        lsn: before.lsn.saturating_add(1),
-        hash: frame::hash(&stored.bytes),
-    };
+    let place = before.next(&stored.bytes)?;
     match stored.place == place && read.lsn == place.lsn && read.before == before.hash {
         true => Ok(()),
         false => Err(Error::Damaged(format!(

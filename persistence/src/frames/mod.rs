@@ -131,7 +131,7 @@ pub trait SharedFrames: Send + Sync {
 }
 
 pub(crate) fn read_behind(frames: &dyn Frames, before: FramePosition) -> Result<Arc<[u8]>, Error> {
-    let lsn = before.lsn.saturating_add(1);
+    let lsn = before.next_lsn()?;
     let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
     let bytes = frames.read(lsn)?.ok_or_else(|| damaged("it is missing"))?;
     let read = frame::decode(&bytes)?;

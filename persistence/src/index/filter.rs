@@ -100,7 +100,7 @@ impl FilterBlocks {
     }
 
     pub(crate) const fn bytes(&self) -> usize {
-        self.blocks.len().saturating_mul(BLOCK_BYTES)
+        self.blocks.len() * BLOCK_BYTES
     }
 
     /// Joins neighbouring blocks to half as many, for a few more wrong "perhaps". `Err` if there may not be fewer.

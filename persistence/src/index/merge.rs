@@ -26,8 +26,8 @@ pub(crate) fn plan(runs: &[RunMeta], new: usize, tuning: &Tuning) -> Plan {
     let mut level = 0_u8;
     let mut size = tuning.inline_keys.saturating_mul(tuning.fan_in);
     while new >= size && level < u8::MAX {
-        level = level.saturating_add(1);
-        size = size.saturating_mul(tuning.fan_in);
+        level += 1;
+        size *= tuning.fan_in;
     }
     let mut plan = Plan {
         level,
@@ -37,13 +37,13 @@ pub(crate) fn plan(runs: &[RunMeta], new: usize, tuning: &Tuning) -> Plan {
     loop {
         let (full, kept): (Vec<_>, Vec<_>) =
             plan.kept.iter().partition(|run| run.level == plan.level);
-        let few = full.len().saturating_add(1) < tuning.fan_in;
+        let few = full.len() + 1 < tuning.fan_in;
         if few || plan.level == u8::MAX || keys_of(&full) > tuning.keys_at_once {
             return plan;
         }
         plan.kept = kept;
         plan.sources.extend(full);
-        plan.level = plan.level.saturating_add(1);
+        plan.level += 1;
     }
 }
 
@@ -122,7 +122,7 @@ impl Merge {
         let rest = self.new.get(self.used..).unwrap_or_default();
         let count = rest.partition_point(|key| run.page_of(key.hash) <= page);
         self.page.extend(rest.iter().take(count));
-        self.used = self.used.saturating_add(count);
+        self.used += count;
         for source in &mut self.sources {
             source.take(store, &self.wallet, run.pages, page, &mut self.page)?;
         }
@@ -165,7 +165,7 @@ impl Source {
             let rest = self.keys.get(self.used..).unwrap_or_default();
             let count = rest.partition_point(|key| page_of(key.hash, pages) <= page);
             into.extend(rest.iter().take(count));
-            self.used = self.used.saturating_add(count);
+            self.used += count;
             if self.used < self.keys.len() || self.next_page == self.run.pages {
                 return Ok(());
             }
@@ -180,7 +180,7 @@ impl Source {
             )? {
                 return Err(run::missing(wallet, self.run.number));
             }
-            self.next_page = self.next_page.saturating_add(1);
+            self.next_page += 1;
         }
     }
 }

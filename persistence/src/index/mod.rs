@@ -61,7 +61,7 @@ impl Key {
 }
 
 pub(crate) fn pack(keys: &[Key], into: &mut Vec<u8>) {
-    into.reserve(keys.len().saturating_mul(KEY_BYTES));
+    into.reserve(keys.len() * KEY_BYTES);
     for key in keys {
         into.extend_from_slice(&key.pack());
     }

@@ -313,7 +313,7 @@ impl Commit<'_> {
                 0 => (0, 0),
                 _ => (frame.appends, frame.payload_bytes),
             };
-            ticket = ticket.saturating_add(appends.into());
+            ticket += u64::from(appends);
             pending.push(PendingFrame {
                 place: frame.place,
                 before: std::mem::replace(&mut before, frame.place),

@@ -100,7 +100,7 @@ impl Gate {
 impl Wake for Gate {
     fn wake(self: Arc<Self>) {
         let mut state = self.state.lock();
-        state.waiting = state.waiting.saturating_add(1);
+        state.waiting += 1;
         self.changed.notify_all();
         while !state.open {
             self.changed.wait(&mut state);

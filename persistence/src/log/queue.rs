@@ -96,6 +96,9 @@ impl Queue {
         if append.events() == 0 && self.is_unreachable() {
             return Err(AppendRefusal::Unreachable);
         }
+        // An append of no events only waits for those before it: it has their ticket.
+        let ticket = state.last.checked_add(u64::from(append.events() > 0));
+        let ticket = ticket.ok_or(AppendRefusal::Closed)?;
         if state.batch.bytes.len() >= self.batch_bytes {
             let next = Batch {
                 before: state.last,
@@ -107,27 +110,21 @@ impl Queue {
         if let Some(done) = done {
             state.batch.waiting.push((done, Outcome::Unknown));
         }
-        // An append of no events only waits for those before it: it has their ticket.
         if append.events() > 0 {
             let before = state.batch.bytes.len();
             frame::push(&mut state.batch.bytes, append);
             let added = state.batch.bytes.len().saturating_sub(before);
-            let project_events = state
-                .batch
-                .project_events
-                .saturating_add(append.project_events());
-            state.batch.project_events = project_events;
+            state.batch.project_events += append.project_events();
             self.bytes.fetch_add(added, Ordering::Relaxed);
-            state.last = state.last.saturating_add(1);
-            on_ticket(state.last);
+            state.last = ticket;
+            on_ticket(ticket);
         }
-        let ticket = Ticket(state.last);
         let idle = std::mem::take(&mut state.idle);
         drop(state);
         if idle {
             self.wake.notify_one();
         }
-        Ok(ticket)
+        Ok(Ticket(ticket))
     }
 
     /// Waits for the next batch, a call or an instant. `spent` is an earlier batch whose buffer is reused.
@@ -170,7 +167,7 @@ impl Queue {
         }
         spent.before = state.last;
         // The group before this one is a good guess at how many will wait, and growing copies.
-        spent.waiting = Vec::with_capacity(state.batch.waiting.len().saturating_mul(2));
+        spent.waiting = Vec::with_capacity(state.batch.waiting.len() * 2);
         self.bytes
             .fetch_sub(state.batch.bytes.len(), Ordering::Relaxed);
         Taken::Batch(std::mem::replace(&mut state.batch, spent))

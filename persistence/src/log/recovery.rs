@@ -110,7 +110,7 @@ impl Scan {
         if let Some((incomplete, why)) = &self.incomplete {
             return Err(at(*incomplete, &format!("{why}, and frames follow it")));
         }
-        let next = self.head.lsn.saturating_add(1);
+        let next = self.head.next_lsn()?;
         if lsn != next {
             return Err(at(next, &format!("it is missing, the next one is {lsn}")));
         }
@@ -160,7 +160,7 @@ pub(crate) fn repair(db: &sled::Db, frames: &dyn Frames, scan: &Scan) -> Result<
     let mut removed = 0_usize;
     for lsn in scan.leftover.iter().chain(incomplete) {
         frames.forget(*lsn)?;
-        removed = removed.saturating_add(1);
+        removed += 1;
     }
     if removed > 0 {
         db.flush()

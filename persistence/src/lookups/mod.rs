@@ -116,7 +116,7 @@ impl AllChanges {
     pub(crate) fn add(&mut self, listed: LookUpChange) {
         let set = self.sets.entry(listed.look_up).or_default();
         set.insert(listed.key, listed.value);
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
     }
 
     /// Changes added since the last time that they were taken.

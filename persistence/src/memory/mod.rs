@@ -237,7 +237,7 @@ impl State {
             .iter()
             .filter(|queued| queued.append.events() > 0)
             .count();
-        self.log.len().saturating_add(writing)
+        self.log.len() + writing
     }
 
     /// Makes durable and applies as much as is allowed; returns the callbacks to call, and their outcome.
@@ -291,7 +291,7 @@ impl State {
             let Backlog { events, bytes } = &mut self.backlog;
             *events = events.saturating_sub(append.events().into());
             *bytes = bytes.saturating_sub(append.bytes().len() as u64);
-            self.applied = self.applied.saturating_add(1);
+            self.applied += 1;
         }
         Ok(())
     }
@@ -316,8 +316,8 @@ impl Log for MemoryJournal {
                 return Err(refused);
             }
             let Backlog { events, bytes } = &mut state.backlog;
-            *events = events.saturating_add(append.events().into());
-            *bytes = bytes.saturating_add(append.bytes().len() as u64);
+            *events += u64::from(append.events());
+            *bytes += append.bytes().len() as u64;
             state.queued.push(Queued { append, done });
             let ticket_taken = ticket(state.appends().saturating_sub(state.recovered));
             slot.set(ticket_taken.0);

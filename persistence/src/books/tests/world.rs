@@ -129,7 +129,7 @@ impl<'a> Part<'a> {
                 lsn,
                 ..frame::FramePosition::default()
             };
-            frame::encode(&mut bytes, &before, &payload, 1);
+            frame::encode(&mut bytes, &before, &payload, 1).unwrap();
             all.push(bytes.into()).unwrap();
         }
         all

@@ -43,7 +43,7 @@ impl IndexCounts {
     pub(super) fn add(&mut self, key: Key) {
         let low = mix(key.hash ^ mix(key.version));
         let high = mix(low ^ key.version.rotate_left(32));
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
         self.sum = self
             .sum
             .wrapping_add((u128::from(high) << 64) | u128::from(low));
@@ -100,11 +100,11 @@ fn read_run(
             if keys.iter().any(|key| !filter::may_have(&filter, key.hash)) {
                 return Err(wrong(page, "has a filter that hides one of its keys"));
             }
-            referenced.filters = referenced.filters.saturating_add(1);
+            referenced.filters += 1;
         }
         let values = keys.len().div_ceil(store.tuning.keys_per_value).max(1);
-        referenced.index = referenced.index.saturating_add(values);
-        count = count.saturating_add(keys.len() as u64);
+        referenced.index += values;
+        count += keys.len() as u64;
         keys.iter().for_each(|key| tally.add(*key));
     }
     if count == meta.keys {

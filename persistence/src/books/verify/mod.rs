@@ -109,7 +109,7 @@ struct Tail {
 fn count(scan: &Scan, report: &mut VerifyReport) {
     report.frames = u64::try_from(scan.frames.len()).unwrap_or(u64::MAX);
     for frame in &scan.frames {
-        report.pending_events = report.pending_events.saturating_add(frame.events);
+        report.pending_events += frame.events;
     }
 }
 
@@ -186,7 +186,7 @@ fn disk_bytes(dir: &Path) -> Result<u64, Error> {
                 if metadata.is_dir() {
                     dirs.push(entry.path());
                 } else {
-                    *total = total.saturating_add(allocated(&metadata));
+                    *total += allocated(&metadata);
                 }
             }
             Ok(())

@@ -46,7 +46,7 @@ pub(in crate::books) fn verify(
                 .push("a wallet is stored under a short key".into());
             continue;
         };
-        report.wallets = report.wallets.saturating_add(1);
+        report.wallets += 1;
         let more = pending.get(&key);
         if more.is_some() {
             seen.insert(key, ());
@@ -80,7 +80,7 @@ pub(in crate::books) fn verify(
         Err(error) => report.problems.push(error.to_string()),
     }
     for tree in [&store.wallets, &store.pages, &store.parts, &store.directory] {
-        report.ledger_bytes = report.ledger_bytes.saturating_add(bytes(tree)?);
+        report.ledger_bytes += bytes(tree)?;
     }
     report.project_event_bytes = bytes(&store.project_events)?;
     report.usage_bytes = bytes(&store.usage)?;
@@ -109,8 +109,8 @@ fn bytes(tree: &sled::Tree) -> Result<u64, Error> {
     let mut total = 0_u64;
     for record in tree {
         let (key, value) = record.map_err(io)?;
-        let size = key.len().saturating_add(value.len());
-        total = total.saturating_add(u64::try_from(size).unwrap_or(u64::MAX));
+        let size = key.len() + value.len();
+        total += u64::try_from(size).unwrap_or(u64::MAX);
     }
     Ok(total)
 }
@@ -135,9 +135,10 @@ fn wallet(
     report: &mut VerifyReport,
 ) -> Result<(), Error> {
     let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
-    referenced.parts = referenced
+    referenced.parts += stored
+        .head
         .parts
-        .saturating_add(stored.head.parts.map_or(0, |parts| parts.count.into()));
+        .map_or(0, |parts| usize::from(parts.count));
     let mut replay = Replay {
         key,
         stored,
@@ -169,24 +170,24 @@ fn wallet(
         if let Some(listed) = &mut listed {
             listed::follow(key, &decoded, listed);
             let placed = matches!(decoded.event.change, Change::OrderPlaced(_));
-            orders = orders.saturating_add(placed.into());
+            orders += u64::from(placed);
         }
         Ok(true)
     })?;
-    report.records = report.records.saturating_add(replay.records);
+    report.records += replay.records;
     let keys = index::read(store, key, stored, referenced)?;
-    report.index_keys = report.index_keys.saturating_add(keys.count());
+    report.index_keys += keys.count();
     if keys != replay.keys {
         return Err(damaged(format!(
             "{key:?}: its index does not lead to each of its keys exactly once"
         )));
     }
     let blocks = directory::blocks(store, key, &stored.head).count();
-    referenced.blocks = referenced.blocks.saturating_add(blocks);
+    referenced.blocks += blocks;
     // After an interrupted checkpoint its entries may be in look-ups or not, and will be put there again.
     if let Some(listed) = listed {
         referenced.listing.add(listed);
-        report.orders = report.orders.saturating_add(orders);
+        report.orders += orders;
     }
     for entry in more.into_iter().flatten() {
         let entry = Entry::read(entry)?;
@@ -234,7 +235,7 @@ impl Replay<'_> {
         if wallet.version != entry.version {
             return Err(wrong("has another version than its wallet"));
         }
-        self.records = self.records.saturating_add(decoded.record.is_some().into());
+        self.records += u64::from(decoded.record.is_some());
         if entry.version <= self.stored.head.indexed
             && let Some(hash) = entry.hash
         {
@@ -317,7 +318,7 @@ fn named_pages(store: &Store) -> Result<usize, Error> {
     for page in &store.pages {
         let (key, page) = page.map_err(io)?;
         let (number, _) = retire::read_key(&key)?;
-        named_pages = named_pages.saturating_add(retire::is_named(store, number, &page)?.into());
+        named_pages += usize::from(retire::is_named(store, number, &page)?);
     }
     Ok(named_pages)
 }
@@ -343,7 +344,7 @@ fn unused_blocks(store: &Store) -> Result<usize, Error> {
             previous = Some((wallet, directory::first_inline(&stored.head)));
         }
         if previous.is_some_and(|(of, inline)| of == wallet && first >= inline) {
-            unused = unused.saturating_add(1);
+            unused += 1;
         }
     }
     Ok(unused)

@@ -51,7 +51,7 @@ impl Log {
         let mut payload = Vec::new();
         frame::push(&mut payload, &Append::one(log_event).unwrap());
         let mut bytes = Vec::new();
-        let place = frame::encode(&mut bytes, self.places.last().unwrap(), &payload, 1);
+        let place = frame::encode(&mut bytes, self.places.last().unwrap(), &payload, 1).unwrap();
         self.journal.insert(place.lsn.to_be_bytes(), bytes).unwrap();
         self.places.push(place);
     }
@@ -214,7 +214,8 @@ fn another_history_under_the_same_numbers_is_seen() {
         },
         &[],
         0,
-    );
+    )
+    .unwrap();
     log.journal.insert(2_u64.to_be_bytes(), bytes).unwrap();
     assert!(message(log.scan(0)).contains("frame 2: it does not follow"));
 
@@ -260,7 +261,7 @@ fn an_append_of_another_number_of_events_names_the_frame() {
     // One event fewer than there are.
     payload[3] -= 1;
     let mut bytes = Vec::new();
-    let place = frame::encode(&mut bytes, &log.places[2], &payload, 1);
+    let place = frame::encode(&mut bytes, &log.places[2], &payload, 1).unwrap();
     log.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
     log.places.push(place);
     let said = message(log.scan(0));
@@ -275,7 +276,7 @@ fn a_log_of_a_later_version_asks_for_a_newer_scrip_and_is_not_called_damaged() {
     let mut log = Log::of(2);
     // A frame of another format with a valid checksum.
     let mut bytes = Vec::new();
-    let place = frame::encode(&mut bytes, &log.places[2], &[], 0);
+    let place = frame::encode(&mut bytes, &log.places[2], &[], 0).unwrap();
     bytes[0] += 1;
     let crc = crc32c::crc32c_append(crc32c::crc32c(&bytes[..5]), &bytes[9..]);
     bytes[5..9].copy_from_slice(&crc.to_be_bytes());
@@ -286,7 +287,7 @@ fn a_log_of_a_later_version_asks_for_a_newer_scrip_and_is_not_called_damaged() {
     let mut bytes = Vec::new();
     other
         .places
-        .push(frame::encode(&mut bytes, &other.places[2], &payload, 1));
+        .push(frame::encode(&mut bytes, &other.places[2], &payload, 1).unwrap());
     other.journal.insert(3_u64.to_be_bytes(), bytes).unwrap();
     log.places.push(place);
     for log in [log, other] {

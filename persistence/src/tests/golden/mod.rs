@@ -336,7 +336,8 @@ fn a_frame_is_written_as_ever() {
         },
         &payload,
         appends,
-    );
+    )
+    .unwrap();
     let kept = golden("frame-v1.bin", &today);
     let read = frame::decode(&kept).unwrap();
     assert_eq!(
