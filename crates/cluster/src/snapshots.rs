@@ -233,7 +233,7 @@ impl Repository for DatabaseRepository {
         unused.retain(|name| !named.contains(&hex(name)));
         let mut removed = 0_u64;
         for some in unused.chunks(MAX_REMOVED) {
-            removed = removed.saturating_add(self.rows.remove_chunks(some, moment)?);
+            removed += self.rows.remove_chunks(some, moment)?;
         }
         Ok(removed)
     }

@@ -97,7 +97,7 @@ impl Term {
                 )));
             }
         };
-        let mut found = Vec::with_capacity(behind.len().saturating_add(1));
+        let mut found = Vec::with_capacity(behind.len() + 1);
         let (mut before, mut is_own) = (self.known, self.has_led);
         for kept in behind {
             follows(kept, before)?;
@@ -167,7 +167,7 @@ impl Term {
     }
 
     fn start(&mut self, behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
-        self.attempts = self.attempts.saturating_add(1);
+        self.attempts += 1;
         let start = LogEvent::TermStart(TermStart {
             node: self.claimant.node,
             incarnation: self.claimant.incarnation,

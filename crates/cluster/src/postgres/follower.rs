@@ -331,7 +331,7 @@ impl Follower {
     fn take_in(&mut self, frames: &[StoredFrame]) -> Result<(), Error> {
         let mut count = 0_usize;
         for stored in frames {
-            count = count.saturating_add(1);
+            count += 1;
             if let Some(cell) = self.joins()
                 && splits_off(&stored.bytes, cell)?
             {

@@ -103,7 +103,7 @@ impl<'a> Joining<'a> {
                         dir.display()
                     )));
                 }
-                remade = remade.saturating_add(1);
+                remade += 1;
                 self.remake(&reason)?;
             }
             let opened =

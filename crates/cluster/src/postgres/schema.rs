@@ -214,7 +214,7 @@ pub(super) async fn make(
 ) -> Result<(), Error> {
     let mut attempt = 0_u32;
     loop {
-        attempt = attempt.saturating_add(1);
+        attempt += 1;
         match within(
             ANSWER_TIMEOUT,
             make_once(connection, segments, base, key_check),

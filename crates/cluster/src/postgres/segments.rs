@@ -147,7 +147,7 @@ impl Segments {
             all.numbers.push(unsigned(row.try_get(0)?));
             // A table that was just dropped has no size.
             let bytes: Option<i64> = row.try_get(1)?;
-            all.bytes = all.bytes.saturating_add(unsigned(bytes.unwrap_or(0)));
+            all.bytes += unsigned(bytes.unwrap_or(0));
         }
         Ok(all)
     }

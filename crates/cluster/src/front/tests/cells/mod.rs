@@ -83,7 +83,7 @@ impl World {
         let world = self.clone();
         move || {
             let mut shared = world.0.lock().unwrap();
-            shared.lists = shared.lists.saturating_add(1);
+            shared.lists += 1;
             ready(Some(shared.cells.clone().into_iter().collect()))
         }
     }
