@@ -235,7 +235,7 @@ async fn rest(mut body: impl Incoming, first: Bytes, max: usize) -> Result<Bytes
     while seen <= DRAINED_BYTES
         && let Some(more) = next(&mut body).await?
     {
-        seen = seen.saturating_add(more.len());
+        seen += more.len();
         if seen <= max {
             whole.extend_from_slice(&more);
         } else {

@@ -46,7 +46,7 @@ impl QueryParameters {
             if known.iter().all(|known| *known != name) {
                 return Err(Error::invalid(name, "There is no such parameter here."));
             }
-            cells = cells.saturating_add(usize::from(name == CELL));
+            cells += usize::from(name == CELL);
         }
         // The process that the request came to has read it, as it stands.
         match cells {
