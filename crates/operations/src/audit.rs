@@ -162,7 +162,7 @@ impl AuditLog {
     /// [`actors::Error`] when it was not written, or may not have been: the change must not be made then.
     pub async fn begin(&self, entry: AuditEntry) -> Result<PendingEntry, actors::Error> {
         let mut pages = self.pages.lock().await;
-        pages.last_id = pages.last_id.saturating_add(1);
+        pages.last_id += 1;
         let (page, id) = (pages.current, pages.last_id);
         let entry = AuditEntry {
             open: true,

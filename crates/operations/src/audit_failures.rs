@@ -74,10 +74,10 @@ impl Failures {
             written.push((from, "A sign-in failed".to_owned()));
         } else {
             let count = now_in.counts.entry(from).or_default();
-            *count = count.saturating_add(1);
+            *count += 1;
         }
         let entries = u32::try_from(written.len()).unwrap_or(u32::MAX);
-        now_in.entries = now_in.entries.saturating_add(entries);
+        now_in.entries += entries;
         written
     }
 }

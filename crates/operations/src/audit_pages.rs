@@ -49,7 +49,7 @@ impl Pages {
         let entries = std::mem::take(&mut self.entries);
         self.full.insert(self.current, last(&entries));
         let full = self.current;
-        self.current = self.current.saturating_add(1);
+        self.current += 1;
         self.keep(full, entries);
     }
 
@@ -78,7 +78,7 @@ impl Pages {
             None => self.shares.entry(entry.person().to_owned()).or_default(),
         };
         let count = share.entry(number).or_default();
-        *count = count.saturating_add(1);
+        *count += 1;
     }
 
     pub(crate) fn uncount(&mut self, number: u64, person: &str) {
@@ -124,7 +124,7 @@ impl Pages {
             return Vec::new();
         };
         let most = kept.saturating_add(kept.div_euclid(100));
-        if share.len().saturating_mul(PER_PAGE) < most {
+        if share.len() * PER_PAGE < most {
             return Vec::new();
         }
         let total: usize = share.values().sum();

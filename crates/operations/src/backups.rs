@@ -265,7 +265,7 @@ impl Backups {
                 );
             }
             Err(error) => {
-                status.failures = status.failures.saturating_add(1);
+                status.failures += 1;
                 tracing::error!(
                     backup.to = %was.to.display(),
                     %error,

@@ -90,7 +90,7 @@ fn take_away(path: &Path, closed: &mut usize, open: &mut Vec<PathBuf>) -> io::Re
         return Ok(());
     }
     match fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS)) {
-        Ok(()) => *closed = closed.saturating_add(1),
+        Ok(()) => *closed += 1,
         Err(_) => open.push(path.to_owned()),
     }
     Ok(())
