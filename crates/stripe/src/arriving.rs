@@ -46,7 +46,7 @@ pub(super) async fn read<T: DeserializeOwned + Send + 'static>(
     });
     let mut length = 0_usize;
     while let Some(chunk) = response.chunk().await? {
-        length = length.saturating_add(chunk.len());
+        length += chunk.len();
         if length > most {
             return Ok(Err(TOO_LARGE.into()));
         }

@@ -265,7 +265,7 @@ impl Client {
         let mut attempts: u32 = 0;
         let mut broke = false;
         loop {
-            attempts = attempts.saturating_add(1);
+            attempts += 1;
             let mut failure = match self.attempt(call).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -424,7 +424,7 @@ async fn short<T: Answer>(response: Response) -> Result<Result<T, String>, reqwe
 async fn body(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {
-        if body.len().saturating_add(chunk.len()) > MAX_ANSWER_BYTES {
+        if body.len() + chunk.len() > MAX_ANSWER_BYTES {
             return Ok(None);
         }
         body.extend_from_slice(&chunk);

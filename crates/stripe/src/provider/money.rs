@@ -239,7 +239,7 @@ impl Stripe {
                 return Ok(());
             }
             looked = true;
-            turn = turn.saturating_add(1);
+            turn += 1;
             let is_last = broke || turn > NUMBERED_REFUND_KEYS;
             let key = match turn {
                 _ if is_last => unique(&request.operation, "again")?,
