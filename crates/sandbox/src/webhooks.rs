@@ -132,7 +132,7 @@ async fn note(
     while !deliveries.is_empty() {
         let mut bytes: usize = 0;
         let fitting = deliveries.iter().take_while(|delivery| {
-            bytes = bytes.saturating_add(delivery.body.len());
+            bytes += delivery.body.len();
             bytes <= MAX_NOTED_BYTES
         });
         let later = deliveries.split_off(fitting.count().max(1));

@@ -93,7 +93,7 @@ impl Books {
 
     /// The head of a new object with this id.
     pub(crate) fn head_of(&mut self, id: String) -> Head {
-        self.last = self.last.saturating_add(1);
+        self.last += 1;
         Head {
             id,
             n: self.last,

@@ -109,7 +109,7 @@ pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute>
         DisputeStatus::UnderReview | DisputeStatus::WarningUnderReview => return Ok(dispute),
         _ => return Err(closed()),
     };
-    dispute.answers = dispute.answers.saturating_add(1);
+    dispute.answers += 1;
     books.put_and_emit("charge.dispute.updated", &dispute);
     Ok(dispute)
 }

@@ -69,7 +69,7 @@ impl Event {
     ) {
         let own = endpoint.is_none();
         if own && accepted {
-            self.delivered = self.delivered.saturating_add(1);
+            self.delivered += 1;
         }
         let more = own && self.delivered < copies;
         self.targets.retain_mut(|target| {
@@ -77,7 +77,7 @@ impl Event {
                 return target.endpoint.as_deref() != endpoint || more;
             }
             let failures = usize::try_from(target.failures).unwrap_or(usize::MAX);
-            target.failures = target.failures.saturating_add(1);
+            target.failures += 1;
             target.retry_at = PAUSES.get(failures).map(|pause| now.saturating_add(*pause));
             target.retry_at.is_some()
         });

@@ -52,14 +52,14 @@ impl Ids {
             Self::Drawn { seed, drawn } => (seed, drawn),
             Self::Counted(counts, end) => {
                 let count = counts.entry(prefix.to_owned()).or_default();
-                *count = count.saturating_add(1);
+                *count += 1;
                 return format!("{prefix}{count}{end}");
             }
         };
         let mut text = String::from(prefix);
-        let length = prefix.len().saturating_add(chars);
+        let length = prefix.len() + chars;
         while text.len() < length {
-            *drawn = drawn.saturating_add(1);
+            *drawn += 1;
             let block = Sha256::new()
                 .chain_update(*seed)
                 .chain_update(drawn.to_be_bytes())

@@ -253,7 +253,7 @@ fn numbered(key: &str, read: &[Pair]) -> String {
         .iter()
         .any(|pair| pair.path.starts_with(&format!("{head}[{next}]")))
     {
-        next = next.saturating_add(1);
+        next += 1;
     }
     format!("{head}[{next}]{tail}")
 }

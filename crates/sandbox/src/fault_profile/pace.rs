@@ -15,7 +15,7 @@ impl Pace {
             self.since_millis = millis;
             self.count = 0;
         }
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
         self.count <= most
     }
 }

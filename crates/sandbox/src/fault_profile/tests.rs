@@ -20,7 +20,7 @@ struct Kind {
 impl Kind {
     fn event(&mut self, number: i64, kind: &str, object: Value) {
         let event = json!({
-            "id": format!("evt_{number}"), "object": "event", "type": kind, "created": NOW.saturating_add(number),
+            "id": format!("evt_{number}"), "object": "event", "type": kind, "created": NOW + number,
             "data": { "object": object },
         });
         self.events.insert(0, event);

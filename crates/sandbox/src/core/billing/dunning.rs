@@ -42,7 +42,7 @@ impl Subscription {
         let retry = self.retry.take();
         let mut retry = retry.ok_or_else(|| Refusal::invalid("There is no payment to retry."))?;
         let invoice: Invoice = books.find(&retry.invoice)?;
-        retry.made = retry.made.saturating_add(1);
+        retry.made += 1;
         let next = retry_at(retry.failed_at, retry.made);
         invoice.miss(books, next)?;
         match next {

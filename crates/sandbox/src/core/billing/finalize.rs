@@ -194,7 +194,7 @@ impl Invoice {
 
     /// Marks it as paid in full.
     pub(super) fn is_paid(&mut self, books: &mut Books) {
-        self.attempts = self.attempts.saturating_add(1);
+        self.attempts += 1;
         self.status = InvoiceStatus::Paid;
         self.paid_at = Some(books.now);
         self.next_attempt = None;
@@ -206,7 +206,7 @@ impl Invoice {
     pub(super) fn miss(mut self, books: &mut Books, next_attempt: Option<i64>) -> Result<()> {
         let intent = self.payment(books)?;
         intent.fail(books);
-        self.attempts = self.attempts.saturating_add(1);
+        self.attempts += 1;
         self.next_attempt = next_attempt;
         books.put_and_emit("invoice.payment_failed", &self);
         Ok(())

@@ -160,7 +160,7 @@ fn closing(params: &Params, now: i64) -> Result<i64> {
     Refusal::param("expires_at", message).when(open < MIN_LIFETIME.saturating_sub(LEEWAY))?;
     let message = "The `expires_at` timestamp must be less than 24 hours from Checkout Session \
                    creation.";
-    Refusal::param("expires_at", message).when(open > MAX_LIFETIME.saturating_add(LEEWAY))?;
+    Refusal::param("expires_at", message).when(open > MAX_LIFETIME + LEEWAY)?;
     Ok(at)
 }
 

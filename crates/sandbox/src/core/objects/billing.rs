@@ -176,7 +176,7 @@ impl Subscription {
 
     /// Begins the next cycle where the current one ends.
     pub(crate) fn advance(&mut self) {
-        self.cycle = self.cycle.saturating_add(1);
+        self.cycle += 1;
         self.period_start = self.period_end;
         self.period_end = after(self.anchor, self.interval, self.cycle);
     }
