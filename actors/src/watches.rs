@@ -108,10 +108,10 @@ impl Watches {
             _place: place,
         };
         // It may have been added while `close` notified the others.
-        match self.closed.load(Ordering::Acquire) {
-            false => Ok(watcher),
-            true => Err(NotWatched::Service),
+        if self.closed.load(Ordering::Acquire) {
+            return Err(NotWatched::Service);
         }
+        Ok(watcher)
     }
 
     /// Ends all watching, because the service stops.

@@ -356,18 +356,15 @@ fn is_rebuilt(brings_data: bool, is_running: bool) {
     });
     // Under a lock: what a fail-over loses is the end of the log, and nothing is added behind it in that time.
     let lose = format!("LOCK TABLE scrip.log_0_0; DELETE FROM scrip.log_0_0 WHERE lsn > {mark}");
-    match is_running {
-        true => {
-            cell.psql(&lose);
-            let ended = second.thread.join().unwrap();
-            assert!(matches!(ended, Err(Error::Fenced(_))), "{ended:?}");
-            let _lost = first.close();
-        }
-        false => {
-            drop(second.stop().unwrap());
-            first.close().unwrap();
-            cell.psql(&lose);
-        }
+    if is_running {
+        cell.psql(&lose);
+        let ended = second.thread.join().unwrap();
+        assert!(matches!(ended, Err(Error::Fenced(_))), "{ended:?}");
+        let _lost = first.close();
+    } else {
+        drop(second.stop().unwrap());
+        first.close().unwrap();
+        cell.psql(&lose);
     }
     drop(first);
     // A log that has failed keeps its directory locked until its process ends.

@@ -153,11 +153,11 @@ impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
     /// # Errors
     ///
     /// `project_archived`.
-    pub fn require_not_archived(&self) -> Result<(), Error> {
-        match self.caller.key.project.project.archived {
-            true => Err(Error::new(ErrorCode::ProjectArchived)),
-            false => Ok(()),
+    pub fn trades(&self) -> Result<(), Error> {
+        if self.caller.key.project.project.archived {
+            return Err(Error::new(ErrorCode::ProjectArchived));
         }
+        Ok(())
     }
 }
 

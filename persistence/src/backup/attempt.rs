@@ -51,12 +51,11 @@ pub(super) fn begin(
             )));
         }
     }
-    match work.exists() {
-        true => empty(directory, first.follows, faults)?,
-        false => {
-            make_private(&work)?;
-            sync(directory.root())?;
-        }
+    if work.exists() {
+        empty(directory, first.follows, faults)?;
+    } else {
+        make_private(&work)?;
+        sync(directory.root())?;
     }
     first.write(&work)?;
     Ok(first)

@@ -73,12 +73,12 @@ pub(crate) fn snapshot(
 }
 
 fn check_name(name: &str) -> Result<(), Error> {
-    match is_name(name) {
-        true => Ok(()),
-        false => Err(Error::Unusable(format!(
+    if !is_name(name) {
+        return Err(Error::Unusable(format!(
             "a backup cannot be called {name:?}"
-        ))),
+        )));
     }
+    Ok(())
 }
 
 fn copy(
@@ -153,13 +153,13 @@ fn refuse_inside(books: &DiskBooks, what: &BackUp) -> Result<(), Error> {
         };
         path.canonicalize().ok()
     });
-    match existing.is_some_and(|existing| existing.starts_with(own)) {
-        true => Err(Error::Unusable(format!(
+    if existing.is_some_and(|existing| existing.starts_with(own)) {
+        return Err(Error::Unusable(format!(
             "{} is in the data directory and would be lost with it: name another directory",
             what.to.display()
-        ))),
-        false => Ok(()),
+        )));
     }
+    Ok(())
 }
 
 /// An estimate of the bytes to copy: those of the newest backup, else the store's size on the disk.
@@ -219,12 +219,12 @@ impl Copy<'_> {
             }
             Ok(())
         })?;
-        match last == head {
-            true => Ok(()),
-            false => Err(Error::Damaged(
+        if last != head {
+            return Err(Error::Damaged(
                 "the copied frames do not end at the last durable one".into(),
-            )),
+            ));
         }
+        Ok(())
     }
 
     fn files(&mut self, files: &[BesideFile]) -> Result<(), Error> {
@@ -279,10 +279,10 @@ impl Copy<'_> {
         moved.chunks += 1;
         moved.new_chunks += u64::from(put.written > 0);
         moved.new_bytes += put.written;
-        match (self.on_progress)(moved) {
-            true => Ok(()),
-            false => Err(stopped()),
+        if !(self.on_progress)(moved) {
+            return Err(stopped());
         }
+        Ok(())
     }
 }
 

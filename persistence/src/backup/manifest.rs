@@ -88,10 +88,10 @@ impl Manifest {
         }
         let manifest: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
         let mut names = manifest.sections.iter().flat_map(|it| &it.chunks);
-        match names.all(|name| is_digest(name)) {
-            true => Ok(manifest),
-            false => Err("it names something that is not a chunk".into()),
+        if !names.all(|name| is_digest(name)) {
+            return Err("it names something that is not a chunk".into());
         }
+        Ok(manifest)
     }
 
     /// Adds the names of all its chunks to `into`.

@@ -210,13 +210,13 @@ impl Rebuild<'_> {
                 return Err(stopped());
             }
         }
-        match last == head {
-            true => Ok(()),
-            false => Err(Error::Damaged(format!(
+        if last != head {
+            return Err(Error::Damaged(format!(
                 "the log at frame {}: it is not the one that snapshot {} goes on to",
                 head.lsn, self.source.name
-            ))),
+            )));
         }
+        Ok(())
     }
 
     /// Opens what was restored, which checks the log and applies it over the books.

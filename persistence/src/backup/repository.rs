@@ -141,10 +141,10 @@ pub trait Repository: Send + Sync {
         let bytes = self.read_chunk(name)?.ok_or_else(|| bad("is missing"))?;
         let content = zstd::bulk::decompress(&bytes, MAX_BYTES)
             .map_err(|error| bad(&format!("is damaged: {error}")))?;
-        match digest(&content) == name {
-            true => Ok(content),
-            false => Err(bad("is damaged: its content does not match its name")),
+        if digest(&content) != name {
+            return Err(bad("is damaged: its content does not match its name"));
         }
+        Ok(content)
     }
 }
 

@@ -188,14 +188,14 @@ impl RetentionHold<'_> {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let state = self.retention.state.lock();
         let copying = matches!(state.phase, Phase::Copying { .. });
-        match copying && state.turn == self.turn {
-            true => Ok(()),
-            false => Err(Error::Unusable(
+        if !copying || state.turn != self.turn {
+            return Err(Error::Unusable(
                 "the backup was ended: it held back too much of the disk, or for too long. Make room, \
                  or write it somewhere faster, and begin again: what it has written is reused"
                     .into(),
-            )),
+            ));
         }
+        Ok(())
     }
 }
 

@@ -31,13 +31,13 @@ pub struct StoredFrame {
 pub fn follows(stored: &StoredFrame, before: FramePosition) -> Result<(), Error> {
     let read = frame::decode(&stored.bytes)?;
     let place = before.next(&stored.bytes)?;
-    match stored.place == place && read.lsn == place.lsn && read.before == before.hash {
-        true => Ok(()),
-        false => Err(Error::Damaged(format!(
+    if stored.place != place || read.lsn != place.lsn || read.before != before.hash {
+        return Err(Error::Damaged(format!(
             "the log at frame {}: it does not follow the frame before it",
             place.lsn
-        ))),
+        )));
     }
+    Ok(())
 }
 
 /// What a frame says of who leads, or of where the log divides.

@@ -135,8 +135,8 @@ pub(crate) fn read_behind(frames: &dyn Frames, before: FramePosition) -> Result<
     let damaged = |what: &str| Error::Damaged(format!("the log at frame {lsn}: {what}"));
     let bytes = frames.read(lsn)?.ok_or_else(|| damaged("it is missing"))?;
     let read = frame::decode(&bytes)?;
-    match read.lsn == lsn && read.before == before.hash {
-        true => Ok(bytes),
-        false => Err(damaged("it does not follow the frame before it")),
+    if read.lsn != lsn || read.before != before.hash {
+        return Err(damaged("it does not follow the frame before it"));
     }
+    Ok(bytes)
 }

@@ -203,10 +203,10 @@ impl MemoryJournal {
 
 impl State {
     fn readable(&self, key: &WalletKey) -> Result<(), Error> {
-        match self.damaged.contains(key) {
-            true => Err(Error::Damaged("a test damaged it".into())),
-            false => Ok(()),
+        if self.damaged.contains(key) {
+            return Err(Error::Damaged("a test damaged it".into()));
         }
+        Ok(())
     }
 
     fn refusing(&self) -> Option<AppendRefusal> {

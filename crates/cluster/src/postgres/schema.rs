@@ -325,10 +325,10 @@ async fn make_log(
 
 /// What was committed behind a warning may not be durable.
 fn no_warning(connection: &Connection) -> Result<(), DatabaseError> {
-    match connection.was_warned() {
-        true => Err(DatabaseError::Unreachable(
+    if connection.was_warned() {
+        return Err(DatabaseError::Unreachable(
             "it warned of what it had just written".into(),
-        )),
-        false => Ok(()),
+        ));
     }
+    Ok(())
 }

@@ -78,10 +78,10 @@ impl Refusal {
 
     /// Refuses if `wrong`.
     pub(crate) fn when(self, wrong: bool) -> Result<()> {
-        match wrong {
-            true => Err(self),
-            false => Ok(()),
+        if wrong {
+            return Err(self);
         }
+        Ok(())
     }
 
     /// These parameters, separated by commas, exclude each other.

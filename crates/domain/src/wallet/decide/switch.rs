@@ -363,9 +363,6 @@ impl Cycle {
         let twice = time.saturating_mul(2).saturating_add(whole);
         let credits = twice.checked_div_euclid(whole.saturating_mul(2));
         let credits = credits.unwrap_or(0);
-        i64::try_from(credits).unwrap_or(match credits < 0 {
-            true => i64::MIN,
-            false => i64::MAX,
-        })
+        i64::try_from(credits).unwrap_or(if credits < 0 { i64::MIN } else { i64::MAX })
     }
 }

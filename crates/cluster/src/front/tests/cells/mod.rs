@@ -118,13 +118,12 @@ impl World {
                 }
                 _ => true,
             };
-            match has_it {
-                true => {
-                    let mut response = reflect(peer, request).await;
-                    response.headers_mut().insert("answered-by", cell.into());
-                    response
-                }
-                false => (StatusCode::UNAUTHORIZED, format!("unknown in {cell}")).into_response(),
+            if has_it {
+                let mut response = reflect(peer, request).await;
+                response.headers_mut().insert("answered-by", cell.into());
+                response
+            } else {
+                (StatusCode::UNAUTHORIZED, format!("unknown in {cell}")).into_response()
             }
         }));
         self.lead_with(cell, node, service);

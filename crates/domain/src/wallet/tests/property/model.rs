@@ -286,12 +286,12 @@ impl Model {
 
     /// The refusal of a frozen wallet.
     pub(super) fn not_frozen(&self) -> Result<(), Rejection> {
-        match self.frozen {
-            true => Err(Rejection::Frozen {
+        if self.frozen {
+            return Err(Rejection::Frozen {
                 reason: FreezeReason::new("why").ok(),
-            }),
-            false => Ok(()),
+            });
         }
+        Ok(())
     }
 
     pub(super) fn used(
