@@ -36,7 +36,6 @@ pub use persistence::{CurrencyTotals, OrderFilter, OrderState, OrderTotals, Wall
 pub use server_keys::ServerKeys;
 pub use shares::{HeldPlaces, Shares};
 pub use wallet::{
-    AccountDetail, DoubledWallet, EndedCounts, FeatureSource, SubscriptionDetail, WalletDetail,
-    WatchedView,
+    AccountDetail, DoubledWallet, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
 };
 pub use watches::{MAX_WATCHERS_PER_WALLET, NotWatched, WalletWatcher};

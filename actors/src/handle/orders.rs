@@ -6,7 +6,9 @@ use domain::{
     id::{OrderId, OrderSerial, PublicSubscriptionId, WalletKey},
     terms::Terms,
     text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
-    wallet::{Created, Owner, pay::Pay, place_order::PlaceOrder, purchase::Purchase},
+    wallet::{
+        Created, Owner, leave_provider::Open, pay::Pay, place_order::PlaceOrder, purchase::Purchase,
+    },
 };
 use futures_util::{StreamExt as _, stream};
 use persistence::{Books, OrderPosition, ProviderId};
@@ -15,9 +17,7 @@ use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
     answer::{Error, OrderAnswer},
     keyring::{external_key, order_key},
-    wallet::{
-        Caller, CheckOrder, EndWithProvider, EndedCounts, FindOrder, PortalCustomer, ReportPurchase,
-    },
+    wallet::{Caller, CheckOrder, EndWithProvider, FindOrder, PortalCustomer, ReportPurchase},
 };
 
 impl Handle {
@@ -272,12 +272,12 @@ impl Handle {
         order.map_err(|error| unreadable(&error))
     }
 
-    /// Ends a wallet's pending orders and subscriptions of its project's former provider.
+    /// Ends a wallet's pending orders and subscriptions of its project's former provider, and answers which these were.
     ///
     /// # Errors
     ///
     /// [`Rejection::OrderNotFound`] when there is no such wallet; else see [`Error`].
-    pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<EndedCounts, Error> {
+    pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<Open, Error> {
         let place = (wallet, Caller::Order(scope.project));
         self.ask(scope, place, EndWithProvider).await
     }

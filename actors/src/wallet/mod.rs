@@ -60,7 +60,6 @@ pub(crate) use inspect::InspectWallet;
 pub use inspect::{AccountDetail, FeatureSource, WalletDetail};
 pub(crate) use instruction::{CloseInstruction, Instruct};
 pub(crate) use leave_provider::EndWithProvider;
-pub use leave_provider::EndedCounts;
 pub(crate) use ledger::{RecentLedger, RecordQuery};
 pub(crate) use order::FindOrder;
 pub(crate) use overdue_subscriptions::FindOverdueSubscriptions;

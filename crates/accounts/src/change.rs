@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use catalog::{ProjectCatalog, ProjectChange, ProviderChange};
 use domain::{
-    catalog::{Account, AccountCheck, ProviderAccount, Stripe},
+    catalog::{Account, AccountCheck, ProviderAccount, Stripe, StripeAccount},
     id::ProjectId,
 };
 use payments::Error;
@@ -41,8 +41,8 @@ pub enum ChangeError {
 pub enum KeyCheck {
     /// The key works.
     Works {
-        /// The account's name, where the key may read it.
-        account: Option<String>,
+        /// The account, where the key may read it.
+        account: Option<StripeAccount>,
         /// Permissions that it lacks: some things will not be done.
         missing: Vec<String>,
     },
@@ -89,21 +89,22 @@ impl Accounts {
         current: &ProjectCatalog,
         new: &ProviderChange,
     ) -> Result<AccountCheck, ChangeError> {
-        let provider_account = current.epoch().provider_account.as_ref();
+        let former = current.epoch().account.as_ref();
         let key = match new {
-            ProviderChange::None => return Ok(AccountCheck::default()),
+            ProviderChange::Stripe {
+                secret_key: Some(key),
+                ..
+            } => key.expose_secret(),
+            ProviderChange::Stripe {
+                secret_key: None, ..
+            }
+            | ProviderChange::None => return Ok(AccountCheck::default()),
             ProviderChange::Sandbox => {
                 return Ok(AccountCheck {
-                    other: provider_account.is_some_and(|provider_account| {
-                        *provider_account != ProviderAccount::Sandbox
-                    }),
+                    other: former.is_some_and(|former| *former != ProviderAccount::Sandbox),
                     ..AccountCheck::default()
                 });
             }
-            ProviderChange::Stripe { secret_key, .. } => match secret_key {
-                Some(key) => key.expose_secret(),
-                None => return Ok(AccountCheck::default()),
-            },
         };
         let (verified, account) = match self.try_key(key).await.map_err(ChangeError::Key)? {
             KeyCheck::Works { account, missing } => {
@@ -115,19 +116,17 @@ impl Accounts {
             }
             KeyCheck::Unreachable => (false, None),
         };
-        let mut found = AccountCheck {
+        let same = former.map(|former| former.is(&ProviderAccount::Stripe(account.clone())));
+        let other = match same {
+            None | Some(Some(true)) => false,
+            Some(Some(false)) => true,
+            Some(None) => !self.finds_the_newest_order(current, key).await?,
+        };
+        Ok(AccountCheck {
             verified,
             account,
-            livemode: livemode(key),
-            other: false,
-        };
-        if let Some(provider_account) = provider_account {
-            found.other = match provider_account.is(&found.provider_account()) {
-                Some(same) => !same,
-                None => !self.finds_the_newest_order(current, key).await?,
-            };
-        }
-        Ok(found)
+            other,
+        })
     }
 
     /// Tries a key of Stripe's.
@@ -160,7 +159,9 @@ impl Accounts {
                 return Err(format!("it lacks {}: {message}", missing.join(", ")));
             }
             // A restricted key may lack this permission; then the newest order identifies the account.
-            let account = client.account().await.ok();
+            let id = client.account().await.ok();
+            let account = id.zip(livemode(key));
+            let account = account.map(|(id, livemode)| StripeAccount { id, livemode });
             Ok(KeyCheck::Works { account, missing })
         };
         let checked = tokio::time::timeout(TIMEOUT, checks).await;
@@ -237,9 +238,9 @@ impl Accounts {
             .map_err(payments_port::Error::Key)?
         {
             KeyCheck::Unreachable => Err(unavailable("it cannot be reached".into())),
-            KeyCheck::Works { account: name, .. } => {
+            KeyCheck::Works { account: named, .. } => {
                 let known = self.catalog();
-                let verified = known.mark_provider_verified(project.project.id, account, name);
+                let verified = known.mark_provider_verified(project.project.id, account, named);
                 verified
                     .await
                     .map_err(|error| unavailable(error.to_string()))

@@ -33,7 +33,7 @@ pub use authentication::Authenticated;
 /// The provider epoch of a project that never had a provider.
 static NOBODY: ProviderEpoch = ProviderEpoch {
     number: 0,
-    provider_account: None,
+    account: None,
     leaving: false,
 };
 

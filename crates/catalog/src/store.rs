@@ -9,7 +9,7 @@ use domain::{
     Timestamp,
     catalog::{
         Account, AccountCheck, ApiKey, Ciphertext, Document, KeyKind, Price, Product, Project,
-        Provider, ProviderEpoch, Refusal, Sandbox, Stripe,
+        Provider, ProviderAccount, ProviderEpoch, Refusal, Sandbox, Stripe, StripeAccount,
     },
     id::{KeyId, PriceId, ProductId, ProjectId},
 };
@@ -244,7 +244,7 @@ impl CatalogStore {
         .await
     }
 
-    /// Marks a Stripe account as verified, unless its key changed since `checked`, and stores the account's name if it
+    /// Marks a Stripe account as verified, unless its key changed since `checked`, and stores which account it is if that
     /// could be read.
     ///
     /// # Errors
@@ -254,20 +254,20 @@ impl CatalogStore {
         &self,
         project: ProjectId,
         checked: &Stripe,
-        name: Option<String>,
+        account: Option<StripeAccount>,
     ) -> Result<(), Error> {
         let checked_key = checked.secret_key.clone();
         self.change_provider(project, move |current, _| {
-            let Account::Stripe(account) = &current.account else {
+            let Account::Stripe(stripe) = &current.account else {
                 return Ok(None);
             };
-            let same = account.secret_key == checked_key && !account.verified;
+            let same = stripe.secret_key == checked_key && !stripe.verified;
             Ok(same.then(|| Provider {
                 account: Account::Stripe(Stripe {
                     verified: true,
-                    ..account.clone()
+                    ..stripe.clone()
                 }),
-                epoch: current.epoch.clone().with_account(name),
+                epoch: (current.epoch.clone()).next(Some(ProviderAccount::Stripe(account)), false),
                 ..current.clone()
             }))
         })

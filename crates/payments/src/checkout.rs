@@ -62,7 +62,7 @@ impl Payments {
         let context = &self.0.context;
         let handle = &context.handle;
         let provider = context.providers.of(project)?;
-        let _at_work = context.provider_locks.begin(project).await?;
+        let _at_work = context.epochs.begin(project).await?;
         let (product, price) = project
             .offered(&new.price)
             .ok_or(Error::Defect("the price is not offered"))?;

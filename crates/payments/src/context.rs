@@ -15,7 +15,7 @@ use crate::{
     doubled_subscriptions::DoubledSubscriptions,
     error::Error,
     fulfilment::{Fulfilment, order_of},
-    provider_locks::ProviderLocks,
+    provider_epochs::ProviderEpochs,
     unfulfilled::List,
 };
 
@@ -54,7 +54,7 @@ pub(crate) struct Context {
     pub(crate) catalog: Arc<CatalogStore>,
     pub(crate) providers: Arc<dyn Providers>,
     pub(crate) fulfilment: Fulfilment,
-    pub(crate) provider_locks: ProviderLocks,
+    pub(crate) epochs: ProviderEpochs,
     pub(crate) unfulfilled: List,
     pub(crate) doubled: DoubledSubscriptions,
     /// Permissions that projects' keys lack, as of the last sweep.

@@ -36,7 +36,7 @@ use super::{
     failpoint,
     named_locks::{NamedLock, NamedLocks},
     outages::Outages,
-    provider_locks::ProviderLocks,
+    provider_epochs::ProviderEpochs,
     unfulfilled::List,
 };
 
@@ -44,7 +44,7 @@ use super::{
 #[derive(Clone)]
 pub(crate) struct Fulfilment {
     handle: Handle,
-    provider_locks: ProviderLocks,
+    epochs: ProviderEpochs,
     outages: Outages,
     unfulfilled: List,
     doubled: DoubledSubscriptions,
@@ -68,13 +68,13 @@ pub enum CheckoutProgress {
 impl Fulfilment {
     pub(crate) fn new(
         handle: Handle,
-        provider_locks: ProviderLocks,
+        epochs: ProviderEpochs,
         unfulfilled: List,
         doubled: DoubledSubscriptions,
     ) -> Self {
         Self {
             handle,
-            provider_locks,
+            epochs,
             outages: Outages::default(),
             unfulfilled,
             doubled,
@@ -103,7 +103,7 @@ impl Fulfilment {
         account: ProjectAccount<'_>,
         subject: &ObjectRef,
     ) -> Result<CheckoutProgress, Error> {
-        let _at_work = self.provider_locks.begin(account.project).await?;
+        let _at_work = self.epochs.begin(account.project).await?;
         // If two fetches of one payment overlapped, it would be unknown which answer is newer.
         let _lock = match subject {
             ObjectRef::Payment(payment) => Some(self.payments.take(payment.as_str()).await),
@@ -141,7 +141,7 @@ impl Fulfilment {
         subject: &ObjectRef,
         paid: PaidOrder,
     ) -> Result<(), Error> {
-        let _at_work = self.provider_locks.begin(account.project).await?;
+        let _at_work = self.epochs.begin(account.project).await?;
         let applier = self.applier(account, subject);
         applier.paid_order(paid).await
     }

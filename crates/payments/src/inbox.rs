@@ -23,6 +23,7 @@ use super::{
     error::Error,
     failpoint,
     fulfilment::CheckoutProgress,
+    named_locks::{NamedLock, NamedLocks},
     note_kinds::{EventKey, EventNote, StoredEvent},
     sweep::Source,
 };
@@ -31,7 +32,7 @@ use super::{
 const MAX_REMEMBERED: usize = 65_536;
 /// Events processed concurrently in a lane, over all projects and of one project.
 const CONCURRENCY: usize = 64;
-const PROJECT_CONCURRENCY: usize = 32;
+const PROJECT_CONCURRENCY: u32 = 32;
 /// The most waiting events of all projects; beyond that the provider is asked to send them again later.
 const MAX_WAITING: usize = 100_000;
 /// How long an acknowledgement waits for processing, so that the sender usually sees the event's effect at once.
@@ -66,29 +67,25 @@ struct Inner {
 /// Limits how many events are processed at once.
 struct Lane {
     at_once: Arc<Semaphore>,
-    by_project: dashmap::DashMap<ProjectId, Arc<Semaphore>>,
+    /// So that a project with a hanging provider leaves some for others.
+    of_projects: NamedLocks,
 }
 
 impl Default for Lane {
     fn default() -> Self {
         Self {
             at_once: Arc::new(Semaphore::new(CONCURRENCY)),
-            by_project: dashmap::DashMap::new(),
+            of_projects: NamedLocks::shared_by(PROJECT_CONCURRENCY),
         }
     }
 }
 
 impl Lane {
-    /// Waits for permits. A project with a hanging provider leaves some for others.
-    async fn enter(&self, project: ProjectId) -> [Option<OwnedSemaphorePermit>; 2] {
-        let entry = self.by_project.entry(project);
-        // The map is not locked while this waits.
-        let of_project =
-            Arc::clone(&entry.or_insert_with(|| Arc::new(Semaphore::new(PROJECT_CONCURRENCY))));
-        // The semaphores are never closed.
-        let own = of_project.acquire_owned().await.ok();
-        let any = Arc::clone(&self.at_once).acquire_owned().await.ok();
-        [own, any]
+    /// Waits for a place, which is free again when both are dropped.
+    async fn enter(&self, project: ProjectId) -> (NamedLock, Option<OwnedSemaphorePermit>) {
+        let own = self.of_projects.share(&project.to_string()).await;
+        // The semaphore is never closed.
+        (own, Arc::clone(&self.at_once).acquire_owned().await.ok())
     }
 }
 

@@ -22,7 +22,6 @@ mod fair_semaphore;
 mod fulfilment;
 mod inbox;
 mod instructions;
-mod leave_provider;
 mod named_locks;
 mod note_kinds;
 mod order_refresh;
@@ -30,7 +29,7 @@ mod outages;
 mod overdue_subscriptions;
 mod pending_orders;
 mod portal;
-mod provider_locks;
+mod provider_epochs;
 mod reconciliation;
 mod refund;
 mod repeated_checkouts;
@@ -83,7 +82,7 @@ use self::{
     },
     overdue_subscriptions::OverdueSubscriptions,
     pending_orders::PendingOrders,
-    provider_locks::ProviderLocks,
+    provider_epochs::ProviderEpochs,
     repeated_checkouts::RepeatedCheckouts,
 };
 pub use payments_port::NoOrderReason;
@@ -125,12 +124,12 @@ impl Payments {
         catalog: Arc<CatalogStore>,
         providers: Arc<dyn Providers>,
     ) -> Result<Self, notes::Error> {
-        let provider_locks = ProviderLocks::new(Arc::clone(&catalog));
+        let epochs = ProviderEpochs::new(Arc::clone(&catalog));
         let unfulfilled = List::new(handle.clone());
         let doubled = DoubledSubscriptions::new(handle.clone());
         let fulfilment = Fulfilment::new(
             handle.clone(),
-            provider_locks.clone(),
+            epochs.clone(),
             unfulfilled.clone(),
             doubled.clone(),
         );
@@ -139,7 +138,7 @@ impl Payments {
             catalog,
             providers,
             fulfilment,
-            provider_locks,
+            epochs,
             unfulfilled: unfulfilled.clone(),
             doubled: doubled.clone(),
             missing: Arc::default(),

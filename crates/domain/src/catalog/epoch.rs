@@ -1,12 +1,8 @@
-//! Provider epochs: the provider account that takes a project's money. An epoch lasts while the account and its mode
+//! Provider epochs: the time for which one account takes a project's money. An epoch lasts while the account and its mode
 //! stay the same, with any key, and while no provider is set. When another account takes over, the orders and
 //! subscriptions of the former one are ended.
 
-use super::{Account, Refusal};
 use serde::{Deserialize, Serialize};
-
-/// The most bytes of an account's identifier, longer than Stripe's.
-const MAX_ACCOUNT: usize = 255;
 
 /// The provider epoch of one account as a project's provider.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -14,7 +10,7 @@ pub struct ProviderEpoch {
     /// How many epochs came before it.
     pub number: u32,
     /// The account; `None`: no provider was ever set.
-    pub provider_account: Option<ProviderAccount>,
+    pub account: Option<ProviderAccount>,
     /// Whether the orders and subscriptions of the former account are still being ended.
     pub leaving: bool,
 }
@@ -24,13 +20,17 @@ pub struct ProviderEpoch {
 pub enum ProviderAccount {
     /// The sandbox, which is built in.
     Sandbox,
-    /// A Stripe account, in one of its modes.
-    Stripe {
-        /// Its identifier, `acct_…`; `None` if the key may not read it, or could not be tried.
-        account: Option<String>,
-        /// Whether it moves real money; `None` if unknown.
-        livemode: Option<bool>,
-    },
+    /// A Stripe account; `None` if the key may not read which, or could not be tried.
+    Stripe(Option<StripeAccount>),
+}
+
+/// A Stripe account in one of its modes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StripeAccount {
+    /// Its identifier, `acct_…`.
+    pub id: String,
+    /// Whether it moves real money.
+    pub livemode: bool,
 }
 
 /// What trying a provider's key showed before the provider is set.
@@ -38,138 +38,42 @@ pub enum ProviderAccount {
 pub struct AccountCheck {
     /// Whether the key was tried and works.
     pub verified: bool,
-    /// The identifier of its account, if the key may read it.
-    pub account: Option<String>,
-    /// Whether the key moves real money, if it says so.
-    pub livemode: Option<bool>,
+    /// Its account, if the key may read that.
+    pub account: Option<StripeAccount>,
     /// Whether it seems to be another account or mode than that of the current epoch.
     pub other: bool,
 }
 
-impl AccountCheck {
-    /// The Stripe account of a provider epoch.
-    #[must_use]
-    pub fn provider_account(&self) -> ProviderAccount {
-        let account = self.account.clone();
-        ProviderAccount::Stripe {
-            account: account.filter(|name| (1..=MAX_ACCOUNT).contains(&name.len())),
-            livemode: self.livemode,
-        }
-    }
-}
-
 impl ProviderAccount {
-    /// Whether this is the same account in the same mode; `None` if their identifiers and modes do not tell.
+    /// Whether this is the same account in the same mode; `None` if that is not known.
     #[must_use]
     pub fn is(&self, other: &Self) -> Option<bool> {
         match (self, other) {
             (Self::Sandbox, Self::Sandbox) => Some(true),
-            (Self::Sandbox, Self::Stripe { .. }) | (Self::Stripe { .. }, Self::Sandbox) => {
-                Some(false)
-            }
-            (
-                Self::Stripe { account, livemode },
-                Self::Stripe {
-                    account: account_2,
-                    livemode: livemode_2,
-                },
-            ) => {
-                let same_mode = livemode.zip(*livemode_2).map(|(one, two)| one == two);
-                let accounts = account.as_ref().zip(account_2.as_ref());
-                match (same_mode, accounts.map(|(one, two)| one == two)) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    (None, _) | (_, None) => None,
-                }
-            }
-        }
-    }
-
-    /// Fills in from the existing account what a new key of it does not tell.
-    fn merged_with(self, existing: Option<&Self>) -> Self {
-        match (self, existing) {
-            (
-                Self::Stripe { account, livemode },
-                Some(Self::Stripe {
-                    account: existing,
-                    livemode: known_mode,
-                }),
-            ) => Self::Stripe {
-                account: account.or_else(|| existing.clone()),
-                livemode: livemode.or(*known_mode),
-            },
-            (new, _) => new,
+            (Self::Stripe(one), Self::Stripe(two)) => Some(one.as_ref()? == two.as_ref()?),
+            (Self::Sandbox, Self::Stripe(_)) | (Self::Stripe(_), Self::Sandbox) => Some(false),
         }
     }
 }
 
 impl ProviderEpoch {
-    /// The epoch once this account is set: this one, or the next one.
-    pub(super) fn next(self, provider_account: Option<ProviderAccount>, other: bool) -> Self {
-        let both = self
-            .provider_account
-            .as_ref()
-            .zip(provider_account.as_ref());
-        let changes = both.is_some_and(|(old, new)| other || old.is(new) == Some(false));
-        if changes {
+    /// The epoch once this account is set: this one, or the next one if it is another account or the caller says so.
+    #[must_use]
+    pub fn next(self, account: Option<ProviderAccount>, other: bool) -> Self {
+        let both = self.account.as_ref().zip(account.as_ref());
+        if both.is_some_and(|(old, new)| other || old.is(new) == Some(false)) {
             return Self {
                 number: self.number.saturating_add(1),
-                provider_account,
+                account,
                 leaving: true,
             };
         }
-        let provider_account =
-            provider_account.map(|new| new.merged_with(self.provider_account.as_ref()));
-        Self {
-            provider_account,
-            ..self
-        }
-    }
-
-    ///  Adds the account's identifier once it could be read.
-    #[must_use]
-    pub fn with_account(self, account: Option<String>) -> Self {
-        let with_account = |livemode| AccountCheck {
-            account,
-            livemode,
-            ..AccountCheck::default()
+        let account = match account {
+            // A new key of a known account may not be permitted to read which it is.
+            None | Some(ProviderAccount::Stripe(None)) => self.account.or(account),
+            known => known,
         };
-        let provider_account = match self.provider_account {
-            Some(ProviderAccount::Stripe {
-                account: None,
-                livemode,
-            }) => Some(with_account(livemode).provider_account()),
-            existing => existing,
-        };
-        Self {
-            provider_account,
-            ..self
-        }
-    }
-
-    /// Checks it against the rules and the account that is set.
-    pub(super) fn check(&self, account: &Account) -> Result<(), Refusal> {
-        let fits = match (account, &self.provider_account) {
-            (Account::None, _) => true,
-            (Account::Sandbox, provider_account) => {
-                matches!(provider_account, Some(ProviderAccount::Sandbox))
-            }
-            (Account::Stripe(_), provider_account) => {
-                matches!(provider_account, Some(ProviderAccount::Stripe { .. }))
-            }
-        };
-        let bounded = match &self.provider_account {
-            Some(ProviderAccount::Stripe {
-                account: Some(name),
-                ..
-            }) => (1..=MAX_ACCOUNT).contains(&name.len()),
-            _ => true,
-        };
-        if fits && bounded && (!self.leaving || self.number > 0) {
-            return Ok(());
-        }
-        let message = "The provider is not the account that the epoch belongs to.";
-        Err(Refusal::invalid("epoch", message))
+        Self { account, ..self }
     }
 }
 
@@ -177,53 +81,50 @@ impl ProviderEpoch {
 mod tests {
     use super::*;
 
-    fn stripe(account: Option<&str>, livemode: Option<bool>) -> ProviderAccount {
-        ProviderAccount::Stripe {
-            account: account.map(Into::into),
-            livemode,
-        }
+    fn stripe(id: &str, livemode: bool) -> ProviderAccount {
+        let id = id.into();
+        ProviderAccount::Stripe(Some(StripeAccount { id, livemode }))
     }
 
-    fn turn(provider_account: ProviderAccount) -> ProviderEpoch {
+    const UNKNOWN: ProviderAccount = ProviderAccount::Stripe(None);
+
+    fn epoch(account: ProviderAccount) -> ProviderEpoch {
         ProviderEpoch {
             number: 3,
-            provider_account: Some(provider_account),
+            account: Some(account),
             leaving: false,
         }
     }
 
     #[test]
     fn an_account_is_another_where_its_name_or_its_mode_is() {
-        let test = Some(false);
-        let ours = stripe(Some("acct_1"), test);
+        let ours = stripe("acct_1", false);
         for (other, is) in [
-            (stripe(Some("acct_1"), test), Some(true)),
-            (stripe(Some("acct_2"), test), Some(false)),
-            (stripe(Some("acct_1"), Some(true)), Some(false)),
-            (stripe(None, Some(true)), Some(false)),
-            (stripe(None, test), None),
-            (stripe(Some("acct_1"), None), None),
+            (stripe("acct_1", false), Some(true)),
+            (stripe("acct_2", false), Some(false)),
+            (stripe("acct_1", true), Some(false)),
+            (UNKNOWN, None),
             (ProviderAccount::Sandbox, Some(false)),
         ] {
             assert_eq!(ours.is(&other), is, "{other:?}");
             assert_eq!(other.is(&ours), is, "{other:?}");
         }
-        assert_eq!(
-            ProviderAccount::Sandbox.is(&ProviderAccount::Sandbox),
-            Some(true)
-        );
+        let sandbox = ProviderAccount::Sandbox;
+        assert_eq!(sandbox.is(&ProviderAccount::Sandbox), Some(true));
     }
 
     #[test]
-    fn a_turn_goes_on_until_another_has_its_own() {
-        let first = turn(stripe(Some("acct_1"), Some(true)));
+    fn an_epoch_lasts_until_another_account_takes_over() {
+        let first = epoch(stripe("acct_1", true));
         // A restricted key that may not read its account's name, which is known already.
-        let same = first.clone().next(Some(stripe(None, Some(true))), false);
-        assert_eq!(same, first);
+        assert_eq!(first.clone().next(Some(UNKNOWN), false), first);
+        // A name that becomes known later.
+        let named = epoch(UNKNOWN).next(first.account.clone(), false);
+        assert_eq!(named, first);
         // The caller claims that it is another account.
-        let unknown = first.clone().next(Some(stripe(None, Some(true))), true);
+        let unknown = first.clone().next(Some(UNKNOWN), true);
         assert_eq!((unknown.number, unknown.leaving), (4, true));
-        assert_eq!(unknown.provider_account, Some(stripe(None, Some(true))));
+        assert_eq!(unknown.account, Some(UNKNOWN));
         let sandbox = first.next(Some(ProviderAccount::Sandbox), false);
         assert_eq!((sandbox.number, sandbox.leaving), (4, true));
         // Without a former account there is nothing to end.
@@ -233,10 +134,8 @@ mod tests {
 
     #[test]
     fn what_is_being_ended_is_not_forgotten_by_another_change() {
-        let leaving = turn(ProviderAccount::Sandbox).next(Some(stripe(None, None)), false);
-        let still = leaving
-            .clone()
-            .next(Some(stripe(Some("acct_1"), None)), false);
+        let leaving = epoch(ProviderAccount::Sandbox).next(Some(UNKNOWN), false);
+        let still = leaving.clone().next(Some(stripe("acct_1", false)), false);
         assert_eq!((still.number, still.leaving), (4, true));
         let next = leaving.next(Some(ProviderAccount::Sandbox), false);
         assert_eq!((next.number, next.leaving), (5, true));

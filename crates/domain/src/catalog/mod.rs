@@ -26,7 +26,7 @@ pub use self::{
     charge::{decimals, minimum},
     checkout::{CheckoutChange, CheckoutSettings},
     endpoint::{Endpoint, EndpointChange, EndpointStatus, MAX_ENDPOINTS, MAX_EVENTS, NewEndpoint},
-    epoch::{AccountCheck, ProviderAccount, ProviderEpoch},
+    epoch::{AccountCheck, ProviderAccount, ProviderEpoch, StripeAccount},
     key::{ApiKey, KeyChange, KeyKind, NewKey},
     origin::Origin,
     price::{Interval, NewPrice, Price, PriceChange},

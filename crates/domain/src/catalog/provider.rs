@@ -185,16 +185,16 @@ impl ProviderChange {
     ) -> Result<Provider, Refusal> {
         let former = current.map(|current| current.epoch.clone());
         let former = former.unwrap_or_default();
-        let provider_account = match &self {
+        let set = match &self {
             // The account stays, because it may be set again before any other.
-            Self::None => former.provider_account.clone(),
-            Self::Sandbox => Some(ProviderAccount::Sandbox),
-            Self::Stripe {
+            Self::None
+            | Self::Stripe {
                 secret_key: None, ..
-            } => former.provider_account.clone(),
-            Self::Stripe { .. } => Some(account_check.provider_account()),
+            } => None,
+            Self::Sandbox => Some(ProviderAccount::Sandbox),
+            Self::Stripe { .. } => Some(ProviderAccount::Stripe(account_check.account)),
         };
-        let epoch = former.next(provider_account, account_check.other);
+        let epoch = former.next(set, account_check.other);
         let account = match self {
             Self::None => Account::None,
             Self::Sandbox => Account::Sandbox,
@@ -345,7 +345,6 @@ impl Provider {
         let delay = sandbox.delay_seconds.into();
         rules::within("delaySeconds", delay, 0, MAX_DELAY_SECONDS)?;
         rules::within("duplicates", sandbox.duplicates.into(), 0, MAX_DUPLICATES)?;
-        self.epoch.check(&self.account)?;
         let Account::Stripe(account) = &self.account else {
             return Ok(());
         };

@@ -394,7 +394,7 @@ fn a_sandboxs_clock_never_goes_back() {
         account: Account::Sandbox,
         sandbox,
         epoch: ProviderEpoch {
-            provider_account: Some(ProviderAccount::Sandbox),
+            account: Some(ProviderAccount::Sandbox),
             ..ProviderEpoch::default()
         },
     };

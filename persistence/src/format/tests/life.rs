@@ -7,7 +7,7 @@ use domain::{
     catalog::{
         Account, ApiKey, CheckoutSettings, Ciphertext, Document, Endpoint, EndpointStatus,
         FreeGrant, Interval, KeyKind, Mode, Price, Product, ProductType, Project, Provider,
-        ProviderAccount, ProviderEpoch, Sandbox, Stripe, WebhookSecret,
+        ProviderAccount, ProviderEpoch, Sandbox, Stripe, StripeAccount, WebhookSecret,
     },
     history::{DeductionRef, Reason, Record, RecordContent, Taker},
     id::{
@@ -619,10 +619,10 @@ pub(super) fn documents() -> Vec<Document> {
         },
         epoch: ProviderEpoch {
             number: 2,
-            provider_account: Some(ProviderAccount::Stripe {
-                account: Some("acct_1".into()),
-                livemode: Some(true),
-            }),
+            account: Some(ProviderAccount::Stripe(Some(StripeAccount {
+                id: "acct_1".into(),
+                livemode: true,
+            }))),
             leaving: true,
         },
     };
@@ -648,7 +648,7 @@ pub(super) fn documents() -> Vec<Document> {
         account: Account::Sandbox,
         sandbox: Sandbox::default(),
         epoch: ProviderEpoch {
-            provider_account: Some(ProviderAccount::Sandbox),
+            account: Some(ProviderAccount::Sandbox),
             ..ProviderEpoch::default()
         },
     };

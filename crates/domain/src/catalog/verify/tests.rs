@@ -77,7 +77,7 @@ fn provider(project: u128) -> Provider {
         project: ProjectId(project),
         account: Account::Sandbox,
         epoch: ProviderEpoch {
-            provider_account: Some(ProviderAccount::Sandbox),
+            account: Some(ProviderAccount::Sandbox),
             ..ProviderEpoch::default()
         },
         sandbox: Sandbox::default(),
