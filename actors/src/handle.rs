@@ -39,6 +39,7 @@ use uuid::Uuid;
 use crate::{
     answer::Error,
     clock::Clock,
+    executor::Task as _,
     keyring::{Keyring, external_key},
     options::Options,
     registry::{Absent, Registry},
@@ -191,7 +192,8 @@ impl Handle {
         }
     }
 
-    /// Asks the wallet with this key. A missing one is woken only for a command that creates it.
+    /// Asks the wallet with this key. A missing one is woken only for a command that creates it, and one that is asleep
+    /// is not woken to be read only.
     async fn ask<V: Command>(
         &self,
         scope: &Scope,
@@ -204,16 +206,28 @@ impl Handle {
             Some(_) => Absent::Wake,
             None => Absent::Leave,
         };
+        let rules = Self::rules(scope);
+        let task = |reply| CommandTask {
+            command,
+            caller,
+            rules,
+            reply,
+        };
+        if V::READ_ONLY
+            && let Some(mut asleep) = registry.asleep(key).await?
+        {
+            let (reply, answer) = Reply::new(None);
+            // After a panic the reply is dropped.
+            drop(asleep.turn(|wallet| task(reply).run(wallet)));
+            let answer = answer.await;
+            drop(pass);
+            return answer.unwrap_or(Err(Error::Unavailable));
+        }
         let permit = registry.reach(key, absent, pass).await?;
         let permit = permit.ok_or(V::ABSENT)?;
         let awake = Arc::clone(&permit.awake);
-        let (reply, answer) = Reply::new(permit);
-        awake.executor.submit(CommandTask {
-            command,
-            caller,
-            rules: Self::rules(scope),
-            reply,
-        });
+        let (reply, answer) = Reply::new(Some(permit));
+        awake.executor.submit(task(reply));
         drop(awake);
         // A wallet that is torn down drops the reply.
         answer.await.unwrap_or(Err(Error::Unavailable))

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use kit::{Client, deadline, service::ADMIN_TOKEN};
+
 use crate::{
-    service::{assert_invalid, assert_refused},
+    service::{Service, assert_invalid, assert_refused},
+    stripe::{self, Stripe},
     stripe_shop::StripeShop,
 };
 
@@ -104,4 +107,41 @@ async fn a_parameter_that_lists_do_not_have_is_named() {
     secret.get("/api/v1/orders?limit=5").await.expect(200);
     let reply = shop.service.publishable.get("/api/v1/orders?limt=5").await;
     assert_refused(&reply, 403, "secret_key_required");
+}
+
+#[tokio::test]
+async fn neither_a_page_nor_an_export_wakes_a_wallet() {
+    let stripe = Stripe::start().await;
+    let service = Service::with(|config| {
+        config.stripe.api_base = stripe.base.parse().unwrap();
+        config.actors.idle_seconds = 1;
+    })
+    .await;
+    let shop = StripeShop::of(stripe, service, Some(stripe::WEBHOOK_SECRET)).await;
+    let mut orders = Vec::new();
+    for number in 0..25 {
+        orders.push(shop.open_checkout(&format!("user {number}")).await);
+    }
+    shop.pay(&orders[3]).await;
+    deadline::until("sleep", deadline::SOON, || {
+        (shop.service.handle.stats().awake == 0).then_some(())
+    })
+    .await;
+    let page = shop.service.secret.get("/api/v1/orders?limit=25").await;
+    let page = page.expect(200);
+    let listed = page["orders"].as_array().unwrap();
+    assert_eq!(listed.len(), 25);
+    let paid = listed.iter().find(|it| it["id"] == orders[3]["orderId"]);
+    let paid = paid.unwrap();
+    assert_eq!(paid["status"], "paid");
+    assert_eq!(paid["balance"], 100, "its wallet's, as of now");
+    assert_eq!(paid["externalUserId"], "user 3");
+    let admin = Client::new(&shop.service.base, ADMIN_TOKEN);
+    let path = format!("/api/admin/v1/projects/{}/orders", shop.service.project.id);
+    let page = admin.get(&format!("{path}?limit=25&totals=true")).await;
+    assert_eq!(page.expect(200)["orders"].as_array().unwrap().len(), 25);
+    let csv = admin.request(reqwest::Method::GET, &format!("{path}?format=csv"));
+    let csv = csv.send().await.unwrap().text().await.unwrap();
+    assert_eq!(csv.lines().count(), 26, "a head and each order: {csv}");
+    assert_eq!(shop.service.handle.stats().awake, 0);
 }

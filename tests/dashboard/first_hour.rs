@@ -2,7 +2,7 @@
 //! reach and copy.
 
 use kit::{
-    Client,
+    Client, deadline,
     service::{ADMIN_TOKEN, Service},
 };
 use serde_json::json;
@@ -216,7 +216,9 @@ async fn the_actions_of_a_wallet_are_a_jump_away_and_named_by_what_they_do() {
 
 #[tokio::test]
 async fn the_audit_log_has_names_and_links_where_the_sentence_has_identifiers() {
-    let (service, browser, base) = open().await;
+    let service = Service::with(|config| config.actors.idle_seconds = 1).await;
+    let browser = Browser::signed_in(&service).await;
+    let base = format!("/dashboard/projects/{}", service.project.id);
     service.grant("ann", 1).await;
     let (path, _) = wallet(&browser, &base, "ann").await;
     let form = [
@@ -239,7 +241,12 @@ async fn the_audit_log_has_names_and_links_where_the_sentence_has_identifiers() 
         .post(&advance, &json!({"seconds": 86_400}))
         .await
         .expect(200);
+    deadline::until("sleep", deadline::SOON, || {
+        (service.handle.stats().awake == 0).then_some(())
+    })
+    .await;
     let log = browser.get("/dashboard/audit").await;
+    assert_eq!(service.handle.stats().awake, 0, "a page wakes nobody");
     let product = format!(
         "<a href=\"{base}/catalog/{}\">Render credits</a>",
         service.product

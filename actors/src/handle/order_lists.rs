@@ -1,13 +1,18 @@
 //! Lists of orders, and their totals.
 
+use std::collections::HashMap;
+
 use domain::{
-    Rejection, Timestamp,
-    id::{OrderSerial, ProductId},
+    Timestamp,
+    id::{OrderId, OrderSerial, ProductId, WalletKey},
     time::Span,
 };
+use futures_util::{StreamExt as _, stream};
 use persistence::{BestSellers, Books, OrderFilter, OrderPosition, OrderState, OrderTotals};
 
-use super::{Address, Handle, Scope, orders::unreadable};
+use super::{
+    Address, Handle, Scope, orders::unreadable, search::if_found, wallet_list::CONCURRENCY,
+};
 use crate::answer::{Error, OrderAnswer, OrderPage};
 
 impl Handle {
@@ -120,26 +125,32 @@ impl Handle {
         let more = places.len() > limit;
         places.truncate(limit);
         let next = places.last().filter(|_| more).map(OrderPosition::place);
-        let orders = self.orders_at(scope, places).await?;
+        let orders = places.iter().map(|place| place.order).collect();
+        let orders = self.orders_at(scope, orders).await?;
         Ok(OrderPage { orders, next })
     }
 
-    /// The orders at these positions.
+    /// These orders in this order, each once, without those whose append failed after it was looked up. Each wallet is
+    /// read once and not woken: an order shows its wallet's code and balance, which change without the order.
     pub(super) async fn orders_at(
         &self,
         scope: &Scope,
-        places: Vec<OrderPosition>,
+        orders: Vec<OrderId>,
     ) -> Result<Vec<OrderAnswer>, Error> {
-        let mut orders = Vec::with_capacity(places.len());
-        for place in places {
-            match self.order(scope, place.order).await {
-                Ok(order) => orders.push(order),
-                // It was looked up before its append, which failed.
-                Err(Error::Rejected(Rejection::OrderNotFound)) => {}
-                Err(error) => return Err(error),
-            }
+        let mut of_wallets: HashMap<WalletKey, Vec<OrderId>> = HashMap::new();
+        for &order in &orders {
+            of_wallets.entry(order.wallet).or_default().push(order);
         }
-        Ok(orders)
+        let reads = of_wallets.into_iter();
+        let reads = reads.map(|(wallet, orders)| self.orders_of::<true>(scope, wallet, orders));
+        let mut reads = stream::iter(reads).buffer_unordered(CONCURRENCY);
+        let mut found = HashMap::new();
+        while let Some(read) = reads.next().await {
+            let of_wallet = if_found(read)?.unwrap_or_default();
+            found.extend(of_wallet.into_iter().map(|order| (order.id, order)));
+        }
+        let listed = orders.iter().filter_map(|order| found.remove(order));
+        Ok(listed.collect())
     }
 
     /// The ids and positions of a project's orders before a position, newest first.

@@ -17,7 +17,7 @@ use super::{Address, Handle, Scope, born, serial::serial};
 use crate::{
     answer::{Error, OrderAnswer},
     keyring::{external_key, order_key},
-    wallet::{Caller, CheckOrder, EndWithProvider, FindOrder, PortalCustomer, ReportPurchase},
+    wallet::{Caller, CheckOrder, EndWithProvider, FindOrders, PortalCustomer, ReportPurchase},
 };
 
 impl Handle {
@@ -171,10 +171,26 @@ impl Handle {
     ///
     /// [`Rejection::OrderNotFound`]; else see [`Error`].
     pub async fn order(&self, scope: &Scope, order: OrderId) -> Result<OrderAnswer, Error> {
-        let place = (order.wallet, Caller::Order(scope.project));
-        let (mut answer, sealed) = self.ask(scope, place, FindOrder(order)).await?;
-        answer.code = sealed.and_then(|sealed| self.inner.keyring.unseal(&sealed));
-        Ok(answer)
+        let orders = self.orders_of::<false>(scope, order.wallet, vec![order]);
+        let found = orders.await?.pop();
+        found.ok_or_else(|| Rejection::OrderNotFound.into())
+    }
+
+    /// Those of these orders of a wallet that there are, to list them or not.
+    pub(super) async fn orders_of<const LISTS: bool>(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+        orders: Vec<OrderId>,
+    ) -> Result<Vec<OrderAnswer>, Error> {
+        let place = (wallet, Caller::Order(scope.project));
+        let found = self.ask(scope, place, FindOrders::<LISTS>(orders));
+        let (mut answers, sealed) = found.await?;
+        let code = sealed.and_then(|sealed| self.inner.keyring.unseal(&sealed));
+        for answer in &mut answers {
+            answer.code.clone_from(&code);
+        }
+        Ok(answers)
     }
 
     /// The order of a provider's checkout session.

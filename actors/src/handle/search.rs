@@ -49,13 +49,8 @@ impl Handle {
             return Ok(results);
         }
         let Places { addresses, orders } = self.places(scope, text, limit)?;
-        for order in orders {
-            if results.orders.len() < limit && results.orders.iter().all(|other| other.id != order)
-            {
-                let order = self.order(scope, order).await;
-                results.orders.extend(if_found(order)?);
-            }
-        }
+        results.orders = self.orders_at(scope, orders).await?;
+        results.orders.truncate(limit);
         for address in addresses {
             if results.wallets.len() >= limit {
                 return Ok(results);

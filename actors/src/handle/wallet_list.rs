@@ -12,7 +12,8 @@ use crate::answer::{Error, ListedWallet, WalletListPage, WalletListPlace};
 /// The most wallets of one day, or of one rank (a coarse size of the balance), that are sorted; more come in the order
 /// of their keys.
 const MAX_SORTED: usize = 1000;
-const CONCURRENCY: usize = 64;
+/// Wallets that are read at once.
+pub(super) const CONCURRENCY: usize = 64;
 
 impl Handle {
     /// A page of a project's wallets after a position: last used first, or largest balance first. Within a day, or
@@ -47,10 +48,11 @@ impl Handle {
                 let start = within.map(|within| within.wallet);
                 let places = self.group(scope, order, number, start, missing.saturating_add(1))?;
                 let more = places.len() > missing;
-                let places = places.into_iter().take(missing).collect();
-                (self.read_places(scope, places).await?, more)
+                let places = places.into_iter().take(missing).map(|it| it.wallet);
+                (self.peek_all(scope, places).await?, more)
             } else {
-                let mut all = self.read_places(scope, group).await?;
+                let group = group.into_iter().map(|place| place.wallet);
+                let mut all = self.peek_all(scope, group).await?;
                 let place = |wallet: &ListedWallet| (exact(order, wallet), wallet.view.key);
                 all.sort_by_key(|wallet| Reverse(place(wallet)));
                 let start = within.and_then(|it| Some((it.exact?, it.wallet)));
@@ -105,13 +107,19 @@ impl Handle {
         }
     }
 
-    async fn read_places(
+    /// Wallets as their owners would see them now, in this order and without those that do not exist. Nothing is logged,
+    /// and none is woken.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn peek_all(
         &self,
         scope: &Scope,
-        places: Vec<WalletPlace>,
+        wallets: impl IntoIterator<Item = WalletKey>,
     ) -> Result<Vec<ListedWallet>, Error> {
-        let read = places.into_iter().map(|place| async move {
-            let wallet = self.peek(scope, &Address::Stored(place.wallet)).await;
+        let read = wallets.into_iter().map(|wallet| async move {
+            let wallet = self.peek(scope, &Address::Stored(wallet)).await;
             super::search::if_found(wallet)
         });
         let read: Vec<_> = stream::iter(read).buffered(CONCURRENCY).collect().await;

@@ -10,6 +10,7 @@ use std::{
 
 use dashmap::Entry;
 use domain::id::WalletKey;
+use persistence::LoadedWallet;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
 use super::{Absent, Awake, Registry, Slot};
@@ -64,6 +65,23 @@ impl Registry {
         woken.await.unwrap_or(Err(Error::Unavailable))
     }
 
+    /// A wallet that is asleep, to be read only: all that it logged is stored. `None` if it is awake or does not exist.
+    pub(crate) async fn asleep(&self, key: WalletKey) -> Result<Option<WalletState>, Error> {
+        if self.slots.contains_key(&key) {
+            return Ok(None);
+        }
+        let stored = self.stored(key).await?;
+        let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
+        Ok(stored.map(|stored| WalletState::new(key, Some(stored), store, clock)))
+    }
+
+    async fn stored(&self, key: WalletKey) -> Result<Option<LoadedWallet>, Error> {
+        self.reads.load(key).await.map_err(|error| {
+            tracing::error!(%error, wallet = ?key, "A wallet cannot be read");
+            Error::Unavailable
+        })
+    }
+
     fn claim(self: &Arc<Self>, key: WalletKey) -> Option<Claim> {
         match self.slots.entry(key) {
             Entry::Occupied(_) => None,
@@ -82,10 +100,7 @@ impl Registry {
 
     async fn wake_claimed(self: Arc<Self>, claim: Claim, absent: Absent) -> Result<bool, Error> {
         let key = claim.key;
-        let stored = self.reads.load(key).await.map_err(|error| {
-            tracing::error!(%error, wallet = ?key, "A wallet cannot be read");
-            Error::Unavailable
-        })?;
+        let stored = self.stored(key).await?;
         if stored.is_none() && absent == Absent::Leave {
             return Ok(false);
         }

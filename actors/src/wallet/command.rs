@@ -18,7 +18,8 @@ pub(crate) trait Command: Send + 'static {
     /// Whether [`Command::run`] itself creates a missing wallet, in the append of its own events.
     const CREATES_WALLET: bool = false;
 
-    /// Whether it only reads: the wallet does not catch up with the clock, and nothing is logged.
+    /// Whether it only reads: the wallet does not catch up with the clock, nothing is logged, and a wallet that is asleep is
+    /// not woken.
     const READ_ONLY: bool = false;
 
     /// How a missing wallet is created.

@@ -61,7 +61,7 @@ pub use inspect::{AccountDetail, FeatureSource, WalletDetail};
 pub(crate) use instruction::{CloseInstruction, Instruct};
 pub(crate) use leave_provider::EndWithProvider;
 pub(crate) use ledger::{RecentLedger, RecordQuery};
-pub(crate) use order::FindOrder;
+pub(crate) use order::FindOrders;
 pub(crate) use overdue_subscriptions::FindOverdueSubscriptions;
 pub(crate) use peek::{FindByKey, PeekWallet};
 pub(crate) use purchase::ReportPurchase;

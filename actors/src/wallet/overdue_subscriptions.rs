@@ -11,6 +11,7 @@ pub(crate) struct FindOverdueSubscriptions(pub(crate) Timestamp);
 
 impl Command for FindOverdueSubscriptions {
     type Answer = Vec<SubscriptionId>;
+    const READ_ONLY: bool = true;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Vec<SubscriptionId>, Error> {
         let all = turn.wallet()?.subscriptions();

@@ -1,12 +1,10 @@
 //! A wallet that is read without being used: nothing is logged. What is due since its last use, free credits included,
 //! counts in the answer, and is logged when the wallet is used.
 
-use std::borrow::Cow;
-
 use domain::{
     history::{Record, RecordContent, RecordKey},
     id::{OrderId, WalletId, WalletKey},
-    wallet::{Wallet, catch_up::MAX_EVENTS_PER_TURN},
+    wallet::Wallet,
 };
 
 use super::{Command, Turn, read::view};
@@ -23,18 +21,9 @@ impl Command for PeekWallet {
     const READ_ONLY: bool = true;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<ListedWallet, Error> {
-        let now = turn.now();
-        let (rules, mut wallet) = (turn.free_grants(), Cow::Borrowed(turn.wallet()?));
-        for _ in 0..MAX_EVENTS_PER_TURN {
-            let Some(event) = wallet.next_due(rules, now) else {
-                break;
-            };
-            if wallet.to_mut().apply(event).is_err() {
-                break;
-            }
-        }
+        let (wallet, _) = turn.caught_up()?;
         Ok(ListedWallet {
-            view: view(&wallet, now),
+            view: view(&wallet, turn.now()),
             used_at: wallet.used_at,
         })
     }

@@ -1,4 +1,4 @@
-//! A reply to a caller. It holds the caller's permit until it is sent or dropped; dropping it unsent means an unknown
+//! A reply to a caller. It holds the caller's permit, if the wallet is awake, until it is sent or dropped; dropping it unsent means an unknown
 //! outcome.
 
 use tokio::sync::oneshot;
@@ -8,11 +8,11 @@ use crate::{answer::Error, registry::WalletPermit};
 /// A reply to one caller.
 pub(crate) struct Reply<T> {
     to: oneshot::Sender<Result<T, Error>>,
-    _permit: WalletPermit,
+    _permit: Option<WalletPermit>,
 }
 
 impl<T> Reply<T> {
-    pub(crate) fn new(permit: WalletPermit) -> (Self, oneshot::Receiver<Result<T, Error>>) {
+    pub(crate) fn new(permit: Option<WalletPermit>) -> (Self, oneshot::Receiver<Result<T, Error>>) {
         let (to, from) = oneshot::channel();
         (
             Self {

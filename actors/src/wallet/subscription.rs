@@ -64,6 +64,7 @@ pub struct DoubledWallet {
 
 impl Command for FindDoubled {
     type Answer = Option<DoubledWallet>;
+    const READ_ONLY: bool = true;
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {
         let wallet = turn.wallet()?;

@@ -1,6 +1,6 @@
 //! A turn at a wallet, as a command sees it: the wallet's present state, its history, and the log.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use domain::{
     Rejection, Timestamp,
@@ -51,6 +51,22 @@ impl<'a> Turn<'a> {
     /// The most that wallets may owe, by product.
     pub(super) fn debt_limits(&self) -> &'a [DebtLimit] {
         self.rules.debt_limits.as_deref().unwrap_or_default()
+    }
+
+    /// The wallet as it is once it has caught up with the clock, and the records of what is due. Nothing is logged.
+    pub(super) fn caught_up(&self) -> Result<(Cow<'_, Wallet>, Vec<Record>), Error> {
+        let (rules, mut wallet) = (self.free_grants(), Cow::Borrowed(self.wallet()?));
+        let mut records = Vec::new();
+        for _ in 0..MAX_EVENTS_PER_TURN {
+            let Some(event) = wallet.next_due(rules, self.now) else {
+                break;
+            };
+            match wallet.to_mut().apply(event) {
+                Ok(record) => records.extend(record),
+                Err(_) => break,
+            }
+        }
+        Ok((wallet, records))
     }
 
     /// The record that an idempotency key or id left earlier.

@@ -18,7 +18,7 @@ use url::form_urlencoded;
 use wire::{Error, ErrorCode};
 
 use super::{
-    audit_names::sentence,
+    audit_names::{WalletNames, sentence},
     elsewhere,
     fields::Fields,
     form::{FieldLabel, Form},
@@ -209,19 +209,16 @@ fn filter_form(query: &Fields, projects: &[(String, String)], may_export: bool) 
 }
 
 async fn table(app: &App, entries: &[AuditEntry]) -> Markup {
-    let mut rows = Vec::with_capacity(entries.len());
-    for entry in entries {
-        rows.push((entry, sentence(app, entry).await));
-    }
+    let names = WalletNames::of(app, entries).await;
     html! {
         @if entries.is_empty() { p.empty { "No changes." } } @else {
             div.scroll tabindex="0" role="region" aria-label="Changes" { table {
                 thead { tr { th { "When" } th { "Who" } th { "What" } th { "From" } } }
-                tbody { @for (entry, what) in rows { tr {
+                tbody { @for entry in entries { tr {
                     td.time { (layout::when(Timestamp(entry.at))) }
                     td.nowrap { (verbatim(&entry.who)) }
                     td.wrap {
-                        (what)
+                        (sentence(app, &names, entry))
                         @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
                         @else if entry.open { " " span.badge.bad { "Outcome unknown" } br; span.hint { "It may have been done: the service stopped during it, or a response was lost. The outcome is shown here once it is known." } }
                     }

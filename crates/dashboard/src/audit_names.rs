@@ -1,10 +1,12 @@
 //! An audit sentence with the names of what it is about, as links, in place of identifiers.
 
-use actors::Address;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
 use catalog::ProjectCatalog;
 use domain::{
     catalog::Price,
-    id::{EndpointId, LedgerId, OrderId, PriceId, ProductId, ProjectId},
+    id::{EndpointId, LedgerId, OrderId, PriceId, ProductId, ProjectId, WalletKey},
+    text::ExternalUserId,
 };
 use maud::{Markup, html};
 use operations::audit::AuditEntry;
@@ -15,9 +17,51 @@ use super::{
 };
 use crate::state::App;
 
+/// The wallets that a page's sentences name.
+#[derive(Default)]
+pub(super) struct WalletNames {
+    by_word: HashMap<String, WalletKey>,
+    /// The users of those that there are.
+    users: HashMap<(ProjectId, WalletKey), Option<ExternalUserId>>,
+}
+
+impl WalletNames {
+    /// Reads the wallets of all entries together.
+    pub(super) async fn of(app: &App, entries: &[AuditEntry]) -> Self {
+        let mut names = Self::default();
+        let mut of_projects: BTreeMap<ProjectId, BTreeSet<WalletKey>> = BTreeMap::new();
+        for entry in entries {
+            let Some(project) = entry.project else {
+                continue;
+            };
+            let words = entry.what.split(|c| !is_word(c));
+            for word in words.filter(|it| it.starts_with("wal_") || it.starts_with("wref_")) {
+                if let Ok(key) = app.handle.named_wallet(word) {
+                    names.by_word.insert(word.to_owned(), key);
+                    of_projects.entry(project).or_default().insert(key);
+                }
+            }
+        }
+        let catalog = app.catalog.current();
+        for (id, keys) in of_projects {
+            if let Some(project) = catalog.project(&id)
+                && let Ok(wallets) = app.handle.peek_all(&project.scope, keys).await
+            {
+                let users = wallets.into_iter().map(|it| it.view);
+                let users = users.map(|it| ((id, it.key), it.external_user));
+                names.users.extend(users);
+            }
+        }
+        names
+    }
+}
+
+const fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
 /// The sentence of an entry; the identifiers are in its title.
-pub(super) async fn sentence(app: &App, entry: &AuditEntry) -> Markup {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+pub(super) fn sentence(app: &App, names: &WalletNames, entry: &AuditEntry) -> Markup {
     let catalog = app.catalog.current();
     let project = entry.project.and_then(|id| catalog.project(&id));
     let text = visible(&entry.what);
@@ -29,7 +73,7 @@ pub(super) async fn sentence(app: &App, entry: &AuditEntry) -> Markup {
                 .project(&id)
                 .map(|it| (base(it), it.project.name.clone())),
             Err(_) => match project {
-                Some(project) if word.contains('_') => of_project(app, project, word).await,
+                Some(project) if word.contains('_') => of_project(names, project, word),
                 _ => None,
             },
         };
@@ -50,7 +94,11 @@ pub(super) async fn sentence(app: &App, entry: &AuditEntry) -> Markup {
 }
 
 /// The path and the name of something of a project.
-async fn of_project(app: &App, project: &ProjectCatalog, word: &str) -> Option<(String, String)> {
+fn of_project(
+    names: &WalletNames,
+    project: &ProjectCatalog,
+    word: &str,
+) -> Option<(String, String)> {
     if let Some(product) = word
         .parse::<ProductId>()
         .ok()
@@ -85,12 +133,8 @@ async fn of_project(app: &App, project: &ProjectCatalog, word: &str) -> Option<(
     if let Ok(deduction) = word.parse::<LedgerId>() {
         return Some((deduction_path(project, deduction), word.to_owned()));
     }
-    if !word.starts_with("wal_") && !word.starts_with("wref_") {
-        return None;
-    }
-    let key = app.handle.named_wallet(word).ok()?;
-    let wallet = app.handle.peek(&project.scope, &Address::Stored(key)).await;
-    let user = wallet.ok()?.view.external_user;
-    let name = user.map_or_else(|| word.to_owned(), |user| user.as_str().to_owned());
-    Some((wallets::path(project, key), name))
+    let key = *names.by_word.get(word)?;
+    let user = names.users.get(&(project.project.id, key))?;
+    let name = user.as_ref().map_or(word, ExternalUserId::as_str);
+    Some((wallets::path(project, key), name.to_owned()))
 }

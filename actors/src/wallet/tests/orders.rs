@@ -39,7 +39,7 @@ pub(super) fn terms() -> Terms {
 }
 
 /// An order that fills a wallet of its own.
-async fn placed(service: &Service) -> OrderId {
+pub(super) async fn placed(service: &Service) -> OrderId {
     let (handle, scope) = (&service.handle, &service.scope);
     let (order, _) = handle
         .draft_order(scope, None, &terms(), domain::Quantity::ONE)
@@ -59,7 +59,7 @@ async fn placed(service: &Service) -> OrderId {
     order
 }
 
-fn paid(service: &Service, order: OrderId) -> Pay {
+pub(super) fn paid(service: &Service, order: OrderId) -> Pay {
     Pay {
         order: order.serial,
         code: service.handle.mint_code(&service.scope),

@@ -1,6 +1,13 @@
 //! Wallets are loaded and evicted without any visible effect.
 
-use super::{Service, applied, deduct, external, replayed};
+use domain::wallet::OrderStatus::{Expired, Paid, Pending};
+use persistence::{OrderFilter, WalletOrder};
+
+use super::{
+    Service, applied, deduct, external,
+    orders::{paid, placed},
+    replayed,
+};
 use crate::{Options, registry::Sweep};
 
 #[tokio::test]
@@ -138,4 +145,50 @@ async fn sleeping_and_waking_under_load_loses_nothing() {
         );
         assert_eq!(service.deltas(&format!("u{n}"), 100).await.len(), 1001);
     }
+}
+
+#[tokio::test]
+async fn lists_wake_nobody_and_show_what_became_due_in_sleep() {
+    let service = Service::new().await;
+    let (handle, scope) = (&service.handle, &service.scope);
+    let mut orders = Vec::new();
+    for number in 0..30 {
+        let order = placed(&service).await;
+        if number % 2 == 0 {
+            let pay = handle.pay(scope, order.wallet, None, paid(&service, order));
+            assert_eq!(pay.await, Ok(true));
+        }
+        orders.push(order);
+    }
+    let list = async || {
+        let page = handle.orders(scope, OrderFilter::default(), None, 30).await;
+        page.unwrap().orders
+    };
+    let statuses = async || {
+        let listed = list().await;
+        let of = |status| {
+            let listed = listed.iter();
+            listed.filter(|it| it.order.status() == status).count()
+        };
+        [of(Pending), of(Paid), of(Expired)]
+    };
+    assert_eq!(statuses().await, [15, 15, 0]);
+    let awake = list().await;
+    assert_eq!(service.handle.inner.registry.sweep(Sweep::All), 30);
+    assert_eq!(list().await, awake);
+    let wallets = handle.wallets(scope, WalletOrder::LastUsed, None, 30).await;
+    assert_eq!(wallets.unwrap().wallets.len(), 15, "those with an owner");
+    let found = handle.search(scope, None, &orders[0].to_string(), 10).await;
+    let found = found.unwrap();
+    assert_eq!((found.orders.len(), found.wallets.len()), (1, 1));
+    // Expired orders are archived when their wallets are used again.
+    service.clock.advance_millis(25 * 3600 * 1000);
+    assert_eq!(statuses().await, [0, 15, 15]);
+    let asleep = list().await;
+    assert_eq!(handle.stats().awake, 0);
+    for order in &orders {
+        handle.order(scope, *order).await.unwrap();
+    }
+    assert_eq!(handle.stats().awake, 30);
+    assert_eq!(list().await, asleep);
 }
