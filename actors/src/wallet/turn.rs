@@ -62,7 +62,7 @@ impl<'a> Turn<'a> {
                 break;
             };
             match wallet.to_mut().apply(event) {
-                Ok(record) => records.extend(record),
+                Ok(applied) => records.extend(applied.record),
                 Err(_) => break,
             }
         }

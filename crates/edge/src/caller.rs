@@ -153,7 +153,7 @@ impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
     /// # Errors
     ///
     /// `project_archived`.
-    pub fn trades(&self) -> Result<(), Error> {
+    pub fn require_not_archived(&self) -> Result<(), Error> {
         if self.caller.key.project.project.archived {
             return Err(Error::new(ErrorCode::ProjectArchived));
         }

@@ -23,6 +23,39 @@ const COMMON_CODES: &[ErrorCode] = &[
 /// Codes of operations with a body.
 const BODY_CODES: &[ErrorCode] = &[ErrorCode::BodyTooLarge, ErrorCode::UnsupportedMediaType];
 
+/// What each parameter of a path names, and the code where there is no such thing.
+const PATH_PARAMETERS: &[(&str, &str, ErrorCode)] = &[
+    ("projectId", "The project.", ErrorCode::ProjectNotFound),
+    (
+        "keyId",
+        "The key's name, not the key.",
+        ErrorCode::KeyNotFound,
+    ),
+    ("productId", "The product.", ErrorCode::ProductNotFound),
+    ("priceId", "The price.", ErrorCode::PriceNotFound),
+    ("webhookId", "The endpoint.", ErrorCode::WebhookNotFound),
+    ("deliveryId", "The delivery.", ErrorCode::DeliveryNotFound),
+    (
+        "walletRef",
+        "The wallet's `ref`, or its `wal_…`.",
+        ErrorCode::WalletNotFound,
+    ),
+    ("paymentId", "The payment.", ErrorCode::PaymentNotFound),
+    ("sessionId", "The session.", ErrorCode::SessionNotFound),
+    ("userId", "The user.", ErrorCode::UserNotFound),
+    (
+        "ledgerId",
+        "The deduction's entry in the ledger: `led_…`",
+        ErrorCode::DeductionNotFound,
+    ),
+    (
+        "orderIdOrCheckoutId",
+        "`ord_…` or `cs_…`",
+        ErrorCode::OrderNotFound,
+    ),
+    ("holdId", "`hold_…`", ErrorCode::HoldNotFound),
+];
+
 /// Headers that say how much of a rate limit is left.
 const RATE_LIMIT: [&str; 3] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
@@ -48,7 +81,7 @@ impl Interface {
         };
         let paths: Map<String, Value> = take("/paths")
             .into_iter()
-            .map(|(path, item)| (self.relative(&path), self.finished(item)))
+            .map(|(path, item)| (self.relative(&path), self.finished(&path, item)))
             .collect();
         let mut schemas = take("/components/schemas");
         schemas.insert(ErrorBody::name().into_owned(), written::<ErrorBody<'_>>());
@@ -90,9 +123,12 @@ impl Interface {
     }
 
     /// A path's operations with all their refusals and headers.
-    fn finished(&self, mut item: Value) -> Value {
+    fn finished(&self, path: &str, mut item: Value) -> Value {
         let operations = item.as_object_mut().into_iter().flat_map(Map::values_mut);
-        operations.for_each(|operation| self.finish(operation));
+        for operation in operations {
+            add_path_parameters(path, operation);
+            self.finish(operation);
+        }
         item
     }
 
@@ -144,6 +180,37 @@ impl Interface {
             responses.insert(status.to_string(), refusal(status, &codes, limited));
         }
     }
+}
+
+/// Describes what the path names, and adds the codes where there is no such thing.
+fn add_path_parameters(path: &str, operation: &mut Value) {
+    let (mut parameters, mut errors) = (Vec::new(), Vec::new());
+    for name in path
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    {
+        let known = PATH_PARAMETERS.iter().find(|(known, ..)| *known == name);
+        if let Some((_, description, missing)) = known {
+            let schema = json!({ "type": "string" });
+            parameters.push(json!({
+                "name": name, "in": "path", "description": description, "required": true, "schema": schema,
+            }));
+            errors.push(json!(missing.as_str()));
+        }
+    }
+    prepend(operation, "parameters", parameters);
+    prepend(operation, "x-errors", errors);
+}
+
+/// Puts values before those of a list that an operation has or gets.
+fn prepend(operation: &mut Value, list: &str, mut values: Vec<Value>) {
+    let Some(operation) = operation.as_object_mut().filter(|_| !values.is_empty()) else {
+        return;
+    };
+    if let Some(Value::Array(own)) = operation.remove(list) {
+        values.extend(own);
+    }
+    operation.insert(list.into(), Value::Array(values));
 }
 
 /// The query parameters of all operations that are described.
