@@ -223,8 +223,7 @@ impl Handle {
             drop(pass);
             return answer.unwrap_or(Err(Error::Unavailable));
         }
-        let permit = registry.reach(key, absent, pass).await?;
-        let permit = permit.ok_or(V::ABSENT)?;
+        let permit = registry.reach(key, absent, pass).await?.ok_or(V::ABSENT)?;
         let awake = Arc::clone(&permit.awake);
         let (reply, answer) = Reply::new(Some(permit));
         awake.executor.submit(task(reply));

@@ -90,8 +90,7 @@ impl Watches {
         wallet: WalletKey,
         (project, client): (ProjectId, Option<IpAddr>),
     ) -> Result<WalletWatcher, NotWatched> {
-        let place = self.open.take(project, client);
-        let place = place.ok_or(NotWatched::Service)?;
+        let place = self.open.take(project, client).ok_or(NotWatched::Service)?;
         let subscribed = {
             // The entry stays locked until the watcher is counted.
             let entry = self.by_wallet.entry(wallet);

@@ -151,8 +151,7 @@ impl ClusterPart {
     ///
     /// [`SplitRefusal`].
     pub async fn split(&self, projects: Vec<ProjectId>, to: i16) -> Result<(), SplitRefusal> {
-        let cells = self.cells().await;
-        let cells = cells.ok_or(SplitRefusal::Unreachable)?;
+        let cells = self.cells().await.ok_or(SplitRefusal::Unreachable)?;
         if cells.iter().any(|cell| cell.cell == to) {
             return Err(SplitRefusal::Exists);
         }

@@ -303,8 +303,7 @@ impl Client {
         match answer {
             Err(Error::Refused(refusal)) if refusal.status == 403 => {
                 let declared = endpoint.permission().to_string();
-                let named = refusal.permission();
-                let named = named.filter(|name| name.starts_with("rak_"));
+                let named = refusal.permission().filter(|name| name.starts_with("rak_"));
                 Ok(Some(MissingPermission {
                     permission: named.map_or(declared, ToOwned::to_owned),
                     need: endpoint.resource.need,

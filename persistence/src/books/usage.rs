@@ -191,8 +191,7 @@ fn names(
 /// The first instant of the newest record.
 fn newest(store: &Store, product: ProductId, interval: Interval) -> Result<i64, Error> {
     let all = key(product, interval as u8, i64::MIN)..=key(product, interval as u8, i64::MAX);
-    let newest = store.usage.range(all).next_back();
-    let newest = newest.transpose().map_err(io)?;
+    let newest = store.usage.range(all).next_back().transpose().map_err(io)?;
     newest.map_or(Ok(i64::MIN), |(key, _)| start(&key))
 }
 
