@@ -29,13 +29,19 @@ impl Handle {
         Ok(Address::Stored(key))
     }
 
-    /// A wallet with the origins of its credits and features.
+    /// A wallet with the origins of its credits and features: at most `limit` lots of each account, and holds.
     ///
     /// # Errors
     ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
-    pub async fn inspect(&self, scope: &Scope, address: &Address) -> Result<WalletDetail, Error> {
-        self.ask_at(scope, address, InspectWallet).await
+    pub async fn inspect(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        limit: usize,
+    ) -> Result<WalletDetail, Error> {
+        let command = InspectWallet { limit };
+        self.ask_at(scope, address, command).await
     }
 
     /// Ended subscriptions of a wallet, newest first: at most `limit`, within as many records as are scanned for a

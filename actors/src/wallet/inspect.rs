@@ -11,9 +11,10 @@ use domain::{
 use super::{Command, SubscriptionDetail, Turn, read::view};
 use crate::answer::{Error, WalletView};
 
-const PAGE_SIZE: usize = 100;
-
-pub(crate) struct InspectWallet;
+pub(crate) struct InspectWallet {
+    /// The most lots of an account, and holds, to answer with.
+    pub(crate) limit: usize,
+}
 
 /// A wallet as an operator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,17 +67,20 @@ impl Command for InspectWallet {
         let limits = turn.debt_limits();
         let accounts = wallet.accounts().iter().map(|account| {
             let lots = account.lots();
-            let besides = lots.len().saturating_sub(PAGE_SIZE);
+            let besides = lots.len().saturating_sub(self.limit);
             AccountDetail {
                 product: account.product,
                 balance: account.available(),
                 held: account.set_aside(),
                 debt: wallet.debt_state(account.product, limits),
                 own_limit: account.debt().limit.is_some(),
-                lots: (lots.into_iter().take(PAGE_SIZE).cloned().collect(), besides),
+                lots: (
+                    lots.into_iter().take(self.limit).cloned().collect(),
+                    besides,
+                ),
             }
         });
-        let holds = wallet.holds().iter().take(PAGE_SIZE);
+        let holds = wallet.holds().iter().take(self.limit);
         let holds: Vec<_> = holds.map(|(id, hold)| (*id, hold.clone())).collect();
         let held_besides = wallet.holds().len().saturating_sub(holds.len());
         let subscriptions = wallet.subscriptions();

@@ -271,7 +271,7 @@ pub(super) async fn feature(
         Ok((feature, reason(&fields)?))
     };
     let address = Address::Stored(wallet);
-    let detail = app.handle.inspect(scope, &address).await;
+    let detail = app.handle.inspect(scope, &address, 0).await;
     let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
     let view = &detail.view;
     let (feature, reason) = match read() {

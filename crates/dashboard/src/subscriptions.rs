@@ -125,7 +125,7 @@ pub(super) async fn change(
     let id: PublicSubscriptionId = id.ok_or_else(|| Error::missing("subscriptionId"))?;
     let named = NamedSubscription::Id(id, None);
     // One that is over is known by the key under which it was canceled.
-    let detail = app.handle.inspect(&project.scope, &address).await;
+    let detail = app.handle.inspect(&project.scope, &address, 0).await;
     let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
     let mut current = detail.subscriptions.iter();
     let known = current.find(|known| known.subscription.id == id);

@@ -32,6 +32,8 @@ use crate::state::App;
 
 /// Orders that the page shows; the rest is on a page of its own.
 const ORDERS: usize = 5;
+/// Lots of each account, and holds, that the page shows.
+const PAGE_SIZE: usize = 100;
 /// Ended subscriptions that the page shows.
 const ENDED: usize = 5;
 
@@ -41,7 +43,8 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let key = wallet(&request)?;
     let (handle, scope, address) = (&app.handle, &project.scope, Address::Stored(key));
     let refused = |error| Error::from_wallet(error, &project);
-    let detail = handle.inspect(scope, &address).await.map_err(refused)?;
+    let detail = handle.inspect(scope, &address, PAGE_SIZE).await;
+    let detail = detail.map_err(refused)?;
     let query = request.query();
     let page = handle.ledger(scope, &address, ledger::query(query)?).await;
     let page = page.map_err(refused)?;

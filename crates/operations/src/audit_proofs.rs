@@ -66,7 +66,7 @@ async fn is_proved(
             at_once,
             ends,
         } => {
-            let detail = handle.inspect(scope, &Address::Stored(*wallet)).await;
+            let detail = handle.inspect(scope, &Address::Stored(*wallet), 0).await;
             let Ok(detail) = detail else { return false };
             let mut current = detail.subscriptions.iter();
             let known = current.find(|known| known.subscription.id == *subscription);
