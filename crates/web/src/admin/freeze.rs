@@ -29,7 +29,7 @@ struct FreezeWallet {
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/wallets/{walletRef}/freeze",
-    operation_id = "freezeWallet",
+    operation_id = "freezeProjectWallet",
     tag = "Wallets",
     params(
         ("projectId" = String, Path, description = "The project."),

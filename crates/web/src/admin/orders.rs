@@ -38,7 +38,7 @@ pub(super) struct ListOptions {
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/orders",
-    operation_id = "listOrders",
+    operation_id = "listProjectOrders",
     tag = "Orders",
     params(
         ("projectId" = String, Path, description = "The project."), FilterQuery, PageQuery, ListOptions

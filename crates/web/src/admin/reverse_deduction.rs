@@ -20,7 +20,7 @@ use crate::{
 #[utoipa::path(
     post,
     path = "/projects/{projectId}/deductions/{ledgerId}/reverse",
-    operation_id = "reverseDeduction",
+    operation_id = "reverseProjectDeduction",
     tag = "Wallets",
     params(
         ("projectId" = String, Path, description = "The project."),

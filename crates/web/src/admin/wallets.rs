@@ -198,7 +198,7 @@ pub(super) struct LedgerFormat {
 #[utoipa::path(
     get,
     path = "/projects/{projectId}/wallets/{walletRef}/ledger",
-    operation_id = "readLedger",
+    operation_id = "getLedger",
     tag = "Wallets",
     params(
         ("projectId" = String, Path, description = "The project."),
