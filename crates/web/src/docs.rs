@@ -29,6 +29,12 @@ mod search;
 #[cfg(test)]
 mod tests;
 
+pub use self::{
+    reference::{DescribedOperation, is_required, kebab, operations},
+    samples::command,
+    schema::{Document, parts, text},
+};
+
 const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";

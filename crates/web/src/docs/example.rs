@@ -89,6 +89,11 @@ impl<'a> Document<'a> {
         self.value("", schema, language, indent)
     }
 
+    /// The example of a value by its name.
+    pub(super) fn named(self, name: &str, schema: &'a Value) -> Value {
+        serde_json::from_str(&self.value(name, schema, Language::Json, 0)).unwrap_or_default()
+    }
+
     /// The example of a parameter in a path or a query.
     pub(super) fn parameter(self, name: &str, schema: &'a Value) -> String {
         let written = self.value(name, schema, Language::Json, 0);
@@ -147,14 +152,7 @@ impl<'a> Document<'a> {
 
     /// An object of what is required, or of its first two fields where nothing is.
     fn object(self, schema: &'a Value, language: Language, indent: usize) -> String {
-        let mut members = Vec::new();
-        self.members(schema, &mut members);
-        if members.iter().any(|(.., is_required)| *is_required) {
-            // Only a session, or a caller with a code, may leave the user out.
-            members.retain(|(name, _, is_required)| *is_required || *name == "externalUserId");
-        } else {
-            members.truncate(2);
-        }
+        let members = self.shown_members(schema);
         if members.is_empty() {
             return "{}".to_owned();
         }
@@ -170,16 +168,32 @@ impl<'a> Document<'a> {
         format!("{{\n{}\n{:indent$}}}", lines.join(",\n"), "")
     }
 
+    /// The fields of an object that an example has.
+    pub(super) fn shown_members(self, schema: &'a Value) -> Vec<(&'a str, &'a Value, bool)> {
+        let mut members = Vec::new();
+        self.first_members(schema, &mut members);
+        if members.iter().any(|(.., is_required)| *is_required) {
+            // Only a session, or a caller with a code, may leave the user out.
+            members.retain(|(name, _, is_required)| *is_required || *name == "externalUserId");
+        } else {
+            members.truncate(2);
+        }
+        members
+    }
+
     /// The fields of an object and of all its parts; of alternatives, those of the first. The part that names the
     /// wallet is the last of a schema and comes first here.
-    fn members(self, schema: &'a Value, into: &mut Vec<(&'a str, &'a Value, bool)>) {
+    fn first_members(self, schema: &'a Value, into: &mut Vec<(&'a str, &'a Value, bool)>) {
         let schema = self.resolve(schema);
         match parts(schema) {
-            Some((parts, " and ")) => parts.iter().rev().for_each(|part| self.members(part, into)),
+            Some((parts, " and ")) => parts
+                .iter()
+                .rev()
+                .for_each(|part| self.first_members(part, into)),
             Some((parts, _)) => parts
                 .iter()
                 .take(1)
-                .for_each(|part| self.members(part, into)),
+                .for_each(|part| self.first_members(part, into)),
             None => into.extend(fields(schema)),
         }
     }

@@ -104,6 +104,22 @@ pub(super) fn render(reference: Reference, document: &Value) -> String {
     frame::page(reference.title, reference.name, &menu, &main)
 }
 
+/// A name of the API as the terminal has it: `external-user-id`.
+#[must_use]
+pub fn kebab(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            text.push('-');
+        }
+        text.push(match letter {
+            '_' => '-',
+            letter => letter.to_ascii_lowercase(),
+        });
+    }
+    text
+}
+
 fn anchor(tag: &str) -> String {
     format!("tag-{}", tag.to_lowercase().replace(' ', "-"))
 }
@@ -134,14 +150,17 @@ fn linked_schemas<'a>(document: Document<'a>, shown: &str) -> Vec<(String, Marku
 
 /// An operation of a document.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct DescribedOperation<'a> {
-    pub(super) method: &'a str,
-    pub(super) path: &'a str,
+pub struct DescribedOperation<'a> {
+    /// In lower case.
+    pub method: &'a str,
+    /// Below the server's prefix, with its parameters in braces.
+    pub path: &'a str,
     value: &'a Value,
 }
 
 /// All operations of a document, in its order.
-pub(super) fn operations(document: &Value) -> Vec<DescribedOperation<'_>> {
+#[must_use]
+pub fn operations(document: &Value) -> Vec<DescribedOperation<'_>> {
     let paths = object(document.get("paths")).iter();
     let all = paths.flat_map(|(path, item)| {
         let of_path = METHODS.into_iter();
@@ -157,23 +176,35 @@ pub(super) fn operations(document: &Value) -> Vec<DescribedOperation<'_>> {
 }
 
 impl<'a> DescribedOperation<'a> {
-    pub(super) fn text(&self, name: &str) -> &'a str {
+    /// A text of it by its name: `operationId`, `summary` or `description`.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &'a str {
         text(Some(self.value), name)
     }
 
-    fn tag(&self) -> &'a str {
+    /// Its identifier as the terminal has it: `grant-credits`.
+    #[must_use]
+    pub fn verb(&self) -> String {
+        kebab(self.text("operationId"))
+    }
+
+    /// Which part of the API it belongs to.
+    #[must_use]
+    pub fn tag(&self) -> &'a str {
         let tag = self.value.pointer("/tags/0").and_then(Value::as_str);
         tag.unwrap_or_default()
     }
 
     /// The schema of the body.
-    pub(super) fn body(&self) -> Option<&'a Value> {
+    #[must_use]
+    pub fn body(&self) -> Option<&'a Value> {
         self.value
             .pointer("/requestBody/content/application~1json/schema")
     }
 
     /// The first answer that is no refusal and has a body.
-    pub(super) fn answer(&self) -> Option<(&'a str, &'a Value)> {
+    #[must_use]
+    pub fn answer(&self) -> Option<(&'a str, &'a Value)> {
         let mut answers = object(self.value.get("responses")).iter();
         answers.find_map(|(status, answer)| {
             let schema = answer.pointer("/content/application~1json/schema")?;
@@ -182,7 +213,8 @@ impl<'a> DescribedOperation<'a> {
     }
 
     /// The parameters that are this operation's own, required ones first.
-    pub(super) fn own_parameters(&self) -> Vec<&'a Value> {
+    #[must_use]
+    pub fn own_parameters(&self) -> Vec<&'a Value> {
         let parameters = self.value.get("parameters").and_then(Value::as_array);
         let own = parameters
             .into_iter()
@@ -191,6 +223,17 @@ impl<'a> DescribedOperation<'a> {
         let mut own: Vec<_> = own.collect();
         own.sort_by_key(|parameter| !is_required(parameter));
         own
+    }
+
+    /// What an answer that is no refusal means, and whether it may be other than JSON.
+    #[must_use]
+    pub fn success(&self) -> (&'a str, bool) {
+        let mut answers = object(self.value.get("responses")).iter();
+        let answer = answers.find(|(status, _)| status.starts_with('2'));
+        let answer = answer.map(|(_, answer)| answer);
+        let kinds = object(answer.and_then(|answer| answer.get("content")));
+        let is_text = kinds.keys().any(|kind| kind != "application/json");
+        (text(answer, "description"), is_text)
     }
 
     /// Which keys it takes, in words.
@@ -290,7 +333,9 @@ impl<'a> DescribedOperation<'a> {
     }
 }
 
-pub(super) fn is_required(parameter: &Value) -> bool {
+/// Whether a parameter is required.
+#[must_use]
+pub fn is_required(parameter: &Value) -> bool {
     parameter.get("required").is_some_and(|it| it == true)
 }
 

@@ -1,11 +1,11 @@
-//! The request of an operation as a program sends it: by curl, in TypeScript and in Python.
+//! The request of an operation as a program sends it: by curl, in TypeScript, in Python and at the terminal.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{
     example::Language,
-    reference::{DescribedOperation, Reference, is_required},
+    reference::{DescribedOperation, Reference, is_required, kebab},
     schema::{Document, text},
 };
 
@@ -21,6 +21,7 @@ pub(super) fn samples(
         ("curl", request.curl()),
         ("TypeScript", request.typescript()),
         ("Python", request.python()),
+        ("Terminal", command(document, operation)),
     ];
     html! {
         div.tabs {
@@ -36,6 +37,52 @@ pub(super) fn samples(
             pre tabindex="0" { code { (document.example(answer, Language::Json, 0)) } }
         }
     }
+}
+
+/// The operation as a command with what it requires. The terminal finds the project by itself.
+#[must_use]
+pub fn command<'a>(document: Document<'a>, operation: &DescribedOperation<'a>) -> String {
+    let parameters = shown_parameters(operation).filter(|(name, ..)| *name != "projectId");
+    let fields = operation.body().into_iter();
+    let fields = fields.flat_map(|body| document.shown_members(body));
+    let fields = fields.map(|(name, schema, _)| (name, schema));
+    let mut text = format!("scrip api {}", operation.verb());
+    for (name, schema) in parameters
+        .map(|(name, _, schema)| (name, schema))
+        .chain(fields)
+    {
+        let values = match document.named(name, schema) {
+            Value::Array(items) if items.iter().all(|it| !it.is_object()) => items,
+            value => vec![value],
+        };
+        for value in values {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@".contains(c);
+            let value = match value.chars().all(is_plain) {
+                true => value,
+                false => format!("'{value}'"),
+            };
+            text.push_str(&format!(" --{} {value}", kebab(name)));
+        }
+    }
+    text
+}
+
+/// The parameters that an example has: name, place and schema.
+fn shown_parameters<'a>(
+    operation: &DescribedOperation<'a>,
+) -> impl Iterator<Item = (&'a str, &'a str, &'a Value)> {
+    // Only a session may leave the user out.
+    let names_user = operation.path.starts_with("/wallets/external");
+    let own = operation.own_parameters().into_iter();
+    own.filter_map(move |parameter| {
+        let name = text(Some(parameter), "name");
+        let is_shown = is_required(parameter) || names_user && name == "externalUserId";
+        let place = text(Some(parameter), "in");
+        is_shown.then_some((name, place, parameter.get("schema")?))
+    })
 }
 
 struct Request<'a> {
@@ -56,25 +103,11 @@ impl<'a> Request<'a> {
     ) -> Self {
         let mut path = format!("{}{}", reference.base, operation.path);
         let mut query = Vec::new();
-        for parameter in operation.own_parameters() {
-            let name = text(Some(parameter), "name");
-            let Some(schema) = parameter.get("schema") else {
-                continue;
-            };
-            match text(Some(parameter), "in") {
-                "path" => {
-                    let value = document.parameter(name, schema);
-                    path = path.replace(&format!("{{{name}}}"), &value);
-                }
-                // Only a session may leave the user out.
-                "query"
-                    if is_required(parameter)
-                        || operation.path.starts_with("/wallets/external")
-                            && name == "externalUserId" =>
-                {
-                    query.push(format!("{name}={}", document.parameter(name, schema)))
-                }
-                _ => {}
+        for (name, place, schema) in shown_parameters(operation) {
+            let value = document.parameter(name, schema);
+            match place {
+                "path" => path = path.replace(&format!("{{{name}}}"), &value),
+                _ => query.push(format!("{name}={value}")),
             }
         }
         if !query.is_empty() {

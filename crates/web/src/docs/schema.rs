@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 
 /// The description that schemas and parameters are looked up in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Document<'a>(pub(super) &'a Value);
+pub struct Document<'a>(pub &'a Value);
 
 impl<'a> Document<'a> {
     /// What a `$ref` leads to; what is no reference is its own target.
-    pub(super) fn resolve(self, value: &'a Value) -> &'a Value {
+    #[must_use]
+    pub fn resolve(self, value: &'a Value) -> &'a Value {
         let reference = value.get("$ref").and_then(Value::as_str);
         let pointer = reference.and_then(|text| text.strip_prefix('#'));
         match pointer.and_then(|pointer| self.0.pointer(pointer)) {
@@ -95,8 +96,26 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// The fields of an object and of all its parts, each once, with whether it is required in each of them.
+    #[must_use]
+    pub fn members(self, schema: &'a Value) -> Vec<(&'a str, &'a Value, bool)> {
+        let schema = self.resolve(schema);
+        let Some((parts, word)) = parts(schema) else {
+            return fields(schema);
+        };
+        let are_all_needed = word == " and " || parts.len() == 1;
+        let mut all: Vec<(&str, &Value, bool)> = Vec::new();
+        for (name, field, is_required) in parts.into_iter().flat_map(|part| self.members(part)) {
+            if all.iter().all(|(known, ..)| *known != name) {
+                all.push((name, field, is_required && are_all_needed));
+            }
+        }
+        all
+    }
+
     /// A field's description, or that of the first of its parts that has one.
-    fn about(self, field: &'a Value) -> &'a str {
+    #[must_use]
+    pub fn about(self, field: &'a Value) -> &'a str {
         let own = text(Some(field), "description");
         let of_parts = || {
             let (parts, _) = parts(field)?;
@@ -137,7 +156,8 @@ pub(super) fn fields(schema: &Value) -> Vec<(&str, &Value, bool)> {
 }
 
 /// The parts of a schema that is composed of several, but null, and the word between them.
-pub(super) fn parts(schema: &Value) -> Option<(Vec<&Value>, &'static str)> {
+#[must_use]
+pub fn parts(schema: &Value) -> Option<(Vec<&Value>, &'static str)> {
     [("oneOf", " or "), ("anyOf", " or "), ("allOf", " and ")]
         .into_iter()
         .find_map(|(name, word)| {
@@ -168,7 +188,8 @@ fn bounds(schema: &Value) -> String {
 }
 
 /// A text of an object; empty where there is none.
-pub(super) fn text<'a>(object: Option<&'a Value>, name: &str) -> &'a str {
+#[must_use]
+pub fn text<'a>(object: Option<&'a Value>, name: &str) -> &'a str {
     let text = object.and_then(|object| object.get(name)?.as_str());
     text.unwrap_or_default()
 }
