@@ -1,162 +1,191 @@
-//! `scrip api`: one request to the admin API of a running server, and its answer as JSON.
+//! `scrip api`: every operation of the API and of the admin API by its identifier, with options and help made from their
+//! descriptions. `scrip keys` and `scrip users` are some of them under shorter names.
 
-use std::{
-    io::Read as _,
-    path::{Path, PathBuf},
+mod answer;
+mod field;
+mod verb;
+
+use std::{fmt::Write as _, sync::LazyLock};
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use serde_json::Value;
+use verb::Verb;
+use web::{
+    admin, api,
+    docs::{Document, operations},
 };
 
-use clap::Args;
-use reqwest::Method;
-use serde_json::{Map, Value};
-use web::admin;
+use super::{Failure, help, remote};
 
-use super::{
-    Failure,
-    project::ProjectArgs,
-    remote::{self, ApiClient},
-    table,
-};
+static API: LazyLock<Value> = LazyLock::new(api::description::document);
+static ADMIN: LazyLock<Value> = LazyLock::new(admin::description::document);
 
-/// The placeholder in a path for the id of the project that `--project` names.
-const PROJECT: &str = "{project}";
+const KEYS: &[(&str, &str)] = &[
+    ("list", "list-keys"),
+    ("create", "create-key"),
+    ("update", "update-key"),
+    ("revoke", "revoke-key"),
+];
+const USERS: &[(&str, &str)] = &[
+    ("list", "list-users"),
+    ("invite", "invite-user"),
+    ("invite-again", "invite-user-again"),
+    ("update", "update-user"),
+    ("remove", "remove-user"),
+    ("sessions", "list-dashboard-sessions"),
+    ("end-session", "end-dashboard-session"),
+];
 
-/// One request to the admin API.
-#[derive(Debug, Args)]
-pub(super) struct ApiArgs {
-    /// GET, POST, PATCH, PUT or DELETE.
-    #[arg(value_parser = method)]
-    method: Method,
-    /// A path of the admin API, which `scrip openapi --admin` describes, such as /projects/{project}/orders. {project}
-    /// becomes the id of the project that --project names.
-    #[arg(value_parser = path)]
-    path: String,
-    /// Parameters of a GET or DELETE, or fields of the body: name=text, or name:=JSON.
-    #[arg(value_name = "NAME=VALUE", value_parser = field)]
-    fields: Vec<(String, Value)>,
-    /// A file with the whole body as JSON, or - for standard input.
-    #[arg(long, value_name = "FILE", conflicts_with = "fields")]
-    input: Option<PathBuf>,
-    #[command(flatten)]
-    project: ProjectArgs,
-}
-
-fn method(text: &str) -> Result<Method, &'static str> {
-    let methods = [
-        Method::GET,
-        Method::POST,
-        Method::PATCH,
-        Method::PUT,
-        Method::DELETE,
-    ];
-    let named = methods
+/// All operations, those of the admin API first.
+fn verbs() -> impl Iterator<Item = Verb> {
+    [(&*ADMIN, true), (&*API, false)]
         .into_iter()
-        .find(|method| method.as_str().eq_ignore_ascii_case(text));
-    named.ok_or("one of GET, POST, PATCH, PUT and DELETE is expected")
+        .flat_map(|(document, is_admin)| {
+            let all = operations(document).into_iter();
+            all.map(move |operation| Verb {
+                document: Document(document),
+                operation,
+                is_admin,
+            })
+        })
 }
 
-fn path(text: &str) -> Result<String, &'static str> {
-    let path = text.strip_prefix(admin::PREFIX).unwrap_or(text);
-    match path.starts_with('/') {
-        true => Ok(path.to_owned()),
-        false => Err("a path begins with a slash, like /projects"),
-    }
-}
+/// Defines a command whose subcommands are operations. They are made only where one of them, or their list, is wanted.
+macro_rules! operations_command {
+    ($args:ident, $define:expr) => {
+        /// The operation and its options.
+        #[derive(Debug)]
+        pub(super) struct $args(pub(super) ArgMatches);
 
-fn field(text: &str) -> Result<(String, Value), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("it is neither name=text nor name:=JSON")?;
-    match name.strip_suffix(':') {
-        None => Ok((name.to_owned(), Value::from(value))),
-        Some(name) => serde_json::from_str(value)
-            .map(|value| (name.to_owned(), value))
-            .map_err(|error| format!("what follows := is not JSON: {error}")),
-    }
-}
-
-pub(super) fn run(args: ApiArgs) -> Result<(), Failure> {
-    let body = args.input.as_deref().map(read).transpose()?;
-    remote::wait(async {
-        let (server, path) = args.resolve().await?;
-        let (path, body) = match (&args.method, body) {
-            (_, Some(body)) => (path, Some(body)),
-            (&Method::GET | &Method::DELETE, None) => {
-                let parameters: Vec<_> = args.fields.iter().map(parameter).collect();
-                (remote::with_query(&path, &parameters), None)
+        impl FromArgMatches for $args {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                Ok(Self(matches.clone()))
             }
-            (_, None) => (path, Some(Value::Object(Map::from_iter(args.fields)))),
-        };
-        let answer = server.call(args.method, &path, body.as_ref()).await?;
-        if let Some(answer) = answer {
-            table::json(&answer);
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                self.0 = matches.clone();
+                Ok(())
+            }
         }
-        Ok(())
-    })
-}
 
-impl ApiArgs {
-    /// The server, and the path with the project's id in it. The server is asked for its projects only where the
-    /// path needs one.
-    async fn resolve(&self) -> Result<(ApiClient, String), Failure> {
-        if !self.path.contains(PROJECT) {
-            return Ok((self.project.server.administration()?, self.path.clone()));
+        impl Args for $args {
+            fn augment_args(command: Command) -> Command {
+                command.defer($define)
+            }
+
+            fn augment_args_for_update(command: Command) -> Command {
+                Self::augment_args(command)
+            }
         }
-        let project = self.project.open().await?;
-        let path = self.path.replace(PROJECT, &project.id);
-        Ok((project.remote, path))
-    }
+    };
 }
 
-/// A field as a parameter of a query.
-fn parameter((name, value): &(String, Value)) -> (&str, String) {
-    let text = value.as_str().map(str::to_owned);
-    (name, text.unwrap_or_else(|| value.to_string()))
+operations_command!(ApiArgs, all);
+operations_command!(KeysArgs, |command| short(command, KEYS));
+operations_command!(UsersArgs, |command| short(command, USERS));
+
+fn all(command: Command) -> Command {
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{{after-help}}",
+        listing()
+    );
+    command
+        .subcommands(verbs().map(|verb| verb.command(&verb.operation.verb(), "scrip api")))
+        .help_template(template)
 }
 
-/// A body out of a file or standard input.
-fn read(file: &Path) -> Result<Value, Failure> {
-    let named = |error: &dyn std::fmt::Display| Failure(format!("{}: {error}", file.display()));
+fn short(command: Command, names: &[(&'static str, &str)]) -> Command {
+    let path = format!("scrip {}", command.get_name());
+    let all: Vec<Verb> = verbs().collect();
+    let subcommands = names.iter().filter_map(|(name, verb)| {
+        let verb = all.iter().find(|it| it.operation.verb() == *verb)?;
+        Some(verb.command(name, &path))
+    });
+    command
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(subcommands)
+}
+
+/// The operations of both APIs by what they are about.
+fn listing() -> String {
     let mut text = String::new();
-    super::open(file)
-        .and_then(|mut input| input.read_to_string(&mut text))
-        .map_err(|error| named(&error))?;
-    serde_json::from_str(&text).map_err(|error| named(&format!("it is not JSON: {error}")))
+    let mut tags: Vec<(bool, &str)> = verbs()
+        .map(|it| (!it.is_admin, it.operation.tag()))
+        .collect();
+    tags.sort_unstable();
+    tags.dedup();
+    for (is_public, tag) in tags {
+        let key = if is_public {
+            "with a key"
+        } else {
+            "with the administrator's token"
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n{}\n", help::heading(&format!("{tag} ({key})")));
+        for verb in verbs().filter(|it| (!it.is_admin, it.operation.tag()) == (is_public, tag)) {
+            let (name, about) = (verb.operation.verb(), verb.operation.text("summary"));
+            let _ = writeln!(text, "  {name:<30} {about}");
+        }
+    }
+    text
+}
+
+pub(super) fn run(args: &ApiArgs) -> Result<(), Failure> {
+    if args.0.subcommand().is_some() {
+        return call(&args.0, &[]);
+    }
+    let mut command = help::command();
+    command.build();
+    let api = command.find_subcommand_mut("api");
+    api.map_or(Ok(()), Command::print_help)
+        .map_err(Failure::new)
+}
+
+pub(super) fn run_keys(args: &KeysArgs) -> Result<(), Failure> {
+    call(&args.0, KEYS)
+}
+
+pub(super) fn run_users(args: &UsersArgs) -> Result<(), Failure> {
+    call(&args.0, USERS)
+}
+
+/// Calls the operation that the command line names, or a shorter name of it.
+fn call(matches: &ArgMatches, names: &[(&str, &str)]) -> Result<(), Failure> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(());
+    };
+    let long = names.iter().find(|(short, _)| *short == name);
+    let name = long.map_or(name, |(_, long)| long);
+    let verb = verbs().find(|verb| verb.operation.verb() == name);
+    let verb = verb.ok_or_else(|| Failure(format!("there is no operation {name}")))?;
+    remote::wait(verb.call(matches))
+}
+
+/// Prints an answer of the admin API, with its fields in the order of this schema.
+pub(super) fn print_answer(schema: &str, answer: &Value) {
+    let schema = ADMIN.pointer(&format!("/components/schemas/{schema}"));
+    answer::print(Document(&ADMIN), schema, answer);
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
-    fn fields_are_text_unless_they_say_json() {
-        let is = |text: &str, name: &str, value| {
-            assert_eq!(field(text), Ok((name.to_owned(), value)), "{text}");
-        };
-        is("name=Shop", "name", json!("Shop"));
-        is("amount:=5", "amount", json!(5));
-        is("meta:={\"a\":[1]}", "meta", json!({"a": [1]}));
-        is("a=b=c", "a", json!("b=c"));
-        is("note=:=", "note", json!(":="));
-        assert!(field("amount").is_err() && field("amount:=five").is_err());
+    fn no_two_operations_have_one_name() {
+        let mut names: Vec<String> = verbs().map(|verb| verb.operation.verb()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
     }
 
     #[test]
-    fn parameters_are_escaped_and_follow_those_of_the_path() {
-        let fields = ["query=a&b c", "limit:=5"].map(|text| field(text).unwrap());
-        let parameters = fields.each_ref().map(parameter);
-        let with = |path| remote::with_query(path, &parameters);
-        assert_eq!(with("/w"), "/w?query=a%26b+c&limit=5");
-        assert_eq!(with("/w?x=1"), "/w?x=1&query=a%26b+c&limit=5");
-        assert_eq!(remote::with_query::<&str, &str>("/w", &[]), "/w");
-    }
-
-    #[test]
-    fn paths_may_be_whole_or_of_the_admin_api() {
-        assert_eq!(path("/projects").as_deref(), Ok("/projects"));
-        let whole = format!("{}/projects", admin::PREFIX);
-        assert_eq!(path(&whole).as_deref(), Ok("/projects"));
-        assert!(path("projects").is_err() && path("https://example.com/").is_err());
+    fn shorter_names_are_of_operations() {
+        let names: Vec<String> = verbs().map(|verb| verb.operation.verb()).collect();
+        for (_, long) in KEYS.iter().chain(USERS) {
+            assert!(names.iter().any(|name| name == long), "{long}");
+        }
     }
 }

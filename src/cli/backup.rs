@@ -22,12 +22,13 @@ use web::admin::{
 use super::{
     Failure,
     admin_token::TokenArgs,
+    api,
     local::LocalArgs,
     print,
     progress::{Bar, with_bar},
     remote::{self, ApiClient},
 };
-use crate::{compose, config::Config, server};
+use crate::{compose, config::Config};
 
 /// How often the server is asked for its progress.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -85,18 +86,11 @@ pub(super) fn server_of(
         None if config.admin_address().port() == 0 => {
             return Err(Failure("name the running server with --url".into()));
         }
-        None => {
-            let scheme = if config.http.tls_cert.is_some() {
-                "https"
-            } else {
-                "http"
-            };
-            let url = format!("{scheme}://{}", server::reachable(config.admin_address()));
-            url.parse().map_err(Failure::new)?
-        }
+        None => super::doctor::configured_admin(config)
+            .parse()
+            .map_err(Failure::new)?,
     };
-    let unknown = "the server does not know this administrator token";
-    ApiClient::new(&url, admin::PREFIX, token.to_owned(), unknown)
+    ApiClient::new(&url, admin::PREFIX, token.to_owned())
 }
 
 /// Has a server make a backup, and shows its progress.
@@ -127,16 +121,7 @@ pub(super) async fn run_backup(server: &ApiClient, order: &Value) -> Result<Back
 /// Has the running server make the backup.
 fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
     let server = server_of(config, args.url.as_ref(), args.token.read()?.as_deref())?;
-    let mut body = json!({ "withServerKey": args.with_server_key });
-    if let (Some(to), Some(body)) = (to, body.as_object_mut()) {
-        let to = to
-            .to_str()
-            .ok_or_else(|| Failure("--to is not valid UTF-8".into()))?;
-        body.insert("to".into(), to.into());
-    }
-    if let (Some(keep), Some(body)) = (args.keep, body.as_object_mut()) {
-        body.insert("keep".into(), keep.into());
-    }
+    let body = json!({ "withServerKey": args.with_server_key, "to": to, "keep": args.keep });
     remote::wait(async {
         let made = run_backup(&server, &body).await?;
         print_summary(&made, args.with_server_key);
@@ -216,22 +201,7 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
 
 /// Prints what was backed up.
 fn print_summary(backup: &Backup, with_server_key: bool) {
-    let Backup {
-        name,
-        to,
-        records,
-        bytes,
-        new_bytes,
-        removed,
-        ..
-    } = backup;
-    print::line(&format!("backup {name} is in {to}"));
-    print::line(&format!(
-        "{records} records of {bytes} bytes; {new_bytes} bytes were new and written"
-    ));
-    if *removed > 0 {
-        print::line(&format!("{removed} older backups were removed"));
-    }
+    api::print_answer("Backup", &serde_json::to_value(backup).unwrap_or_default());
     print::line(if with_server_key {
         "the server key is included: the backup is enough to read recovery codes"
     } else {

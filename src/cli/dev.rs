@@ -6,9 +6,8 @@ mod demo;
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
-use demo::Demo;
+pub(super) use demo::Demo;
 use operations::data_dir::{environment::secret, secrets::ProvidedSecrets};
-use url::Url;
 use uuid::Uuid;
 
 use super::{Failure, print};
@@ -98,29 +97,6 @@ pub(super) fn run(args: DevArgs) -> Result<(), Failure> {
         service.run(signals).await.map_err(Failure::new)
     });
     served.map_err(Failure::new)?
-}
-
-/// What other commands read from a `scrip dev` data directory.
-pub(super) struct DevServer {
-    /// Token of the admin API.
-    pub(super) admin_token: String,
-    /// The demo project's secret key.
-    pub(super) secret_key: String,
-    /// The demo project's id.
-    pub(super) project: String,
-    /// The server's address; `None`: an older version did not store it.
-    pub(super) url: Option<Url>,
-}
-
-/// Reads what the last start in this data directory stored; `None` if nothing.
-pub(super) fn stored(data_dir: &std::path::Path) -> Option<DevServer> {
-    let demo = Demo::read(data_dir)?;
-    Some(DevServer {
-        admin_token: demo.admin_token,
-        secret_key: demo.secret_key,
-        project: demo.project,
-        url: demo.url.parse().ok(),
-    })
 }
 
 fn welcome(demo: &Demo, data_dir: &std::path::Path, link: &str) -> String {

@@ -14,9 +14,17 @@ use std::time::SystemTime;
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::json;
 use url::Url;
 
-use super::{Failure, admin_token::TokenArgs, dev, local::LocalArgs, print, remote};
+use super::{
+    Failure,
+    admin_token::TokenArgs,
+    dev::Demo,
+    local::LocalArgs,
+    print, remote,
+    table::{OutputArgs, plain},
+};
 use crate::{
     config::Config,
     server::{
@@ -35,9 +43,8 @@ pub(super) struct DoctorArgs {
     url: Option<Url>,
     #[command(flatten)]
     token: TokenArgs,
-    /// Prints JSON, for programs.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -59,13 +66,6 @@ struct Finding {
     /// What to do about it; `None` if nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
-}
-
-/// All findings, for `--json`.
-#[derive(Debug, Serialize)]
-struct Report {
-    ok: bool,
-    findings: Vec<Finding>,
 }
 
 impl Finding {
@@ -108,19 +108,18 @@ impl Finding {
     }
 }
 
+pub(super) use network::configured_admin;
+
 pub(super) fn run(args: DoctorArgs) -> Result<(), Failure> {
     let findings = examine(&args)?;
     let failures = findings.iter().filter(|of| of.status == Status::Failure);
     let (failures, all) = (failures.count(), findings.len());
-    if args.json {
-        let ok = failures == 0;
-        let text = serde_json::to_string_pretty(&Report { ok, findings });
-        print::line(&text.map_err(Failure::new)?);
-    } else {
+    let report = json!({ "ok": failures == 0, "findings": findings });
+    args.output.print(&report, |_| {
         for finding in &findings {
-            print::line(&super::table::plain(&finding.line()));
+            print::line(&plain(&finding.line()));
         }
-    }
+    });
     match failures {
         0 => Ok(()),
         failures => Err(Failure(format!("{failures} of {all} checks failed"))),
@@ -151,7 +150,7 @@ fn examine(args: &DoctorArgs) -> Result<Vec<Finding>, Failure> {
     remote::wait(async {
         findings.extend(identity::examine(&config).await);
         let url = args.url.clone();
-        let url = url.or_else(|| dev::stored(&config.data_dir)?.url);
+        let url = url.or_else(|| Demo::read(&config.data_dir)?.address());
         let network = network::examine(&config, url.as_ref(), args.token.read()?);
         findings.extend(network.await?);
         Ok(())

@@ -2,12 +2,27 @@
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory as _, Subcommand, builder::Styles};
+use clap::{Command, CommandFactory as _, builder::Styles};
 
-use super::{Catalog, Cli, Cluster, Operations, Start, Tools, Wallets};
+use super::Cli;
 
 /// Command lines, each an example of the command that it begins with.
 const EXAMPLES: &str = include_str!("examples.txt");
+
+/// The commands by what they are for.
+const GROUPS: [(&str, &str); 5] = [
+    ("Start", "dev serve"),
+    ("Catalog", "apply keys import"),
+    (
+        "Operations",
+        "doctor health backup restore verify export reconcile users admin-token server-key",
+    ),
+    ("Cluster", "cluster"),
+    (
+        "Developer tools",
+        "api listen trigger openapi bench completions man",
+    ),
+];
 
 /// The command line with its help.
 pub(super) fn command() -> Command {
@@ -19,16 +34,24 @@ pub(super) fn command() -> Command {
     let command = with_examples(Cli::command(), "scrip");
     command
         .help_template(template)
-        .after_help("`scrip COMMAND --help` shows a command's options and examples.")
+        .after_help(
+            "`scrip COMMAND --help` shows a command's options and examples.\n\nEnvironment: SCRIP_URL, SCRIP_PROJECT, \
+             SCRIP_ADMIN_TOKEN and SCRIP_SECRET_KEY are the defaults of --url, --project, --admin-token and --key; the last \
+             two may be in a file that SCRIP_ADMIN_TOKEN_FILE or SCRIP_SECRET_KEY_FILE names. config.toml shows a variable for \
+             each setting.\n\nExit status: 0, done; 1, it failed or found a \
+             problem, and standard error says why; 2, the command line has a mistake; 75, another process leads the cluster, \
+             and `scrip serve` is to be started again.",
+        )
 }
 
 /// The commands of each group with what they do.
 fn groups() -> String {
+    let all = Cli::command();
     let mut text = String::new();
-    for (name, group) in all_groups() {
+    for (name, commands) in GROUPS {
         // Writing to a string cannot fail.
         let _ = write!(text, "\n{}\n", heading(name));
-        for command in group.get_subcommands() {
+        for command in commands.split(' ').filter_map(|it| all.find_subcommand(it)) {
             let about = command.get_about().cloned().unwrap_or_default();
             let _ = writeln!(text, "  {:<12} {about}", command.get_name());
         }
@@ -36,21 +59,7 @@ fn groups() -> String {
     text
 }
 
-fn all_groups() -> [(&'static str, Command); 6] {
-    fn of<T: Subcommand>() -> Command {
-        T::augment_subcommands(Command::new(""))
-    }
-    [
-        ("Start", of::<Start>()),
-        ("Catalog", of::<Catalog>()),
-        ("Wallets and orders", of::<Wallets>()),
-        ("Operations", of::<Operations>()),
-        ("Cluster", of::<Cluster>()),
-        ("Developer tools", of::<Tools>()),
-    ]
-}
-
-fn heading(name: &str) -> String {
+pub(super) fn heading(name: &str) -> String {
     let style = *Styles::styled().get_header();
     format!("{style}{name}:{style:#}")
 }
@@ -68,7 +77,7 @@ fn with_examples(command: Command, path: &str) -> Command {
 }
 
 /// The examples of a command, by its words.
-pub(super) fn examples(path: &str) -> impl Iterator<Item = &'static str> {
+fn examples(path: &str) -> impl Iterator<Item = &'static str> {
     EXAMPLES.lines().filter(move |line| {
         let rest = line.strip_prefix(path);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -83,9 +92,8 @@ mod tests {
     fn every_command_is_in_one_group() {
         let all = Cli::command();
         let mut names: Vec<&str> = all.get_subcommands().map(Command::get_name).collect();
-        let groups = all_groups();
-        let groups = groups.iter().flat_map(|(_, group)| group.get_subcommands());
-        let mut grouped: Vec<&str> = groups.map(Command::get_name).collect();
+        let groups = GROUPS.iter().flat_map(|(_, group)| group.split(' '));
+        let mut grouped: Vec<&str> = groups.collect();
         names.sort_unstable();
         grouped.sort_unstable();
         assert_eq!(grouped, names);

@@ -14,7 +14,6 @@ mod export;
 mod health;
 mod help;
 mod import;
-mod keys;
 mod listen;
 mod local;
 mod notify;
@@ -25,14 +24,11 @@ mod project;
 mod reconcile;
 mod remote;
 mod restore;
-mod search;
 mod secrets;
 mod serve;
 mod table;
 mod trigger;
-mod users;
 mod verify;
-mod wallet;
 
 use std::{convert::Infallible, fs, io, path::Path, process::ExitCode};
 
@@ -46,61 +42,21 @@ struct Cli {
     command: Command,
 }
 
-/// The commands, a variant for each group of `scrip --help`.
+/// The commands, in the order of their groups in `scrip --help`.
 #[derive(Debug, Subcommand)]
 enum Command {
-    #[command(flatten)]
-    Start(Start),
-    #[command(flatten)]
-    Catalog(Catalog),
-    #[command(flatten)]
-    Wallets(Wallets),
-    #[command(flatten)]
-    Operations(Operations),
-    #[command(flatten)]
-    Cluster(Cluster),
-    #[command(flatten)]
-    Tools(Tools),
-}
-
-#[derive(Debug, Subcommand)]
-enum Start {
     /// Run a server to try things out, with a demo project and its keys.
     Dev(dev::DevArgs),
     /// Run the server.
     Serve(serve::ServeArgs),
-}
-
-#[derive(Debug, Subcommand)]
-enum Catalog {
     /// Change a project's catalog to match a file.
     Apply(apply::ApplyArgs),
-    /// List the projects.
-    Projects(project::ProjectsArgs),
     /// List, create, change and revoke API keys.
-    Keys(keys::KeysArgs),
+    Keys(api::KeysArgs),
     /// Import balances from a CSV file, or subscriptions from Stripe.
     ///
     /// Each item is imported once, however often the command runs.
     Import(import::ImportArgs),
-}
-
-#[derive(Debug, Subcommand)]
-enum Wallets {
-    /// Find wallets, orders and ledger entries.
-    Search(search::SearchArgs),
-    /// Show, freeze and change a wallet, or reverse a deduction.
-    Wallet(wallet::WalletArgs),
-    /// List a project's orders, or show one.
-    Orders(search::OrdersArgs),
-    /// Compare the payment provider's records with the orders.
-    ///
-    /// Exits with 0 only if they add up.
-    Reconcile(reconcile::ReconcileArgs),
-}
-
-#[derive(Debug, Subcommand)]
-enum Operations {
     /// Check configuration, disk, secrets, database, network and providers.
     Doctor(doctor::DoctorArgs),
     /// Check that the server of this configuration answers.
@@ -117,27 +73,23 @@ enum Operations {
     Verify(verify::VerifyArgs),
     /// Write ledgers as JSON Lines or CSV, with or without a running server.
     Export(export::ExportArgs),
+    /// Compare the payment provider's records with the orders.
+    ///
+    /// Exits with 0 only if they add up.
+    Reconcile(reconcile::ReconcileArgs),
     /// Invite people to the dashboard, and change what they may do.
-    Users(users::UsersArgs),
+    Users(api::UsersArgs),
     /// Replace the administrator's token.
     AdminToken(secrets::AdminTokenArgs),
     /// Replace the key that encrypts recovery codes and providers' secrets.
     ServerKey(secrets::ServerKeyArgs),
-}
-
-#[derive(Debug, Subcommand)]
-enum Cluster {
     /// Show and change the processes that share a log in PostgreSQL.
     Cluster(cluster::ClusterArgs),
-}
-
-#[derive(Debug, Subcommand)]
-enum Tools {
     /// Show events as they happen, and forward them to a local program.
     Listen(listen::ListenArgs),
     /// Trigger a sandbox event.
     Trigger(trigger::TriggerArgs),
-    /// Send a request to the admin API.
+    /// Call an operation of the API or the admin API; without one, list them.
     Api(api::ApiArgs),
     /// Print the OpenAPI document.
     Openapi(openapi::OpenapiArgs),
@@ -183,33 +135,29 @@ pub fn run() -> ExitCode {
     let matches = help::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let done = match cli.command {
-        Command::Start(Start::Dev(args)) => dev::run(args),
-        Command::Start(Start::Serve(args)) => serve::run(args),
-        Command::Catalog(Catalog::Apply(args)) => apply::run(args),
-        Command::Catalog(Catalog::Projects(args)) => project::run(args),
-        Command::Catalog(Catalog::Keys(args)) => keys::run(args),
-        Command::Catalog(Catalog::Import(args)) => import::run(args),
-        Command::Wallets(Wallets::Search(args)) => search::run(args),
-        Command::Wallets(Wallets::Wallet(args)) => wallet::run(args),
-        Command::Wallets(Wallets::Orders(args)) => search::run_orders(args),
-        Command::Wallets(Wallets::Reconcile(args)) => reconcile::run(&args),
-        Command::Operations(Operations::Doctor(args)) => doctor::run(args),
-        Command::Operations(Operations::Health(args)) => health::run(args),
-        Command::Operations(Operations::Backup(args)) => backup::run(args),
-        Command::Operations(Operations::Restore(args)) => restore::run(args),
-        Command::Operations(Operations::Verify(args)) => verify::run(args),
-        Command::Operations(Operations::Export(args)) => export::run(args),
-        Command::Operations(Operations::Users(args)) => users::run(args),
-        Command::Operations(Operations::AdminToken(args)) => secrets::admin_token(args),
-        Command::Operations(Operations::ServerKey(args)) => secrets::server_key(args),
-        Command::Cluster(Cluster::Cluster(args)) => cluster::run(args),
-        Command::Tools(Tools::Listen(args)) => listen::run(args),
-        Command::Tools(Tools::Trigger(args)) => trigger::run(args),
-        Command::Tools(Tools::Api(args)) => api::run(args),
-        Command::Tools(Tools::Openapi(args)) => openapi::run(&args),
-        Command::Tools(Tools::Bench(args)) => bench::run(args),
-        Command::Tools(Tools::Completions(args)) => completions::complete(&args, help::command()),
-        Command::Tools(Tools::Man(args)) => completions::man(&args, help::command()),
+        Command::Dev(args) => dev::run(args),
+        Command::Serve(args) => serve::run(args),
+        Command::Apply(args) => apply::run(args),
+        Command::Keys(args) => api::run_keys(&args),
+        Command::Import(args) => import::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Health(args) => health::run(args),
+        Command::Backup(args) => backup::run(args),
+        Command::Restore(args) => restore::run(args),
+        Command::Verify(args) => verify::run(args),
+        Command::Export(args) => export::run(args),
+        Command::Reconcile(args) => reconcile::run(&args),
+        Command::Users(args) => api::run_users(&args),
+        Command::AdminToken(args) => secrets::admin_token(args),
+        Command::ServerKey(args) => secrets::server_key(args),
+        Command::Cluster(args) => cluster::run(args),
+        Command::Listen(args) => listen::run(args),
+        Command::Trigger(args) => trigger::run(args),
+        Command::Api(args) => api::run(&args),
+        Command::Openapi(args) => openapi::run(&args),
+        Command::Bench(args) => bench::run(args),
+        Command::Completions(args) => completions::complete(&args, help::command()),
+        Command::Man(args) => completions::man(&args, help::command()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,63 +1,14 @@
-//! `scrip projects`, and which project another command is about.
+//! Which project a command is about.
 
-use clap::{Args, Subcommand};
+use clap::Args;
+use domain::id::ProjectId;
 use serde_json::Value;
 
 use super::{
     Failure,
-    remote::{self, ApiClient, ServerArgs},
-    table::{self, OutputArgs, field, list},
+    remote::{ApiClient, ServerArgs},
+    table::{field, list},
 };
-
-/// What to do with projects.
-#[derive(Debug, Args)]
-pub(super) struct ProjectsArgs {
-    #[command(subcommand)]
-    action: Action,
-}
-
-#[derive(Debug, Subcommand)]
-enum Action {
-    /// List all projects.
-    List {
-        /// Also lists archived ones.
-        #[arg(long)]
-        archived: bool,
-        #[command(flatten)]
-        output: OutputArgs,
-        #[command(flatten)]
-        server: ServerArgs,
-    },
-}
-
-/// Lists the projects.
-pub(super) fn run(args: ProjectsArgs) -> Result<(), Failure> {
-    let Action::List {
-        archived,
-        output,
-        server,
-    } = args.action;
-    let remote = server.administration()?;
-    let path = match archived {
-        true => "/projects?archived=all",
-        false => "/projects",
-    };
-    let found: Value = remote::wait(async { Ok(remote.get(path).await?) })?;
-    output.print(&found, |found| {
-        let mut table = table::Table::new(&["ID", "NAME", "PROVIDER", "CREATED"]);
-        for project in list(found, "projects") {
-            let provider = project.get("provider").cloned().unwrap_or_default();
-            table.row([
-                field(project, "id"),
-                field(project, "name"),
-                field(&provider, "kind"),
-                table::when(project, "createdAt"),
-            ]);
-        }
-        table.print("no projects");
-    });
-    Ok(())
-}
 
 /// Options for a server and one of its projects.
 #[derive(Debug, Args)]
@@ -67,15 +18,6 @@ pub(super) struct ProjectArgs {
     /// The project [default: the only one, otherwise that of `scrip dev`].
     #[arg(long, value_name = "ID OR NAME", env = "SCRIP_PROJECT")]
     project: Option<String>,
-}
-
-/// Options for a project, and for how the answer is printed.
-#[derive(Debug, Args)]
-pub(super) struct RemoteArgs {
-    #[command(flatten)]
-    pub(super) output: OutputArgs,
-    #[command(flatten)]
-    pub(super) project: ProjectArgs,
 }
 
 /// A project of a running server.
@@ -94,6 +36,11 @@ impl ProjectArgs {
     /// Finds the project on the server.
     pub(super) async fn open(&self) -> Result<Project, Failure> {
         let remote = self.server.administration()?;
+        let named = self.project.as_ref();
+        if let Some(id) = named.filter(|name| name.parse::<ProjectId>().is_ok()) {
+            let id = id.clone();
+            return Ok(Project { remote, id });
+        }
         // An archived project is meant only where it is named.
         let all: Value = match self.project {
             Some(_) => remote.get("/projects?archived=all").await?,
@@ -110,7 +57,7 @@ impl ProjectArgs {
             (None, [only]) => return Ok(only),
             (None, []) => {
                 return Err(Failure::new(
-                    "this server has no project yet: create one with `scrip api POST /projects name=NAME`",
+                    "this server has no project yet: create one with `scrip api create-project --name NAME`",
                 ));
             }
             (None, _) => dev().ok_or_else(|| {
@@ -120,15 +67,11 @@ impl ProjectArgs {
                 ))
             })?,
         };
-        let by = |name: &str| {
-            let fits = projects
-                .iter()
-                .filter(|&project| field(project, name) == wanted);
-            fits.collect::<Vec<_>>()
-        };
-        match (by("id").as_slice(), by("name").as_slice()) {
-            ([found], _) | ([], [found]) => Ok(found),
-            (_, []) => Err(Failure(format!(
+        let fits = |of: &&Value| ["id", "name"].iter().any(|name| field(of, name) == wanted);
+        let found: Vec<&Value> = projects.iter().filter(fits).collect();
+        match found.as_slice() {
+            [found] => Ok(found),
+            [] => Err(Failure(format!(
                 "no project is called \"{wanted}\". There are: {}",
                 names(projects)
             ))),

@@ -17,10 +17,12 @@ use serde_json::Value;
 use url::Url;
 use web::admin;
 
-use super::{Failure, admin_token::TokenArgs, dev, table};
+use super::{Failure, admin_token::TokenArgs, dev::Demo, table};
 
 /// How long a response may take.
-const TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a list that is read to its end, or a stream, may take.
+pub(super) const STREAM_TIMEOUT: Duration = Duration::from_secs(30 * 86_400);
 
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
@@ -32,10 +34,14 @@ pub(super) enum Error {
     #[error("{0}")]
     Unknown(&'static str),
     /// The server refused the request.
-    #[error("the server refused ({status}): {reason}{}", more(.docs))]
+    #[error("the server refused ({status} {code}): {reason}{}", more(.request, .docs))]
     Refused {
         /// The response's status.
         status: u16,
+        /// The error's code.
+        code: String,
+        /// The request's id, which the server's log has, too.
+        request: String,
         /// The server's message.
         reason: String,
         /// The page of its documentation that explains the error.
@@ -54,10 +60,9 @@ impl Error {
     }
 }
 
-fn more(docs: &Option<Url>) -> String {
-    let docs = docs.as_ref();
-    docs.map(|docs| format!(" More: {docs}"))
-        .unwrap_or_default()
+fn more(request: &str, docs: &Option<Url>) -> String {
+    let docs = docs.as_ref().map(|docs| format!(" More: {docs}"));
+    format!(" ({request}){}", docs.unwrap_or_default())
 }
 
 impl From<Error> for Failure {
@@ -100,8 +105,6 @@ pub(super) struct ApiClient {
     http: reqwest::Client,
     base: String,
     bearer: String,
-    /// The error message when the server does not know the token or key.
-    unknown: &'static str,
 }
 
 /// Reads a server's address.
@@ -114,7 +117,7 @@ pub(super) fn server_url(text: &str) -> Result<Url, &'static str> {
 impl ServerUrlArgs {
     /// The server's address.
     pub(super) fn url(&self) -> Result<Url, Failure> {
-        let of_dev = || dev::stored(&self.data_dir)?.url;
+        let of_dev = || Demo::read(&self.data_dir)?.address();
         match self.url.clone().or_else(of_dev) {
             Some(url) => Ok(url),
             None => "http://127.0.0.1:8787".parse().map_err(Failure::new),
@@ -122,9 +125,9 @@ impl ServerUrlArgs {
     }
 
     /// What `scrip dev` stored, if the server is on this machine: it is sent to no other.
-    pub(super) fn dev(&self) -> Option<dev::DevServer> {
+    pub(super) fn dev(&self) -> Option<Demo> {
         let is_here = AddressKind::of(&self.url().ok()?).is_loopback();
-        is_here.then(|| dev::stored(&self.data_dir))?
+        is_here.then(|| Demo::read(&self.data_dir))?
     }
 
     pub(super) fn data_dir(&self) -> &Path {
@@ -144,8 +147,7 @@ impl ServerArgs {
                 self.place.data_dir().display()
             ))
         })?;
-        let unknown = "the server does not know this administrator token";
-        ApiClient::new(&self.place.url()?, admin::PREFIX, token, unknown)
+        ApiClient::new(&self.place.url()?, admin::PREFIX, token)
     }
 }
 
@@ -169,29 +171,17 @@ impl KeyArgs {
 
 impl ApiClient {
     /// A client for what is under a prefix of a server, with this token or key.
-    pub(super) fn new(
-        url: &Url,
-        prefix: &str,
-        bearer: String,
-        unknown: &'static str,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(url: &Url, prefix: &str, bearer: String) -> Result<Self, Failure> {
         Ok(Self {
             http: client(url).build().map_err(Failure::new)?,
             base: format!("{}{prefix}", url.as_str().trim_end_matches('/')),
             bearer,
-            unknown,
         })
     }
 
     /// A client for the public API, with a secret key.
     pub(super) fn public(place: &ServerUrlArgs, key: String) -> Result<Self, Failure> {
-        let prefix = API_PREFIX.trim_end_matches('/');
-        Self::new(
-            &place.url()?,
-            prefix,
-            key,
-            "the server does not know this key",
-        )
+        Self::new(&place.url()?, API_PREFIX.trim_end_matches('/'), key)
     }
 
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
@@ -233,33 +223,6 @@ impl ApiClient {
         self.answer(method, path, body).await.map(drop)
     }
 
-    /// Any request; `None`: the answer has no body.
-    pub(super) async fn call(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<Option<Value>, Error> {
-        let response = self.answer(method, path, body).await?;
-        match response.status() {
-            StatusCode::NO_CONTENT => Ok(None),
-            _ => self.json(response).await.map(Some),
-        }
-    }
-
-    /// Prints an answer that is a text, as it comes. A reader that closed the pipe ends it and is not an error.
-    pub(super) async fn print_text(&self, path: &str) -> Result<(), Failure> {
-        let mut response = self.answer(Method::GET, path, None).await?;
-        let mut out = std::io::stdout().lock();
-        while let Some(part) = response.chunk().await.map_err(Failure::new)? {
-            match out.write_all(&part).and_then(|()| out.flush()) {
-                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
-                written => written.map_err(Failure::new)?,
-            }
-        }
-        Ok(())
-    }
-
     async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -269,7 +232,11 @@ impl ApiClient {
         self.json(self.answer(method, path, body).await?).await
     }
 
-    async fn json<T: DeserializeOwned>(&self, response: reqwest::Response) -> Result<T, Error> {
+    /// The JSON of an answer.
+    pub(super) async fn json<T: DeserializeOwned>(
+        &self,
+        response: reqwest::Response,
+    ) -> Result<T, Error> {
         response.json().await.map_err(|error| {
             Error::Unanswered(format!(
                 "{} does not answer like Scrip: {}",
@@ -292,8 +259,19 @@ impl ApiClient {
         path: &str,
         body: Option<&Value>,
     ) -> Result<reqwest::Response, Error> {
+        self.open(method, path, body, TIMEOUT).await
+    }
+
+    /// An answer whose body is not read yet.
+    pub(super) async fn open(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        timeout: Duration,
+    ) -> Result<reqwest::Response, Error> {
         let request = self.http.request(method, format!("{}{path}", self.base));
-        let request = request.bearer_auth(&self.bearer);
+        let request = request.bearer_auth(&self.bearer).timeout(timeout);
         let request = match body {
             Some(body) => request.json(body),
             None => request,
@@ -310,7 +288,10 @@ impl ApiClient {
             return Ok(response);
         }
         if status == StatusCode::UNAUTHORIZED {
-            return Err(Error::Unknown(self.unknown));
+            return Err(Error::Unknown(match self.base.ends_with(admin::PREFIX) {
+                true => "the server does not know this administrator token",
+                false => "the server does not know this key",
+            }));
         }
         let body: Value = response.json().await.unwrap_or_default();
         let text = |field| body.get(field).and_then(Value::as_str);
@@ -318,12 +299,29 @@ impl ApiClient {
         let param = text("param")
             .map(|param| format!("{param}: "))
             .unwrap_or_default();
+        // Why a wallet is frozen.
+        let why = text("reason").map(|why| format!(" Reason: {why}."));
+        let why = why.unwrap_or_default();
         Err(Error::Refused {
             status: status.as_u16(),
-            reason: table::plain(&format!("{param}{message}")),
+            code: table::plain(text("code").unwrap_or("no code")),
+            request: table::plain(text("requestId").unwrap_or("no request id")),
+            reason: table::plain(&format!("{param}{message}{why}")),
             docs: text("docs").and_then(|path| self.explained(path)),
         })
     }
+}
+
+/// Prints an answer that is a text, as it comes. A reader that closed the pipe ends it and is not an error.
+pub(super) async fn print_text(mut response: reqwest::Response) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    while let Some(part) = response.chunk().await.map_err(Failure::new)? {
+        match out.write_all(&part).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => return Ok(()),
+            written => written.map_err(Failure::new)?,
+        }
+    }
+    Ok(())
 }
 
 /// A builder for an HTTP client. To this machine it never uses a proxy, which could read the token for no

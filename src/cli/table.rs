@@ -12,7 +12,7 @@ use super::print;
 pub(super) struct OutputArgs {
     /// Prints JSON, for programs.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl OutputArgs {
@@ -23,20 +23,6 @@ impl OutputArgs {
             false => for_people(answer),
         }
     }
-}
-
-/// Prints the rows of an answer: for each column its heading and its field.
-pub(super) fn rows(rows: &[Value], columns: &[(&str, &str)], nothing: &str) {
-    let headings: Vec<_> = columns.iter().map(|(heading, _)| *heading).collect();
-    let mut table = Table::new(&headings);
-    for row in rows {
-        let cell = |&(_, name): &(_, &str)| match name {
-            "createdAt" | "lastSeenAt" | "expiresAt" | "revokedAt" => when(row, name),
-            _ => field(row, name),
-        };
-        table.row(columns.iter().map(cell));
-    }
-    table.print(nothing);
 }
 
 /// Rows of cells, the headings first.
@@ -87,9 +73,14 @@ impl Table {
         self.rows.iter().map(line).collect()
     }
 
+    /// Whether it has no rows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.len() < 2
+    }
+
     /// Prints the table, or `nothing` if it has no rows.
     pub(super) fn print(&self, nothing: &str) {
-        if self.rows.len() < 2 {
+        if self.is_empty() {
             return print::line(nothing);
         }
         for line in self.lines() {

@@ -139,7 +139,7 @@ async fn a_refusal_of_the_server_is_one_sentence() {
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        errors.contains("the server refused (400): currency:"),
+        errors.contains("the server refused (400 invalid_request): currency:"),
         "{errors}"
     );
 

@@ -59,7 +59,7 @@ async fn the_log_is_handed_over_to_a_follower_and_metrics_show_the_leader() {
     let (launch, database) = shared();
     let mut first = Server::launch(launch.clone()).await;
     first.grant("ann", 10, "g").await;
-    let alone = first.command(&["cluster", "hand-over"]).output().unwrap();
+    let alone = first.command(&["api", "hand-over"]).output().unwrap();
     let refused = failed(&alone);
     assert!(
         refused.contains("No standby process is available"),
@@ -95,7 +95,7 @@ async fn the_log_is_handed_over_to_a_follower_and_metrics_show_the_leader() {
     // By way of the follower.
     let mut asked = Command::new(binary());
     asked
-        .args(["cluster", "hand-over", "--url", second.base()])
+        .args(["api", "hand-over", "--url", second.base()])
         .env("SCRIP_ADMIN_TOKEN", kit::launch::ADMIN_TOKEN);
     tool::run(&mut asked);
     let ended = first.instance_mut().wait().await;
@@ -114,7 +114,7 @@ async fn the_log_is_handed_over_to_a_follower_and_metrics_show_the_leader() {
     assert!(second.terminate().await.success());
     shows("nobody leads", &database, |seen| seen["leader"].is_null()).await;
     let text = tool::run(&mut cluster(&database, &["status"]));
-    assert!(text.contains("PROBLEM: Nobody leads"), "{text}");
+    assert!(text.contains("Nobody leads"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -41,7 +41,7 @@ async fn balances_are_imported_once_however_often() {
     let part = import(&server, &file, &[]);
     assert!(!part.status.success());
     assert!(
-        all_output(&part).contains("line 52: the server refused (404)"),
+        all_output(&part).contains("line 52: the server refused (404 product_not_found)"),
         "{}",
         all_output(&part)
     );
@@ -139,7 +139,7 @@ async fn a_credits_table_is_imported_as_a_database_writes_it() {
     let output = all_output(&changed);
     assert!(!changed.status.success(), "{output}");
     assert!(
-        output.contains("line 2: the server refused (409)"),
+        output.contains("line 2: the server refused (409 idempotency_key_reused)"),
         "{output}"
     );
     let more = format!(

@@ -21,14 +21,13 @@ mod import;
 mod import_stripe;
 mod keys;
 mod listen;
+mod names;
 mod openapi;
 mod reconcile;
-mod search;
 mod secrets;
 mod trigger;
 mod users;
 mod verify;
-mod wallet;
 
 use std::process::{Command, Output, Stdio};
 

@@ -32,19 +32,19 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
     named.args(["--project", &server.project().id]);
     let output = kit::tool::run(named.env_remove("SCRIP_SECRET_KEY"));
     assert!(output.contains("user named is paid"), "{output}");
-    let keys = api(&server, &["GET", "/projects/{project}/keys"]);
+    let keys = api(&server, &["list-keys"]);
     let keys = keys["keys"].as_array().unwrap();
     let own = keys.iter().find(|key| key["name"] == "scrip trigger");
     assert!(own.unwrap()["revokedAt"].is_string(), "{own:?}");
     let orders = |fields: &[&str]| {
-        let words = [&["GET", "/projects/{project}/orders"], fields].concat();
+        let words = [&["list-project-orders"], fields].concat();
         api(&server, &words)["orders"].as_array().unwrap().clone()
     };
-    let newest = orders(&["limit:=2"]);
+    let newest = orders(&["--limit", "2"]);
     assert_eq!(newest.len(), 2);
     assert_eq!(newest[1]["externalUserId"], "dispute");
     assert_eq!(newest[1]["status"], "refunded");
-    let refunded = orders(&["status=refunded"]);
+    let refunded = orders(&["--status", "refunded"]);
     let users = refunded
         .iter()
         .map(|order| order["externalUserId"].as_str());
@@ -52,7 +52,7 @@ async fn things_happen_in_the_sandbox_when_they_are_triggered_and_nowhere_else()
         users.collect::<Vec<_>>(),
         [Some("dispute"), Some("order.refunded")]
     );
-    assert_eq!(orders(&["status=pending"]), [Value::Null; 0]);
+    assert_eq!(orders(&["--status", "pending"]), [Value::Null; 0]);
 
     let output = failure_of(&server, &["trigger", "subscription.started"]);
     assert!(output.contains("sells nothing by subscription"), "{output}");

@@ -2,16 +2,31 @@
 
 use kit::{Server, client::unled_http};
 
-use crate::{failure_of, stdout_of};
+use crate::{errors, failure_of, run, stdout_of};
+
+/// The link of an invitation.
+fn link(printed: &str) -> String {
+    let mut words = printed.split_whitespace();
+    let link = words.find(|word| word.contains("/dashboard/invitation#"));
+    link.expect("a link").to_owned()
+}
 
 #[tokio::test]
 async fn people_are_invited_changed_and_removed_by_their_address() {
     let server = Server::start().await;
     assert_eq!(stdout_of(&server, &["users", "list"]), "no users\n");
-    let invite = ["users", "invite", "Ann", "Ann@Example.com", "support"];
+    let invite = [
+        "users",
+        "invite",
+        "--name",
+        "Ann",
+        "--email",
+        "Ann@Example.com",
+        "--role",
+        "support",
+    ];
     let limited = [&invite[..], &["--grant-limit-per-day", "100"]].concat();
-    let link = stdout_of(&server, &limited);
-    assert!(link.contains("/dashboard/invitation#"), "{link}");
+    let link = link(&stdout_of(&server, &limited));
     let listed = stdout_of(&server, &["users", "list"]);
     for shown in ["usr_", "Ann", "ann@example.com", "support", "invited"] {
         assert!(listed.contains(shown), "{shown}: {listed}");
@@ -21,12 +36,14 @@ async fn people_are_invited_changed_and_removed_by_their_address() {
         output.contains("Another user has this e-mail address"),
         "{output}"
     );
-    let again = stdout_of(&server, &["users", "reset", "ann@example.com"]);
+    let again = ["users", "invite-again", "--user-id", "ann@example.com"];
+    let again = self::link(&stdout_of(&server, &again));
     assert_ne!(again, link, "another link");
 
     let change = [
         "users",
-        "change",
+        "update",
+        "--user-id",
         "ANN@example.com",
         "--role",
         "viewer",
@@ -41,22 +58,21 @@ async fn people_are_invited_changed_and_removed_by_their_address() {
     );
     assert_eq!(changed["grantLimitPerDay"], 100, "what was not named stays");
     let id = changed["id"].as_str().unwrap();
-    let wrong = failure_of(&server, &["users", "change", id, "--role", "king"]);
-    assert!(wrong.contains("role"), "{wrong}");
-    let nobody = failure_of(&server, &["users", "remove", "bob@example.com"]);
+    let wrong = run(&["users", "update", "--user-id", id, "--role", "king"]);
     assert!(
-        nobody.contains("no user with this e-mail address"),
-        "{nobody}"
+        errors(&wrong).contains("possible values: owner"),
+        "{wrong:?}"
     );
-    let changed = stdout_of(&server, &change[..5]);
-    assert_eq!(changed, "Ann is disabled, role viewer\n");
+    let nobody = ["users", "remove", "--user-id", "bob@example.com"];
+    let nobody = failure_of(&server, &nobody);
+    assert!(nobody.contains("none of the users is called"), "{nobody}");
     let json = stdout_of(&server, &["users", "list", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["users"][0]["id"], *id);
-    let removed = stdout_of(&server, &["users", "remove", id]);
-    assert!(removed.contains("removed"), "{removed}");
+    let removed = stdout_of(&server, &["users", "remove", "--user-id", id]);
+    assert_eq!(removed, "Removed.\n");
     assert!(stdout_of(&server, &["users", "list"]).contains("no users"));
-    let gone = failure_of(&server, &["users", "reset", id]);
+    let gone = failure_of(&server, &["users", "invite-again", "--user-id", id]);
     assert!(gone.contains("No such user"), "{gone}");
 }
 
@@ -86,7 +102,8 @@ async fn a_session_is_listed_and_ended() {
     let session = listed
         .split_whitespace()
         .find(|word| word.starts_with("ses_"));
-    stdout_of(&server, &["users", "sessions", "--end", session.unwrap()]);
+    let end = ["users", "end-session", "--session-id", session.unwrap()];
+    assert_eq!(stdout_of(&server, &end), "Ended.\n");
     assert_eq!(status().await, 303, "out at once");
     assert!(stdout_of(&server, &["users", "sessions"]).contains("no sessions"));
 }

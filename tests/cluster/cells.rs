@@ -26,7 +26,7 @@ pub(crate) async fn waiting(cluster: &mut Cluster, cell: i16) {
     }
 }
 
-/// `scrip cluster split` through one of the processes, as soon as those that wait have read the log.
+/// `scrip api split-cell` through one of the processes, as soon as those that wait have read the log.
 pub(crate) async fn split(
     cluster: &Cluster,
     through: usize,
@@ -38,14 +38,14 @@ pub(crate) async fn split(
         let to = to.to_string();
         command
             .args([
-                "cluster",
-                "split",
+                "api",
+                "split-cell",
                 "--url",
                 &cluster.members[through].base(),
                 "--to",
                 &to,
             ])
-            .args(projects)
+            .args(projects.iter().flat_map(|id| ["--projects", *id]))
             .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
         let began = Instant::now();
         let output = command.output().unwrap();

@@ -16,8 +16,8 @@ pub(crate) async fn ask_everything(walk: &Walk, world: &World) {
         let project = ["--project", &shop.project.id];
         let some = |name: &str| shop.values.get(name).into_iter().flatten().take(3);
         let mut all: Vec<Vec<&str>> = vec![
-            vec!["orders", "list", "--limit", "100"],
-            vec!["orders", "list", "--csv"],
+            vec!["api", "list-project-orders", "--limit", "100"],
+            vec!["api", "list-project-orders", "--format", "csv"],
             vec!["keys", "list"],
         ];
         let queries = shop.users.iter().chain(some("code").skip(1));
@@ -26,8 +26,8 @@ pub(crate) async fn ask_everything(walk: &Walk, world: &World) {
             .chain(some("holdId"))
             .chain(&world.addresses);
         for query in queries {
-            all.push(vec!["search", query]);
-            all.push(vec!["wallet", "find", query]);
+            all.push(vec!["api", "search", "--query", query]);
+            all.push(vec!["api", "list-wallets", "--query", query]);
         }
         for words in all {
             run(walk, world, &[&words[..], &project].concat());
@@ -37,7 +37,7 @@ pub(crate) async fn ask_everything(walk: &Walk, world: &World) {
     for words in [
         &["users", "list"][..],
         &["reconcile"],
-        &["api", "GET", "/nowhere"],
+        &["api", "get-user", "--user-id", "usr_nobody"],
     ] {
         run(walk, world, words);
     }

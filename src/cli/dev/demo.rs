@@ -7,12 +7,13 @@ use actors::{Address, Scope};
 use domain::{
     Amount,
     catalog::{Interval, KeyKind, Mode, ProductType, Provider},
-    id::{PriceId, ProductId, ProjectId},
+    id::{ProductId, ProjectId},
     text::{ExternalUserId, IdempotencyKey},
     wallet::credit::Credit,
 };
 use operations::data_dir::secrets;
 use serde::{Deserialize, Serialize};
+use url::Url;
 use uuid::Uuid;
 
 use super::Failure;
@@ -26,9 +27,9 @@ use crate::{
 };
 
 /// The demo user, whose wallet gets credits to spend.
-pub(super) const USER: &str = "user_demo";
+pub(in crate::cli) const USER: &str = "user_demo";
 /// The credit unit of the demo product.
-pub(super) const UNIT: &str = "credits";
+pub(in crate::cli) const UNIT: &str = "credits";
 
 const FILE: &str = "dev.json";
 const PROJECT: &str = "Demo";
@@ -37,32 +38,32 @@ const TOKEN_LENGTH: usize = 40;
 
 /// The contents of `dev.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Demo {
+pub(in crate::cli) struct Demo {
     /// The project's id.
-    pub(super) project: String,
+    pub(in crate::cli) project: String,
     /// The key for browsers.
-    pub(super) publishable_key: String,
+    pub(in crate::cli) publishable_key: String,
     /// The key for servers.
-    pub(super) secret_key: String,
+    pub(in crate::cli) secret_key: String,
     /// Id of the credit product.
-    pub(super) product: String,
+    pub(in crate::cli) product: String,
     /// Id of the credit product's price.
-    pub(super) price: String,
+    pub(in crate::cli) price: String,
     /// Id of the subscription's smaller tier.
-    pub(super) tier: String,
+    pub(in crate::cli) tier: String,
     /// Token of the admin API.
-    pub(super) admin_token: String,
+    pub(in crate::cli) admin_token: String,
     /// The server's address.
     #[serde(default)]
-    pub(super) url: String,
+    pub(in crate::cli) url: String,
     /// Whether it sells through a Stripe account.
     #[serde(skip)]
-    pub(super) stripe: bool,
+    pub(in crate::cli) stripe: bool,
 }
 
 impl Demo {
     /// The administrator's token of the last start, or a new one.
-    pub(super) fn remembered_token(data_dir: &Path) -> Result<String, Failure> {
+    pub(in crate::cli) fn remembered_token(data_dir: &Path) -> Result<String, Failure> {
         match Self::read(data_dir) {
             Some(demo) => Ok(demo.admin_token),
             None => random_text(TOKEN_LENGTH).map_err(Failure::new),
@@ -70,7 +71,7 @@ impl Demo {
     }
 
     /// Reads or creates the demo. The service has locked the data directory by now.
-    pub(super) async fn set_up(
+    pub(in crate::cli) async fn set_up(
         service: &Service,
         data_dir: &Path,
         admin_token: String,
@@ -132,8 +133,13 @@ impl Demo {
     }
 
     /// Reads `dev.json`; `None` if there is none.
-    pub(super) fn read(data_dir: &Path) -> Option<Self> {
+    pub(in crate::cli) fn read(data_dir: &Path) -> Option<Self> {
         serde_json::from_slice(&std::fs::read(path(data_dir)).ok()?).ok()
+    }
+
+    /// The server's address; `None`: an older version did not store it.
+    pub(in crate::cli) fn address(&self) -> Option<Url> {
+        self.url.parse().ok()
     }
 
     /// Whether both keys still work and the product still exists.
@@ -161,100 +167,64 @@ impl Demo {
         };
         let (project, publishable, secret) =
             catalog.create_project(new).await.map_err(Failure::new)?;
-        let product = NewProduct {
-            name: "Demo credits".into(),
-            kind: ProductType::Credits,
-            description: Some("Credits to try things out with.".into()),
-            credit_unit: Some(UNIT.into()),
-            free_grant: None,
-            low_balance: None,
-            debt_limit: 0,
-            active: true,
+        let project_id = project.id;
+        let mut products = Vec::new();
+        for (kind, name, description) in [
+            (
+                ProductType::Credits,
+                "Demo credits",
+                "Credits to try things out with.",
+            ),
+            (
+                ProductType::Subscription,
+                "Demo plan",
+                "Credits each month, with extra features.",
+            ),
+            (
+                ProductType::OneTime,
+                "Demo export",
+                "Unlocks exports permanently.",
+            ),
+        ] {
+            let new = product(kind, name, description);
+            let made = catalog.create_product(project_id, new).await;
+            products.push(made.map_err(Failure::new)?.id);
+        }
+        let [credits, plan, unlock]: [ProductId; 3] = products
+            .try_into()
+            .map_err(|_| Failure::new("three products"))?;
+        let tier = |price: NewPrice| NewPrice {
+            credits_product: Some(credits),
+            interval: Interval::Month,
+            ..price
         };
-        let product = catalog
-            .create_product(project.id, product)
-            .await
-            .map_err(Failure::new)?;
-        let price = catalog.create_price(project.id, product.id, price()).await;
-        let price = price.map_err(Failure::new)?;
-        let tier = Self::add_tiers(service, project.id, product.id).await?;
-        Self::add_unlock(service, project.id).await?;
+        let prices = [
+            (credits, price("1,000 credits", 900, FUNDS, &[])),
+            (plan, tier(price("Starter", 900, 500, &["history"]))),
+            (
+                plan,
+                tier(price("Studio", 2900, 2000, &["history", "priority"])),
+            ),
+            (unlock, price("Export", 1900, 0, &["export"])),
+        ];
+        let mut made = Vec::with_capacity(4);
+        for (product, price) in prices {
+            let price = catalog.create_price(project_id, product, price).await;
+            made.push(price.map_err(Failure::new)?.id.to_string());
+        }
+        let [price, tier, _, _]: [String; 4] =
+            made.try_into().map_err(|_| Failure::new("four prices"))?;
         Ok(Self {
             project: project.id.to_string(),
             publishable_key: publishable.plain,
             secret_key: secret.plain,
-            product: product.id.to_string(),
-            price: price.id.to_string(),
-            tier: tier.to_string(),
+            product: credits.to_string(),
+            price,
+            tier,
             admin_token: String::new(),
             url: String::new(),
             stripe: false,
         })
-    }
-
-    /// Adds a subscription of two tiers that fills the credit product; returns the smaller tier.
-    async fn add_tiers(
-        service: &Service,
-        project: ProjectId,
-        credits: ProductId,
-    ) -> Result<PriceId, Failure> {
-        let catalog = service.catalog();
-        let plan = NewProduct {
-            name: "Demo plan".into(),
-            kind: ProductType::Subscription,
-            description: Some("Credits each month, with extra features.".into()),
-            credit_unit: None,
-            free_grant: None,
-            low_balance: None,
-            debt_limit: 0,
-            active: true,
-        };
-        let plan = catalog.create_product(project, plan).await;
-        let plan = plan.map_err(Failure::new)?.id;
-        let mut first = None;
-        for (label, cents, granted, features) in [
-            ("Starter", 900, 500, vec!["history"]),
-            ("Studio", 2900, 2000, vec!["history", "priority"]),
-        ] {
-            let tier = NewPrice {
-                label: Some(label.into()),
-                amount_cents: cents,
-                credits_granted: granted,
-                credits_product: Some(credits),
-                features: features.into_iter().map(str::to_owned).collect(),
-                interval: Interval::Month,
-                ..price()
-            };
-            let tier = catalog.create_price(project, plan, tier).await;
-            first.get_or_insert(tier.map_err(Failure::new)?.id);
-        }
-        first.ok_or_else(|| Failure::new("the demo has no tier"))
-    }
-
-    /// Adds a product that is bought once and kept.
-    async fn add_unlock(service: &Service, project: ProjectId) -> Result<(), Failure> {
-        let unlock = NewProduct {
-            name: "Demo export".into(),
-            kind: ProductType::OneTime,
-            description: Some("Unlocks exports permanently.".into()),
-            credit_unit: None,
-            free_grant: None,
-            low_balance: None,
-            debt_limit: 0,
-            active: true,
-        };
-        let catalog = service.catalog();
-        let unlock = catalog.create_product(project, unlock).await;
-        let unlock = unlock.map_err(Failure::new)?.id;
-        let once = NewPrice {
-            label: None,
-            amount_cents: 1900,
-            credits_granted: 0,
-            features: vec!["export".into()],
-            ..price()
-        };
-        let once = catalog.create_price(project, unlock, once).await;
-        once.map(drop).map_err(Failure::new)
     }
 
     /// Grants credits once, and again when few are left: the printed request must work.
@@ -275,19 +245,34 @@ fn path(data_dir: &Path) -> PathBuf {
     data_dir.join(FILE)
 }
 
-fn price() -> NewPrice {
+/// A product of the demo; only that of credits has a unit.
+fn product(kind: ProductType, name: &str, description: &str) -> NewProduct {
+    NewProduct {
+        name: name.into(),
+        kind,
+        description: Some(description.into()),
+        credit_unit: (kind == ProductType::Credits).then(|| UNIT.into()),
+        free_grant: None,
+        low_balance: None,
+        debt_limit: 0,
+        active: true,
+    }
+}
+
+/// A price that is paid once.
+fn price(label: &str, amount_cents: i64, credits_granted: i64, features: &[&str]) -> NewPrice {
     NewPrice {
-        label: Some("1,000 credits".into()),
-        amount_cents: 900,
+        label: Some(label.into()),
+        amount_cents,
         currency: "EUR".into(),
-        credits_granted: FUNDS,
+        credits_granted,
         credits_product: None,
         credits_expire_after_days: None,
         rollover: false,
         repeatable: false,
         trial_days: None,
         trial_credits: 0,
-        features: Vec::new(),
+        features: features.iter().map(ToString::to_string).collect(),
         interval: Interval::OneTime,
     }
 }

@@ -16,7 +16,8 @@ use web::admin::{
 use super::{Finding, certificate, doubled_subscriptions};
 use crate::{
     cli::{
-        Failure, dev,
+        Failure,
+        dev::Demo,
         remote::{self, ApiClient},
     },
     config::Config,
@@ -42,7 +43,7 @@ pub(super) async fn examine(
     let place: Url = base.parse().map_err(Failure::new)?;
     // The token of `scrip dev` is used only for a server on this machine.
     let dev = AddressKind::of(&place).is_loopback();
-    let dev = dev.then(|| dev::stored(&config.data_dir)).flatten();
+    let dev = dev.then(|| Demo::read(&config.data_dir)).flatten();
     let token = token.or_else(|| Some(dev?.admin_token));
     let (answers, ready) = running(&client(&place)?, &base).await;
     let mut findings = ready;
@@ -88,7 +89,7 @@ fn configured(config: &Config) -> String {
 }
 
 /// The address where administrators reach the running server.
-fn configured_admin(config: &Config) -> String {
+pub(in crate::cli) fn configured_admin(config: &Config) -> String {
     let address = server::reachable(config.admin_address());
     format!("{}://{address}", crate::compose::scheme(config))
 }
@@ -124,16 +125,12 @@ async fn running(http: &reqwest::Client, base: &str) -> (bool, Vec<Finding>) {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    if !missing.is_empty() {
-        let message = format!("the keys of payment providers lack {}", missing.join(", "));
-        let advice = "Add the permissions to the restricted key, in Stripe's dashboard under API keys; pending work resumes automatically";
-        let finding = Finding::warning(CHECK, message, advice);
-        return (
-            true,
-            [finding].into_iter().chain(unfulfilled(&body)).collect(),
-        );
-    }
     let finding = match body.get("clockOffsetMillis").and_then(Value::as_i64) {
+        _ if !missing.is_empty() => Finding::warning(
+            CHECK,
+            format!("the keys of payment providers lack {}", missing.join(", ")),
+            "Add the permissions to the restricted key, in Stripe's dashboard under API keys; pending work resumes automatically",
+        ),
         None => Finding::ok(CHECK, format!("{base} accepts reads and writes")),
         Some(offset) => Finding::warning(
             CHECK,
@@ -207,8 +204,7 @@ async fn reachable(config: &Config, answers: bool) -> Result<Vec<Finding>, Failu
 /// Checks each project's provider key; returns whether one is Stripe's, too.
 async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Failure> {
     const CHECK: &str = "providers";
-    let unknown = "the server does not know this administrator token";
-    let remote = ApiClient::new(base, PREFIX, token, unknown)?;
+    let remote = ApiClient::new(base, PREFIX, token)?;
     let Projects { projects } = match remote.get("/projects?archived=all").await {
         Ok(projects) => projects,
         Err(error) => {
@@ -224,7 +220,7 @@ async fn providers(base: &Url, token: String) -> Result<(Vec<Finding>, bool), Fa
         findings.extend(doubled_subscriptions::of(&remote, project).await);
     }
     if projects.is_empty() {
-        let advice = "Create one with `scrip api POST /projects name=NAME`";
+        let advice = "Create one with `scrip api create-project --name NAME`";
         findings.push(Finding::warning(CHECK, "there is no project yet", advice));
     }
     let mut providers = projects.iter().filter_map(|it| it.provider.as_ref());
@@ -277,46 +273,36 @@ async fn provider(remote: &ApiClient, project: &Project) -> Finding {
         ),
         Some(_) => {
             let path = format!("/projects/{id}/provider/check");
-            let checked = remote.post::<ProviderCheck>(&path, &json!({})).await;
-            match checked {
-                Ok(ProviderCheck {
-                    works: Some(true),
-                    missing_permissions: missing,
-                    new_key_url,
-                    ..
-                }) => match missing.as_slice() {
-                    [] => Finding::ok(CHECK, format!("the key of {who} works")),
-                    missing => Finding::warning(
-                        CHECK,
-                        format!("the key of {who} lacks {}", missing.join(", ")),
-                        format!(
-                            "Work that needs them is not done. Create a complete key: {}",
-                            new_key_url.unwrap_or_default()
-                        ),
-                    ),
-                },
-                Ok(ProviderCheck {
-                    works: Some(false),
-                    reason,
-                    new_key_url,
-                    ..
-                }) => Finding::failure(
+            let checked = match remote.post::<ProviderCheck>(&path, &json!({})).await {
+                Ok(checked) => checked,
+                Err(error) => return Finding::failure(CHECK, error.to_string(), "Run this again"),
+            };
+            let (missing, new_key) = (
+                checked.missing_permissions,
+                checked.new_key_url.unwrap_or_default(),
+            );
+            let reason = checked.reason.unwrap_or_default();
+            match checked.works {
+                Some(true) if missing.is_empty() => {
+                    Finding::ok(CHECK, format!("the key of {who} works"))
+                }
+                Some(true) => Finding::warning(
                     CHECK,
+                    format!("the key of {who} lacks {}", missing.join(", ")),
+                    format!("Work that needs them is not done. Create a complete key: {new_key}"),
+                ),
+                Some(false) => Finding::failure(
+                    CHECK,
+                    format!("the key of {who} does not work: {reason}"),
                     format!(
-                        "the key of {who} does not work: {}",
-                        reason.unwrap_or_default()
-                    ),
-                    format!(
-                        "Create a new one at {} and set it: PATCH {PREFIX}/projects/{id}",
-                        new_key_url.unwrap_or_default()
+                        "Create a new one at {new_key} and set it: PATCH {PREFIX}/projects/{id}"
                     ),
                 ),
-                Ok(_) => Finding::failure(
+                None => Finding::failure(
                     CHECK,
                     format!("the provider of {who} cannot be reached from the server"),
                     "Check DNS, the firewall and stripe.api_base",
                 ),
-                Err(error) => Finding::failure(CHECK, error.to_string(), "Run this again"),
             }
         }
     }
