@@ -1,33 +1,25 @@
 //! `scrip health`: whether the server of this configuration answers; for containers, which have no other
 //! program to ask it.
 
-use std::{net::TcpStream, path::PathBuf, time::Duration};
+use std::{net::TcpStream, time::Duration};
 
 use clap::Args;
 use url::Url;
 
-use super::{Failure, remote};
-use crate::{
-    config::{Config, Flags},
-    server,
-};
+use super::{Failure, local::LocalArgs, remote};
+use crate::server;
 
 /// Which server to check.
 #[derive(Debug, Args)]
 pub(super) struct HealthArgs {
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    local: LocalArgs,
 }
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: HealthArgs) -> Result<(), Failure> {
-    let flags = Flags {
-        config: args.config,
-        ..Flags::default()
-    };
-    let config = Config::read(&flags).map_err(Failure::new)?;
+    let config = args.local.read()?;
     let address = server::reachable(config.listen);
     let silent = |why: String| Failure(format!("no server answers at {address}: {why}"));
     if config.http.tls_cert.is_some() {

@@ -16,7 +16,7 @@ use serde_json::json;
 use web::admin::view::FreeGrant;
 use wire::view::Instant;
 
-use self::file::{Grant, ImportFile, Problem, Product};
+use self::file::{Grant, ImportFile, Product};
 use super::{
     Failure, print,
     progress::Bar,
@@ -92,57 +92,52 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     let unreadable = |error| Failure(format!("cannot read {name}: {error}"));
     let input = super::open(file).map_err(unreadable)?;
     let now = Timestamp(jiff::Timestamp::now().as_millisecond());
-    let refused = |problems: &mut Vec<Problem>| {
-        problems.sort();
-        for (line, why) in problems.iter().take(MAX_PRINTED) {
+    let (lines, mut bad) = file::read(input, now);
+    let server = || args.key.api(args.stripe.place());
+    let is_needed = !bad.names.is_empty() || !args.dry_run && bad.problems.is_empty();
+    let offer = match is_needed {
+        true => server().and_then(|server| remote::wait(offered(&server))),
+        false => Ok(Vec::new()),
+    };
+    let offer = match offer {
+        Err(error) if bad.problems.is_empty() => return Err(error),
+        Err(error) => {
+            print::error(&format!("the names of products were not checked: {error}"));
+            bad.names.clear();
+            Vec::new()
+        }
+        Ok(offer) => offer,
+    };
+    let names = names_of(&offer);
+    for (line, name) in &bad.names {
+        if let Err(why) = resolved(name, &names) {
+            bad.problems.push((*line, format!("product: {why}")));
+        }
+    }
+    if !bad.problems.is_empty() {
+        bad.problems.sort();
+        for (line, why) in bad.problems.iter().take(MAX_PRINTED) {
             print::error(&format!("{name}: line {line}: {why}"));
         }
-        Failure(format!(
-            "{name} has {} problems; nothing was granted",
-            problems.len()
-        ))
-    };
-    let lines = match file::read(input, now) {
-        Ok(lines) => lines,
-        Err(mut bad) => {
-            let names = match bad.names.is_empty() {
-                true => Ok(HashMap::new()),
-                false => args
-                    .key
-                    .api(args.stripe.place())
-                    .and_then(|server| remote::wait(offered(&server)))
-                    .map(|offer| names_of(&offer)),
-            };
-            match names {
-                Ok(names) => {
-                    let wrong = bad.names.iter().filter_map(|(line, name)| {
-                        let why = resolved(name, &names).err()?;
-                        Some((*line, format!("product: {why}")))
-                    });
-                    bad.problems.extend(wrong);
-                }
-                Err(error) => {
-                    print::error(&format!("the names of products were not checked: {error}"))
-                }
-            }
-            return Err(refused(&mut bad.problems));
-        }
-    };
+        let count = bad.problems.len();
+        return Err(Failure(format!(
+            "{name} has {count} problems; nothing was granted"
+        )));
+    }
     let ImportFile {
         grants,
         empty,
         expired,
     } = lines;
-    let by_name = grants
-        .iter()
-        .any(|grant| matches!(grant.product, Product::Named(_)));
-    let mut server = None;
-    let mut offer = Vec::new();
-    if by_name || !args.dry_run {
-        let remote = server.insert(args.key.api(args.stripe.place())?);
-        offer = remote::wait(offered(remote))?;
-    }
-    let grants = named(grants, &names_of(&offer)).map_err(|mut problems| refused(&mut problems))?;
+    let grants = grants.into_iter().filter_map(|grant| {
+        let product = match &grant.product {
+            Product::Id(id) => Ok(*id),
+            // Checked above.
+            Product::Named(name) => resolved(name, &names),
+        };
+        Some((product.ok()?, grant))
+    });
+    let grants: Vec<(ProductId, Grant)> = grants.collect();
     for (product, (count, credits)) in totals(&grants)? {
         print::line(&format!("{product}: {credits} credits in {count} grants"));
         let free = offer.iter().find(|of| of.id == product);
@@ -162,11 +157,7 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         print::line("nothing was granted: this was a dry run");
         return Ok(());
     }
-    let server = match server {
-        Some(server) => server,
-        None => args.key.api(args.stripe.place())?,
-    };
-    remote::wait(all(&server, &grants))
+    remote::wait(all(&server()?, &grants))
 }
 
 /// The project's products.
@@ -184,28 +175,6 @@ fn names_of(offer: &[Offered]) -> HashMap<String, Option<ProductId>> {
             .or_insert_with(|| id.parse().ok());
     }
     names
-}
-
-/// Grants with their products' ids, or an error for each line whose product is not found.
-fn named(
-    grants: Vec<Grant>,
-    names: &HashMap<String, Option<ProductId>>,
-) -> Result<Vec<(ProductId, Grant)>, Vec<Problem>> {
-    let (mut with_ids, mut problems) = (Vec::new(), Vec::new());
-    for grant in grants {
-        let found = match &grant.product {
-            Product::Id(id) => Ok(*id),
-            Product::Named(name) => resolved(name, names),
-        };
-        match found {
-            Ok(id) => with_ids.push((id, grant)),
-            Err(why) => problems.push((grant.line, format!("product: {why}"))),
-        }
-    }
-    match problems.is_empty() {
-        true => Ok(with_ids),
-        false => Err(problems),
-    }
 }
 
 /// The product that a name means.
@@ -300,20 +269,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_go_by_id_or_by_a_name_of_their_own() {
-        let file = "user_id,product,balance,id\nann,Images,5,1\n";
-        let file = file.replace("user_id", "external_user_id");
-        let read = |text: &str| file::read(text.as_bytes(), Timestamp(0)).unwrap().grants;
-        let names = |id| HashMap::from([("Images".to_owned(), id)]);
-        let found = named(read(&file), &names(Some(ProductId(7)))).unwrap();
-        assert_eq!(found[0].0, ProductId(7));
-        assert_eq!(totals(&found).unwrap()[&ProductId(7).to_string()], (1, 5));
-        let twice = named(read(&file), &names(None)).unwrap_err();
-        assert!(twice[0].1.contains("product: several"), "{twice:?}");
-        let none = named(read(&file), &HashMap::new()).unwrap_err();
-        assert!(
-            none[0].0 == 2 && none[0].1.contains("product: the project has no"),
-            "{none:?}"
-        );
+    fn a_product_has_its_name_for_itself() {
+        let offered = |name: &str, id| Offered {
+            id: ProductId(id).to_string(),
+            name: name.to_owned(),
+            free_grant: None,
+        };
+        let names = names_of(&[
+            offered("Images", 7),
+            offered("Tokens", 8),
+            offered("Tokens", 9),
+        ]);
+        assert_eq!(resolved("Images", &names), Ok(ProductId(7)));
+        assert!(resolved("Tokens", &names).unwrap_err().contains("several"));
+        assert!(resolved("Words", &names).unwrap_err().contains("no active"));
     }
 }

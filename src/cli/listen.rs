@@ -52,18 +52,13 @@ pub(super) struct ListenArgs {
 
 /// An event as the API returns it.
 #[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Event {
     id: String,
     #[serde(rename = "type")]
     kind: String,
     timestamp: String,
-    // An older server does not send it.
-    #[serde(
-        rename = "recordedAt",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
-    recorded_at: Option<String>,
+    recorded_at: String,
     /// Kept byte for byte, as it is signed.
     data: Box<RawValue>,
 }

@@ -20,29 +20,23 @@ pub(super) struct Bar(ProgressBar);
 impl Bar {
     /// A bar that counts bytes.
     pub(super) fn new() -> Self {
-        let bar = ProgressBar::new(0);
-        let style = "{bar:30} {bytes} of about {total_bytes}, {elapsed}";
-        if let Ok(style) = ProgressStyle::with_template(style) {
-            bar.set_style(style);
-        }
-        Self(bar)
+        Self::with("{bytes} of about {total_bytes}")
     }
 
     /// A bar that counts items.
     pub(super) fn counting() -> Self {
-        let Self(bar) = Self::new();
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos} of {len}, {elapsed}") {
-            bar.set_style(style);
-        }
-        Self(bar)
+        Self::with("{pos} of {len}")
     }
 
     /// A bar that shows a percentage.
     pub(super) fn sharing() -> Self {
-        let Self(bar) = Self::new();
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {elapsed}") {
-            bar.set_style(style);
-        }
+        Self::with("{percent} %")
+    }
+
+    fn with(figures: &str) -> Self {
+        let bar = ProgressBar::new(0);
+        let style = ProgressStyle::with_template(&format!("{{bar:30}} {figures}, {{elapsed}}"));
+        style.into_iter().for_each(|style| bar.set_style(style));
         Self(bar)
     }
 

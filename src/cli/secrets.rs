@@ -8,16 +8,15 @@ use operations::data_dir::{
     server_key,
 };
 
-use super::{Failure, print};
-use crate::config::{Config, Flags};
+use super::{Failure, local::LocalArgs, print};
 
-/// Options of `scrip admin-token`.
+/// What to do with the administrator's token.
 #[derive(Debug, Args)]
 pub(super) struct AdminTokenArgs {
     #[command(subcommand)]
     command: AdminTokenCommand,
     #[command(flatten)]
-    place: PlaceArgs,
+    local: LocalArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -28,13 +27,13 @@ enum AdminTokenCommand {
     Replace,
 }
 
-/// Options of `scrip server-key`.
+/// What to do with the server key.
 #[derive(Debug, Args)]
 pub(super) struct ServerKeyArgs {
     #[command(subcommand)]
     command: ServerKeyCommand,
     #[command(flatten)]
-    place: PlaceArgs,
+    local: LocalArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,41 +42,17 @@ enum ServerKeyCommand {
     ///
     /// From the next start on, new data is encrypted under it, and wallet sessions made under the former one end. What is
     /// stored is read with the former keys.
-    Replace(ReplaceKeyArgs),
-}
-
-#[derive(Debug, Args)]
-struct ReplaceKeyArgs {
-    /// Where to write the keys, if they come from SCRIP_SERVER_KEY or SCRIP_SERVER_KEY_FILE: a file that does not exist
-    /// [default: server.key in the data directory].
-    #[arg(long, value_name = "FILE")]
-    to: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-struct PlaceArgs {
-    /// The data directory [default: as `scrip serve` would use].
-    #[arg(long, value_name = "DIR", global = true)]
-    data_dir: Option<PathBuf>,
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE", global = true)]
-    config: Option<PathBuf>,
-}
-
-impl PlaceArgs {
-    fn data_dir(self) -> Result<PathBuf, Failure> {
-        let flags = Flags {
-            config: self.config,
-            listen: None,
-            data_dir: self.data_dir,
-        };
-        Ok(Config::read(&flags).map_err(Failure::new)?.data_dir)
-    }
+    Replace {
+        /// Where to write the keys, if they come from SCRIP_SERVER_KEY or SCRIP_SERVER_KEY_FILE: a file that does not
+        /// exist [default: server.key in the data directory].
+        #[arg(long, value_name = "FILE")]
+        to: Option<PathBuf>,
+    },
 }
 
 pub(super) fn admin_token(args: AdminTokenArgs) -> Result<(), Failure> {
     let AdminTokenCommand::Replace = args.command;
-    let dir = args.place.data_dir()?;
+    let dir = args.local.read()?.data_dir;
     let provided = ProvidedSecrets::from_environment().map_err(Failure::new)?;
     if provided.admin_token.is_some() {
         return Err(Failure(
@@ -96,8 +71,8 @@ pub(super) fn admin_token(args: AdminTokenArgs) -> Result<(), Failure> {
 }
 
 pub(super) fn server_key(args: ServerKeyArgs) -> Result<(), Failure> {
-    let ServerKeyCommand::Replace(ReplaceKeyArgs { to }) = args.command;
-    let dir = args.place.data_dir()?;
+    let ServerKeyCommand::Replace { to } = args.command;
+    let dir = args.local.read()?.data_dir;
     if persistence::is_in_use(&dir).map_err(Failure::new)? {
         return Err(Failure(format!(
             "a server is using {}: stop it first",

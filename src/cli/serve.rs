@@ -3,16 +3,15 @@
 use std::{
     io::{self, IsTerminal as _},
     net::SocketAddr,
-    path::PathBuf,
 };
 
 use clap::Args;
 use operations::data_dir::secrets::{NEW_TOKEN_FILE, ProvidedSecrets};
 
-use super::{Failure, notify, print};
+use super::{Failure, local::LocalArgs, notify, print};
 use crate::{
     compose::{self, ClusterProcess, Ended, Service},
-    config::{Config, DatabaseUrl, Flags, listen_address},
+    config::{Config, DatabaseUrl, listen_address},
     server::signals::Signals,
 };
 
@@ -22,12 +21,8 @@ pub(super) struct ServeArgs {
     /// Where to listen; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = listen_address)]
     listen: Option<SocketAddr>,
-    /// The data directory; created if it does not exist.
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// A configuration file [default: ./config.toml, if there is one].
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    local: LocalArgs,
     /// Answers requests and does nothing else: no calls to payment providers, no mails, no webhooks, no scheduled
     /// backups. For a drill on a restored copy of the data.
     #[arg(long)]
@@ -35,12 +30,7 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) fn run(args: ServeArgs) -> Result<(), Failure> {
-    let flags = Flags {
-        config: args.config,
-        listen: args.listen,
-        data_dir: args.data_dir,
-    };
-    let mut config = Config::read(&flags).map_err(Failure::new)?;
+    let mut config = args.local.read_with(args.listen)?;
     if args.offline {
         go_offline(&mut config)?;
     }

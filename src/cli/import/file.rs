@@ -67,36 +67,31 @@ pub(super) struct ImportFile {
     pub(super) expired: u64,
 }
 
-/// A line's number, and what is wrong with it.
-pub(super) type Problem = (u64, String);
-
-/// What is wrong with a file.
+/// What is wrong with a file, or may be.
 #[derive(Debug, Default)]
 pub(super) struct BadFile {
     /// The lines with an error, with all errors of each.
-    pub(super) problems: Vec<Problem>,
+    pub(super) problems: Vec<(u64, String)>,
     /// The names of products in all lines, also in those: only the server knows whether they are right.
     pub(super) names: Vec<(u64, String)>,
 }
 
-/// Reads the whole file, or returns all errors in it. A user's id is taken as it is: spaces in it count.
-pub(super) fn read(mut input: impl Input, now: Timestamp) -> Result<ImportFile, BadFile> {
+/// Reads the whole file, with all errors in it. A user's id is taken as it is: spaces in it count.
+pub(super) fn read(mut input: impl Input, now: Timestamp) -> (ImportFile, BadFile) {
+    let (mut read, mut bad) = (ImportFile::default(), BadFile::default());
     let mut bytes = Vec::new();
     if let Err(error) = input.read_to_end(&mut bytes) {
-        return Err(BadFile {
-            problems: vec![(1, error.to_string())],
-            names: Vec::new(),
-        });
+        bad.problems.push((1, error.to_string()));
+        return (read, bad);
     }
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::Headers)
         .delimiter(delimiter(&bytes))
         .from_reader(bytes.as_slice());
-    let (mut read, mut bad) = (ImportFile::default(), BadFile::default());
     if let Some(missing) = missing_column(&mut reader) {
         let why = format!("no column is called {missing}: the first line has to name the columns");
         bad.problems.push((1, why));
-        return Err(bad);
+        return (read, bad);
     }
     // With the same key only the first of two grants would be made, which is hardly what the file means.
     let mut seen: HashMap<(String, String), u64> = HashMap::new();
@@ -136,10 +131,7 @@ pub(super) fn read(mut input: impl Input, now: Timestamp) -> Result<ImportFile, 
             }
         }
     }
-    match bad.problems.is_empty() {
-        true => Ok(read),
-        false => Err(bad),
-    }
+    (read, bad)
 }
 
 /// A column that a file has to have and does not.
@@ -264,9 +256,12 @@ mod tests {
     }
 
     fn of(text: &str) -> Result<ImportFile, Vec<String>> {
-        let read = read(text.as_bytes(), Timestamp(1_795_000_000_000));
+        let (read, bad) = read(text.as_bytes(), Timestamp(1_795_000_000_000));
         let line = |(line, why)| format!("line {line}: {why}");
-        read.map_err(|bad| bad.problems.into_iter().map(line).collect())
+        match bad.problems.is_empty() {
+            true => Ok(read),
+            false => Err(bad.problems.into_iter().map(line).collect()),
+        }
     }
 
     #[test]
@@ -318,7 +313,7 @@ mod tests {
                     "{HEAD}ann,Images,1,a\n\nbea,Images,x,a\n\"c\nd\",Images,2,a\neve,Images,x,a\n"
                 );
                 let file = file.replace(',', mark).replace('\n', end);
-                let bad = read(file.as_bytes(), Timestamp(0)).unwrap_err();
+                let (_, bad) = read(file.as_bytes(), Timestamp(0));
                 let lines: Vec<_> = bad.problems.iter().map(|(line, _)| *line).collect();
                 // A user's id has no line ends.
                 assert_eq!(lines, [4, 5, 7], "{file:?}");
@@ -374,7 +369,7 @@ mod tests {
         }
         // Two errors of a line, and the names of products beside them.
         let file = format!("{HEAD}ann,Imagse,x,\nbea,{product},5,a\ncid,Imagse,5,a\n");
-        let bad = read(file.as_bytes(), Timestamp(0)).unwrap_err();
+        let (_, bad) = read(file.as_bytes(), Timestamp(0));
         assert_eq!(bad.problems.len(), 2, "{bad:?}");
         let names = [(2, "Imagse".to_owned()), (4, "Imagse".to_owned())];
         assert_eq!(bad.names, names);

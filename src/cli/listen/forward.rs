@@ -27,8 +27,7 @@ struct Body<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     timestamp: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded_at: Option<&'a str>,
+    recorded_at: &'a str,
     data: &'a RawValue,
 }
 
@@ -64,7 +63,7 @@ impl Forward {
         let body = serde_json::to_string(&Body {
             kind: &event.kind,
             timestamp: &event.timestamp,
-            recorded_at: event.recorded_at.as_deref(),
+            recorded_at: &event.recorded_at,
             data: &event.data,
         });
         let body = body.unwrap_or_default();
