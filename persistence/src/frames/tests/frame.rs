@@ -54,7 +54,7 @@ fn frames(queued: &[u8]) -> Vec<(Vec<u8>, FrameSize)> {
     while !rest.is_empty() {
         let cut = cut(rest).unwrap();
         let mut frame = Vec::new();
-        place = encode(&mut frame, &place, &rest[..cut.bytes], cut.appends);
+        place = encode(&mut frame, &place, &rest[..cut.bytes], cut.appends).unwrap();
         assert_eq!(place.hash, hash(&frame));
         rest = &rest[cut.bytes..];
         frames.push((frame, cut));
@@ -117,7 +117,7 @@ fn a_full_frame_is_as_full_as_it_may_be() {
 #[test]
 fn a_sound_frame_of_another_version_is_not_called_damaged() {
     let mut bytes = Vec::new();
-    encode(&mut bytes, &FramePosition::default(), &[], 0);
+    encode(&mut bytes, &FramePosition::default(), &[], 0).unwrap();
     bytes[0] = VERSION + 1;
     let crc = checksum(&bytes).unwrap();
     bytes[5..9].copy_from_slice(&crc.to_be_bytes());

@@ -14,7 +14,7 @@ use domain::{
     terms::Terms,
     text::ExternalUserId,
     wallet::{
-        Archive, Change, Created, Event, Owner, Wallet, bill::Bill, pay::Payment,
+        Archive, Change, Created, Owner, Wallet, bill::Bill, pay::Payment,
         purchase::Purchase,
     },
 };
