@@ -16,7 +16,7 @@ const MAX: i64 = (1 << 53) - 1;
 
 /// Where a value goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Location {
     Path,
     Query,
     Body,
@@ -38,7 +38,7 @@ enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Field {
     pub(super) name: &'static str,
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) is_required: bool,
     help: String,
     kind: Kind,
@@ -51,8 +51,8 @@ impl Field {
     pub(super) fn parameter(document: Document<'static>, parameter: &'static Value) -> Self {
         let parameter = document.resolve(parameter);
         let place = match text(Some(parameter), "in") {
-            "path" => Place::Path,
-            _ => Place::Query,
+            "path" => Location::Path,
+            _ => Location::Query,
         };
         let name = text(Some(parameter), "name");
         let schema = parameter.get("schema").unwrap_or(&Value::Null);
@@ -67,7 +67,7 @@ impl Field {
     /// A field of a body, or, made of its schema, a parameter.
     pub(super) fn new(
         document: Document<'static>,
-        place: Place,
+        place: Location,
         name: &'static str,
         schema: &'static Value,
         is_required: bool,
@@ -114,7 +114,7 @@ impl Field {
         };
         match (self.is_required && self.name != KEY, self.place) {
             (false, _) => arg,
-            (true, Place::Body) => arg.help_heading("Required").required_unless_present("body"),
+            (true, Location::Body) => arg.help_heading("Required").required_unless_present("body"),
             (true, _) => arg.help_heading("Required").required(true),
         }
     }
@@ -129,7 +129,7 @@ impl Field {
         if self.is_list {
             help.push_str(" [may be repeated]");
         }
-        if self.is_nullable && self.place == Place::Body && !self.is_required {
+        if self.is_nullable && self.place == Location::Body && !self.is_required {
             help.push_str(" ['': null]");
         }
         if self.is_required && self.name == KEY {
@@ -262,7 +262,7 @@ mod tests {
 
     fn read(schema: Value, words: &[&str]) -> Result<Value, String> {
         let (empty, schema) = (Box::leak(Box::default()), Box::leak(Box::new(schema)));
-        let field = Field::new(Document(empty), Place::Body, "some", schema, false);
+        let field = Field::new(Document(empty), Location::Body, "some", schema, false);
         let command = clap::Command::new("x").arg(field.arg());
         let matches = command.try_get_matches_from([&["x"], words].concat());
         let matches = matches.map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ use web::docs::{DescribedOperation, Document, command, kebab};
 
 use super::{
     answer,
-    field::{Field, KEY, Place},
+    field::{Field, KEY, Location},
 };
 use crate::cli::{
     Failure, print,
@@ -55,7 +55,7 @@ impl Verb {
         let body = self.operation.body().into_iter();
         let body = body.flat_map(|body| self.document.members(body));
         let body = body.map(|(name, schema, is_required)| {
-            Field::new(self.document, Place::Body, name, schema, is_required)
+            Field::new(self.document, Location::Body, name, schema, is_required)
         });
         parameters
             .filter(|field| !is_project(field))
@@ -133,7 +133,7 @@ impl Verb {
         &self,
         field: &Field,
     ) -> Option<&'static (&'static str, &'static str, &'static [&'static str])> {
-        let is_named = self.is_admin && field.place == Place::Path;
+        let is_named = self.is_admin && field.place == Location::Path;
         let mut all = NAMED.iter();
         all.find(|(parameter, ..)| is_named && *parameter == field.name)
     }
@@ -162,7 +162,7 @@ impl Verb {
                 continue;
             };
             match field.place {
-                Place::Path => {
+                Location::Path => {
                     let id = self.id(&client, &path, &field, &text(&value)).await?;
                     // A space is not a plus in a path.
                     let id = byte_serialize(id.as_bytes())
@@ -170,8 +170,8 @@ impl Verb {
                         .replace('+', "%20");
                     path = path.replace(&format!("{{{}}}", field.name), &id);
                 }
-                Place::Query => query.push((field.name, text(&value))),
-                Place::Body => {
+                Location::Query => query.push((field.name, text(&value))),
+                Location::Body => {
                     let fields = body.as_object_mut();
                     let fields =
                         fields.ok_or_else(|| Failure::new("the body is not a JSON object"))?;
@@ -279,7 +279,7 @@ impl Verb {
 }
 
 fn is_project(field: &Field) -> bool {
-    field.name == PROJECT && field.is_required && field.place != Place::Body
+    field.name == PROJECT && field.is_required && field.place != Location::Body
 }
 
 /// A value in a path or a query.

@@ -101,11 +101,9 @@ pub struct Adopted {
     path = "/projects/{projectId}/provider/subscriptions",
     operation_id = "listProviderSubscriptions",
     tag = "Projects",
-    params(("projectId" = String, Path, description = "The project."), RunningSubscriptionsQuery),
+    params(RunningSubscriptionsQuery),
     responses((status = 200, description = "A page of them.", body = RunningSubscriptions)),
-    extensions(("x-errors" = json!([
-        "project_not_found", "price_not_found", "provider_not_configured", "provider_error"
-    ])))
+    extensions(("x-errors" = json!(["price_not_found", "provider_not_configured", "provider_error"])))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -167,12 +165,11 @@ fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
     path = "/projects/{projectId}/provider/subscriptions",
     operation_id = "adoptProviderSubscription",
     tag = "Projects",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Adopt,
     responses((status = 200, description = "It is taken over.", body = Adopted)),
     extensions(("x-errors" = json!([
-        "project_not_found", "price_not_found", "subscription_not_found", "already_subscribed",
-        "currency_mismatch", "provider_not_configured", "provider_error"
+        "price_not_found", "subscription_not_found", "already_subscribed", "currency_mismatch",
+        "provider_not_configured", "provider_error"
     ])))
 )]
 pub(super) async fn adopt(

@@ -76,9 +76,7 @@ pub(super) async fn list(
     path = "/sessions/{sessionId}",
     operation_id = "endDashboardSession",
     tag = "Users",
-    params(("sessionId" = String, Path, description = "The session.")),
-    responses((status = 204, description = "Ended.")),
-    extensions(("x-errors" = json!(["session_not_found"])))
+    responses((status = 204, description = "Ended."))
 )]
 pub(super) async fn end(
     caller: Authorized<Own>,
@@ -102,9 +100,7 @@ pub(super) async fn end(
     path = "/users/{userId}/sessions",
     operation_id = "endSessionsOfUser",
     tag = "Users",
-    params(("userId" = String, Path, description = "The user.")),
-    responses((status = 204, description = "Ended.")),
-    extensions(("x-errors" = json!(["user_not_found"])))
+    responses((status = 204, description = "Ended."))
 )]
 pub(super) async fn end_all(
     caller: Authorized<Own>,

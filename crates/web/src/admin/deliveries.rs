@@ -70,13 +70,8 @@ struct Replay {
     path = "/projects/{projectId}/webhooks/{webhookId}/deliveries",
     operation_id = "listDeliveries",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint."),
-        PageQuery
-    ),
-    responses((status = 200, description = "A page of deliveries.", body = Deliveries)),
-    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+    params(PageQuery),
+    responses((status = 200, description = "A page of deliveries.", body = Deliveries))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -111,11 +106,6 @@ pub(super) async fn list(
     path = "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay",
     operation_id = "replayDelivery",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint."),
-        ("deliveryId" = String, Path, description = "The delivery.")
-    ),
     responses((status = 202, description = "It will be sent.", body = Delivery)),
     extensions((
         "x-errors" = json!(["project_not_found", "webhook_not_found", "delivery_not_found", "event_not_found"])
@@ -148,13 +138,8 @@ pub(super) async fn replay(
     path = "/projects/{projectId}/webhooks/{webhookId}/replay",
     operation_id = "replayWebhook",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint.")
-    ),
     request_body = Replay,
-    responses((status = 202, description = "They will be sent.", body = Replayed)),
-    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+    responses((status = 202, description = "They will be sent.", body = Replayed))
 )]
 pub(super) async fn replay_since(
     caller: Authorized<Support>,

@@ -58,9 +58,7 @@ impl From<DoubledWallet> for WalletWithDuplicates {
     path = "/projects/{projectId}/duplicate-subscriptions",
     operation_id = "listDuplicateSubscriptions",
     tag = "Wallets",
-    params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The wallets.", body = DuplicateSubscriptions)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "The wallets.", body = DuplicateSubscriptions))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,

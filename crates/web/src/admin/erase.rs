@@ -48,12 +48,7 @@ pub(super) struct ErasedWallet {
     path = "/projects/{projectId}/wallets/{walletRef}/erase",
     operation_id = "eraseWallet",
     tag = "Wallets",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("walletRef" = String, Path, description = "The wallet's `ref`, or its `wal_…`.")
-    ),
-    responses((status = 200, description = "What was erased, and what is kept.", body = ErasedWallet)),
-    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
+    responses((status = 200, description = "What was erased, and what is kept.", body = ErasedWallet))
 )]
 pub(super) async fn erase(
     caller: Authorized<Manage>,

@@ -31,13 +31,8 @@ struct FreezeWallet {
     path = "/projects/{projectId}/wallets/{walletRef}/freeze",
     operation_id = "freezeProjectWallet",
     tag = "Wallets",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("walletRef" = String, Path, description = "The wallet's `ref`, or its `wal_…`.")
-    ),
     request_body = FreezeWallet,
-    responses((status = 200, description = "The wallet as it is now.", body = FrozenWallet)),
-    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
+    responses((status = 200, description = "The wallet as it is now.", body = FrozenWallet))
 )]
 pub(super) async fn freeze(
     caller: Authorized<Support>,

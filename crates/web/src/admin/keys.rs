@@ -61,10 +61,8 @@ struct Update {
     path = "/projects/{projectId}/keys",
     operation_id = "createKey",
     tag = "Keys",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Created.", body = Key)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 201, description = "Created.", body = Key))
 )]
 pub(super) async fn create(
     caller: Authorized<Manage>,
@@ -95,9 +93,7 @@ pub(super) async fn create(
     path = "/projects/{projectId}/keys",
     operation_id = "listKeys",
     tag = "Keys",
-    params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "All of them.", body = Keys)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "All of them.", body = Keys))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -116,12 +112,7 @@ pub(super) async fn list(
     path = "/projects/{projectId}/keys/{keyId}",
     operation_id = "getKey",
     tag = "Keys",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("keyId" = String, Path, description = "The key's name, not the key.")
-    ),
-    responses((status = 200, description = "The key.", body = Key)),
-    extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
+    responses((status = 200, description = "The key.", body = Key))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,
@@ -139,13 +130,9 @@ pub(super) async fn show(
     path = "/projects/{projectId}/keys/{keyId}",
     operation_id = "updateKey",
     tag = "Keys",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("keyId" = String, Path, description = "The key's name, not the key.")
-    ),
     request_body = Update,
     responses((status = 200, description = "As it is now.", body = Key)),
-    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "key_not_found"])))
+    extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Manage>,
@@ -190,12 +177,7 @@ fn shown(app: &App, path: &Segments, key: &ApiKey) -> Result<Response, Error> {
     path = "/projects/{projectId}/keys/{keyId}",
     operation_id = "revokeKey",
     tag = "Keys",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("keyId" = String, Path, description = "The key's name, not the key.")
-    ),
-    responses((status = 204, description = "Revoked.")),
-    extensions(("x-errors" = json!(["project_not_found", "key_not_found"])))
+    responses((status = 204, description = "Revoked."))
 )]
 pub(super) async fn revoke(
     caller: Authorized<Manage>,

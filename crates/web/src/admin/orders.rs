@@ -40,13 +40,11 @@ pub(super) struct ListOptions {
     path = "/projects/{projectId}/orders",
     operation_id = "listProjectOrders",
     tag = "Orders",
-    params(
-        ("projectId" = String, Path, description = "The project."), FilterQuery, PageQuery, ListOptions
-    ),
+    params(FilterQuery, PageQuery, ListOptions),
     responses((status = 200, description = "A page of orders.", content(
         (ListedOrders = "application/json"), (String = "text/csv")
     ))),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+    extensions(("x-errors" = json!(["product_not_found"])))
 )]
 pub(super) async fn list(
     _: Authorized<Support>,
@@ -82,12 +80,7 @@ pub(super) async fn list(
     path = "/projects/{projectId}/orders/{orderIdOrCheckoutId}",
     operation_id = "getOrder",
     tag = "Orders",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("orderIdOrCheckoutId" = String, Path, description = "`ord_…` or `cs_…`")
-    ),
-    responses((status = 200, description = "The order.", body = Order)),
-    extensions(("x-errors" = json!(["project_not_found", "order_not_found"])))
+    responses((status = 200, description = "The order.", body = Order))
 )]
 pub(super) async fn show(
     _: Authorized<Support>,

@@ -82,13 +82,8 @@ struct Update {
     path = "/projects/{projectId}/products/{productId}/prices",
     operation_id = "createPrice",
     tag = "Prices",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("productId" = String, Path, description = "The product.")
-    ),
     request_body = Create,
-    responses((status = 201, description = "Created.", body = Price)),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+    responses((status = 201, description = "Created.", body = Price))
 )]
 pub(super) async fn create(
     caller: Authorized<Manage>,
@@ -116,12 +111,7 @@ pub(super) async fn create(
     path = "/projects/{projectId}/products/{productId}/prices",
     operation_id = "listPrices",
     tag = "Prices",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("productId" = String, Path, description = "The product.")
-    ),
-    responses((status = 200, description = "All of them.", body = Prices)),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+    responses((status = 200, description = "All of them.", body = Prices))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -143,13 +133,7 @@ pub(super) async fn list(
     path = "/projects/{projectId}/products/{productId}/prices/{priceId}",
     operation_id = "getPrice",
     tag = "Prices",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("productId" = String, Path, description = "The product."),
-        ("priceId" = String, Path, description = "The price.")
-    ),
-    responses((status = 200, description = "The price.", body = Price)),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found", "price_not_found"])))
+    responses((status = 200, description = "The price.", body = Price))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,
@@ -177,15 +161,10 @@ fn current(app: &App, path: &Segments) -> Result<Price, Error> {
     path = "/projects/{projectId}/products/{productId}/prices/{priceId}",
     operation_id = "updatePrice",
     tag = "Prices",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("productId" = String, Path, description = "The product."),
-        ("priceId" = String, Path, description = "The price.")
-    ),
     request_body = Update,
     responses(
         (status = 200, description = "As it is now.", body = Price)),
-    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "product_not_found", "price_not_found"])))
+    extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Manage>,

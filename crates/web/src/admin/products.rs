@@ -108,10 +108,8 @@ impl Grant {
     path = "/projects/{projectId}/products",
     operation_id = "createProduct",
     tag = "Products",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Created.", body = Product)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 201, description = "Created.", body = Product))
 )]
 pub(super) async fn create(
     caller: Authorized<Manage>,
@@ -148,9 +146,7 @@ pub(super) async fn create(
     path = "/projects/{projectId}/products",
     operation_id = "listProducts",
     tag = "Products",
-    params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "All of them.", body = Products)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "All of them.", body = Products))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -173,12 +169,7 @@ pub(super) async fn list(
     path = "/projects/{projectId}/products/{productId}",
     operation_id = "getProduct",
     tag = "Products",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("productId" = String, Path, description = "The product.")
-    ),
-    responses((status = 200, description = "The product.", body = Product)),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+    responses((status = 200, description = "The product.", body = Product))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,
@@ -201,14 +192,10 @@ fn current(app: &App, path: &Segments) -> Result<Product, Error> {
     path = "/projects/{projectId}/products/{productId}",
     operation_id = "updateProduct",
     tag = "Products",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("productId" = String, Path, description = "The product.")
-    ),
     request_body = Update,
     responses(
         (status = 200, description = "As it is now.", body = Product)),
-    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "product_not_found"])))
+    extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Manage>,

@@ -229,9 +229,7 @@ pub fn of_cell(app: &AdminState) -> Projects {
     path = "/projects/{projectId}",
     operation_id = "getProject",
     tag = "Projects",
-    params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The project.", body = Project)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "The project.", body = Project))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,
@@ -250,11 +248,10 @@ pub(super) async fn show(
     path = "/projects/{projectId}",
     operation_id = "updateProject",
     tag = "Projects",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Update,
     responses(
         (status = 200, description = "As it is now.", body = Project)),
-    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "provider_in_use"])))
+    extensions(("x-errors" = json!(["changed_meanwhile", "provider_in_use"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Manage>,

@@ -32,9 +32,7 @@ pub struct ProviderCheck {
     path = "/projects/{projectId}/provider/check",
     operation_id = "checkProvider",
     tag = "Projects",
-    params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The result.", body = ProviderCheck)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "The result.", body = ProviderCheck))
 )]
 pub(super) async fn check(
     _: Authorized<Manage>,

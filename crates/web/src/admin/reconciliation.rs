@@ -154,12 +154,9 @@ impl From<payments::Reconciliation> for Reconciliation {
     path = "/projects/{projectId}/reconciliation",
     operation_id = "createReconciliation",
     tag = "Reconciliation",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
     responses((status = 202, description = "Started.", body = Reconciliations)),
-    extensions(("x-errors" = json!([
-        "project_not_found", "provider_not_configured", "provider_error", "reconciliation_running"
-    ])))
+    extensions(("x-errors" = json!(["provider_not_configured", "provider_error", "reconciliation_running"])))
 )]
 pub(super) async fn create(
     caller: Authorized<Support>,
@@ -199,9 +196,7 @@ pub(super) async fn create(
     path = "/projects/{projectId}/reconciliation",
     operation_id = "getReconciliation",
     tag = "Reconciliation",
-    params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "The state of reconciliation.", body = Reconciliations)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "The state of reconciliation.", body = Reconciliations))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,

@@ -56,10 +56,6 @@ struct ReplacedCode<'a> {
     path = "/projects/{projectId}/wallets/{walletRef}/replace-code",
     operation_id = "replaceCode",
     tag = "Wallets",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("walletRef" = String, Path, description = "The wallet's `ref`, or its `wal_…`.")
-    ),
     request_body = Option<ReplaceCode>,
     responses((
         status = 200,
@@ -67,9 +63,7 @@ struct ReplacedCode<'a> {
         body = ReplacedCode,
         headers(("Idempotency-Replayed" = String)),
     )),
-    extensions(("x-errors" = json!([
-        "project_not_found", "wallet_not_found", "no_recovery_code", "no_purchase", "mail_not_configured"
-    ])))
+    extensions(("x-errors" = json!(["no_recovery_code", "no_purchase", "mail_not_configured"])))
 )]
 pub(super) async fn replace_code(
     caller: Authorized<Support>,

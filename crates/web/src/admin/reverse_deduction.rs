@@ -22,15 +22,10 @@ use crate::{
     path = "/projects/{projectId}/deductions/{ledgerId}/reverse",
     operation_id = "reverseProjectDeduction",
     tag = "Wallets",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("ledgerId" = String, Path, description = "The deduction's entry in the ledger: `led_…`")
-    ),
     request_body = ReverseDeductionRequest,
     responses((status = 200, description = "Done, now or before.", body = Reversed)),
     extensions(("x-errors" = json!([
-        "project_not_found", "deduction_not_found", "idempotency_key_reused", "already_reversed", "hold_open",
-        "balance_limit"
+        "idempotency_key_reused", "already_reversed", "hold_open", "balance_limit"
     ])))
 )]
 pub(super) async fn reverse_deduction(

@@ -83,9 +83,8 @@ pub(super) struct Advanced {
     path = "/projects/{projectId}/sandbox",
     operation_id = "getSandbox",
     tag = "Sandbox",
-    params(("projectId" = String, Path, description = "The project.")),
     responses((status = 200, description = "The sandbox.", body = View)),
-    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
+    extensions(("x-errors" = json!(["provider_not_configured"])))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,
@@ -104,10 +103,9 @@ pub(super) async fn show(
     path = "/projects/{projectId}/sandbox",
     operation_id = "updateSandbox",
     tag = "Sandbox",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Update,
     responses((status = 200, description = "As it is now.", body = View)),
-    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
+    extensions(("x-errors" = json!(["provider_not_configured"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Manage>,
@@ -153,10 +151,9 @@ pub(super) async fn update(
     path = "/projects/{projectId}/sandbox/advance",
     operation_id = "advanceSandbox",
     tag = "Sandbox",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Advance,
     responses((status = 200, description = "Moved on.", body = Advanced)),
-    extensions(("x-errors" = json!(["project_not_found", "provider_not_configured"])))
+    extensions(("x-errors" = json!(["provider_not_configured"])))
 )]
 pub(super) async fn advance(
     caller: Authorized<Manage>,

@@ -121,9 +121,8 @@ impl From<Kept> for UnfulfilledPayment {
     path = "/projects/{projectId}/unfulfilled-payments",
     operation_id = "listUnfulfilledPayments",
     tag = "Unfulfilled payments",
-    params(("projectId" = String, Path, description = "The project."), PageQuery),
-    responses((status = 200, description = "A page of payments.", body = UnfulfilledPayments)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    params(PageQuery),
+    responses((status = 200, description = "A page of payments.", body = UnfulfilledPayments))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -157,15 +156,10 @@ pub(super) async fn list(
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/assign",
     operation_id = "assignUnfulfilledPayment",
     tag = "Unfulfilled payments",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("paymentId" = String, Path, description = "The payment.")
-    ),
     request_body = RequestSchema,
     responses((status = 200, description = "The order.", body = Order)),
     extensions(("x-errors" = json!([
-        "conflicting_wallet", "project_not_found", "payment_not_found", "price_not_found", "wallet_not_found",
-        "payment_already_resolved"
+        "conflicting_wallet", "price_not_found", "wallet_not_found", "payment_already_resolved"
     ])))
 )]
 pub(super) async fn assign(
@@ -215,14 +209,9 @@ pub(super) async fn assign(
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/refund",
     operation_id = "refundUnfulfilledPayment",
     tag = "Unfulfilled payments",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("paymentId" = String, Path, description = "The payment.")
-    ),
     responses((status = 200, description = "It is on its way back.", body = UnfulfilledPayment)),
     extensions(("x-errors" = json!([
-        "project_not_found", "payment_not_found", "payment_already_resolved", "already_refunded", "provider_not_configured",
-        "provider_error"
+        "payment_already_resolved", "already_refunded", "provider_not_configured", "provider_error"
     ])))
 )]
 pub(super) async fn refund(
@@ -274,13 +263,9 @@ fn cost(kept: &payments::UnfulfilledPayment) -> String {
     path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/dismiss",
     operation_id = "dismissUnfulfilledPayment",
     tag = "Unfulfilled payments",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("paymentId" = String, Path, description = "The payment.")
-    ),
     request_body = Dismiss,
     responses((status = 200, description = "It is off the list.", body = UnfulfilledPayment)),
-    extensions(("x-errors" = json!(["project_not_found", "payment_not_found", "payment_already_resolved"])))
+    extensions(("x-errors" = json!(["payment_already_resolved"])))
 )]
 pub(super) async fn dismiss(
     caller: Authorized<Support>,

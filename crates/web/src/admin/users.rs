@@ -263,9 +263,7 @@ pub(super) async fn list(_: Authorized<Own>, State(app): State<App>) -> Json<Use
     path = "/users/{userId}",
     operation_id = "getUser",
     tag = "Users",
-    params(("userId" = String, Path, description = "The user.")),
-    responses((status = 200, description = "The user.", body = User)),
-    extensions(("x-errors" = json!(["user_not_found"])))
+    responses((status = 200, description = "The user.", body = User))
 )]
 pub(super) async fn show(
     _: Authorized<Own>,
@@ -284,10 +282,9 @@ pub(super) async fn show(
     path = "/users/{userId}",
     operation_id = "updateUser",
     tag = "Users",
-    params(("userId" = String, Path, description = "The user.")),
     request_body = Update,
     responses((status = 200, description = "The user as it is now.", body = User)),
-    extensions(("x-errors" = json!(["user_not_found", "email_taken", "identity_taken", "changed_meanwhile"])))
+    extensions(("x-errors" = json!(["email_taken", "identity_taken", "changed_meanwhile"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Own>,
@@ -335,9 +332,7 @@ fn limit(field: Field<DayLimit>) -> Option<Option<i64>> {
     path = "/users/{userId}",
     operation_id = "removeUser",
     tag = "Users",
-    params(("userId" = String, Path, description = "The user.")),
-    responses((status = 204, description = "Removed.")),
-    extensions(("x-errors" = json!(["user_not_found"])))
+    responses((status = 204, description = "Removed."))
 )]
 pub(super) async fn delete(
     caller: Authorized<Own>,
@@ -359,9 +354,7 @@ pub(super) async fn delete(
     path = "/users/{userId}/invitation",
     operation_id = "inviteUserAgain",
     tag = "Users",
-    params(("userId" = String, Path, description = "The user.")),
-    responses((status = 200, description = "The user, with a new invitation.", body = InvitedUser)),
-    extensions(("x-errors" = json!(["user_not_found"])))
+    responses((status = 200, description = "The user, with a new invitation.", body = InvitedUser))
 )]
 pub(super) async fn invite_again(
     _: Authorized<Own>,

@@ -92,11 +92,11 @@ struct Open {
     path = "/projects/{projectId}/wallets",
     operation_id = "listWallets",
     tag = "Wallets",
-    params(("projectId" = String, Path, description = "The project."), ListQuery),
+    params(ListQuery),
     responses((status = 200, description = "A page of wallets.", content(
         (Wallets = "application/json"), (String = "text/csv")
     ))),
-    extensions(("x-errors" = json!(["project_not_found", "product_not_found"])))
+    extensions(("x-errors" = json!(["product_not_found"])))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -137,10 +137,8 @@ fn is_csv(format: Option<ListFormatText>, headers: &HeaderMap) -> bool {
     path = "/projects/{projectId}/wallets",
     operation_id = "openWallet",
     tag = "Wallets",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Open,
-    responses((status = 200, description = "The wallet, created now or before.", body = Wallet)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "The wallet, created now or before.", body = Wallet))
 )]
 pub(super) async fn open(
     caller: Authorized<Support>,
@@ -164,12 +162,7 @@ pub(super) async fn open(
     path = "/projects/{projectId}/wallets/{walletRef}",
     operation_id = "getWallet",
     tag = "Wallets",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("walletRef" = String, Path, description = "The wallet's `ref`.")
-    ),
-    responses((status = 200, description = "The wallet.", body = Wallet)),
-    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
+    responses((status = 200, description = "The wallet.", body = Wallet))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,
@@ -200,15 +193,11 @@ pub(super) struct LedgerFormat {
     path = "/projects/{projectId}/wallets/{walletRef}/ledger",
     operation_id = "getLedger",
     tag = "Wallets",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("walletRef" = String, Path, description = "The wallet's `ref`."),
-        PageQuery, LedgerFormat
-    ),
+    params(PageQuery, LedgerFormat),
     responses((status = 200, description = "A page.", content(
         (Ledger = "application/json"), (String = "text/csv")
     ))),
-    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found", "product_not_found"])))
+    extensions(("x-errors" = json!(["product_not_found"])))
 )]
 pub(super) async fn read_ledger(
     _: Authorized<Read>,
@@ -240,15 +229,10 @@ pub(super) async fn read_ledger(
     path = "/projects/{projectId}/wallets/{walletRef}/credit",
     operation_id = "grantCredits",
     tag = "Wallets",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("walletRef" = String, Path, description = "The wallet's `ref`.")
-    ),
     request_body = Credit,
     responses((status = 200, description = "Done, now or before.", body = Credited)),
     extensions(("x-errors" = json!([
-        "project_not_found", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "balance_limit", "too_many_lots"
+        "product_not_found", "idempotency_key_reused", "balance_limit", "too_many_lots"
     ])))
 )]
 pub(super) async fn credit(

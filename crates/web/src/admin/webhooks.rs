@@ -66,10 +66,8 @@ struct Update {
     path = "/projects/{projectId}/webhooks",
     operation_id = "createWebhook",
     tag = "Webhooks",
-    params(("projectId" = String, Path, description = "The project.")),
     request_body = Create,
-    responses((status = 201, description = "Created.", body = CreatedWebhook)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 201, description = "Created.", body = CreatedWebhook))
 )]
 pub(super) async fn create(
     caller: Authorized<Manage>,
@@ -95,9 +93,7 @@ pub(super) async fn create(
     path = "/projects/{projectId}/webhooks",
     operation_id = "listWebhooks",
     tag = "Webhooks",
-    params(("projectId" = String, Path, description = "The project.")),
-    responses((status = 200, description = "All of them.", body = Webhooks)),
-    extensions(("x-errors" = json!(["project_not_found"])))
+    responses((status = 200, description = "All of them.", body = Webhooks))
 )]
 pub(super) async fn list(
     _: Authorized<Read>,
@@ -119,12 +115,7 @@ pub(super) async fn list(
     path = "/projects/{projectId}/webhooks/{webhookId}",
     operation_id = "getWebhook",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint.")
-    ),
-    responses((status = 200, description = "The endpoint.", body = Webhook)),
-    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+    responses((status = 200, description = "The endpoint.", body = Webhook))
 )]
 pub(super) async fn show(
     _: Authorized<Read>,
@@ -156,13 +147,9 @@ fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
     path = "/projects/{projectId}/webhooks/{webhookId}",
     operation_id = "updateWebhook",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint.")
-    ),
     request_body = Update,
     responses((status = 200, description = "As it is now.", body = Webhook)),
-    extensions(("x-errors" = json!(["changed_meanwhile", "project_not_found", "webhook_not_found"])))
+    extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
     caller: Authorized<Manage>,
@@ -207,12 +194,7 @@ pub(super) async fn update(
     path = "/projects/{projectId}/webhooks/{webhookId}",
     operation_id = "deleteWebhook",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint.")
-    ),
-    responses((status = 204, description = "Deleted.")),
-    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+    responses((status = 204, description = "Deleted."))
 )]
 pub(super) async fn delete(
     caller: Authorized<Manage>,
@@ -233,12 +215,7 @@ pub(super) async fn delete(
     path = "/projects/{projectId}/webhooks/{webhookId}/rotate-secret",
     operation_id = "rotateWebhookSecret",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint.")
-    ),
-    responses((status = 200, description = "The new secret, shown only here.", body = WebhookSecret)),
-    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+    responses((status = 200, description = "The new secret, shown only here.", body = WebhookSecret))
 )]
 pub(super) async fn rotate_secret(
     caller: Authorized<Manage>,
@@ -271,13 +248,8 @@ struct Test {
     path = "/projects/{projectId}/webhooks/{webhookId}/test",
     operation_id = "testWebhook",
     tag = "Webhooks",
-    params(
-        ("projectId" = String, Path, description = "The project."),
-        ("webhookId" = String, Path, description = "The endpoint.")
-    ),
     request_body = Test,
-    responses((status = 200, description = "How it was taken.", body = TestedWebhook)),
-    extensions(("x-errors" = json!(["project_not_found", "webhook_not_found"])))
+    responses((status = 200, description = "How it was taken.", body = TestedWebhook))
 )]
 pub(super) async fn test(
     caller: Authorized<Manage>,

@@ -99,7 +99,7 @@ pub(super) enum ItemResult<'a> {
     request_body = Request,
     responses((status = 200, description = "The result of each", body = Results)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "project_archived"]))),
+    extensions(("x-errors" = json!(["conflicting_wallet", "project_archived"])))
 )]
 pub(super) async fn deduct_batch(
     State(app): State<App>,

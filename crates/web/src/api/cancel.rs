@@ -74,7 +74,7 @@ type RequestSchema = SubscriptionChoice<WalletChoice<CancelSubscription>>;
     extensions(("x-errors" = json!([
         "conflicting_wallet", "wallet_not_found", "product_not_found", "subscription_not_found",
         "subscription_ambiguous", "idempotency_key_reused", "provider_not_configured", "provider_error"
-    ]))),
+    ])))
 )]
 pub(super) async fn cancel_subscription(
     State(app): State<App>,

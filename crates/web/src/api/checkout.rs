@@ -125,7 +125,7 @@ pub(super) struct CheckoutResult {
         "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
         "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",
         "already_owned", "idempotency_key_reused", "currency_mismatch", "too_many_pending_orders", "provider_not_configured", "provider_error"
-    ]))),
+    ])))
 )]
 pub(super) async fn checkout(
     State(app): State<App>,

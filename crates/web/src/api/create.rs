@@ -25,7 +25,7 @@ use crate::api::App;
     tag = "Code wallets",
     responses((status = 200, description = "The new, empty wallet", body = CodeWallet)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["project_archived", "anonymous_wallets_disabled", "wallet_creation_limit"]))),
+    extensions(("x-errors" = json!(["project_archived", "anonymous_wallets_disabled", "wallet_creation_limit"])))
 )]
 pub(super) async fn create_wallet(
     State(app): State<App>,
@@ -75,7 +75,7 @@ struct OpenExternalWallet {
     tag = "External wallets",
     request_body = OpenExternalWallet,
     responses((status = 200, description = "The wallet", body = ExternalWallet)),
-    security(("secret" = [])),
+    security(("secret" = []))
 )]
 pub(super) async fn open_external_wallet(
     State(app): State<App>,

@@ -31,7 +31,7 @@ type RequestSchema = WalletChoice<Credit>;
         "project_archived",
         "conflicting_wallet", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "balance_limit", "too_many_lots"
-    ]))),
+    ])))
 )]
 pub(super) async fn credit(
     State(app): State<App>,

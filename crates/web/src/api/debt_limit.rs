@@ -55,7 +55,7 @@ struct DebtState {
     request_body = DebtLimit,
     responses((status = 200, description = "The debt as it is now", body = DebtState)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"]))),
+    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"])))
 )]
 pub(super) async fn set_debt_limit(
     State(app): State<App>,

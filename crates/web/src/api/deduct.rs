@@ -77,7 +77,7 @@ struct DeductExternal {
         "wallet_frozen", "project_archived",
         "wallet_not_found", "product_not_found", "idempotency_key_reused", "insufficient_credits",
         "too_many_invalid_codes"
-    ]))),
+    ])))
 )]
 pub(super) async fn deduct(
     State(app): State<App>,
@@ -104,7 +104,7 @@ pub(super) async fn deduct(
         "wallet_frozen", "project_archived",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "insufficient_credits"
-    ]))),
+    ])))
 )]
 pub(super) async fn deduct_external(
     State(app): State<App>,

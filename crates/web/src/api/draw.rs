@@ -44,15 +44,13 @@ struct DrawHold {
     post,
     path = "/api/v1/holds/{holdId}/draw",
     tag = "Holds",
-    params(("holdId" = String, Path, description = "`hold_…`")),
     request_body = DrawHold,
     responses((status = 200, description = "Drawn, now or before", body = DrawnHold)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
-        "wallet_frozen",
-        "secret_key_required", "hold_not_found", "too_many_invalid_codes", "idempotency_key_reused",
+        "wallet_frozen", "secret_key_required", "too_many_invalid_codes", "idempotency_key_reused",
         "hold_closed", "insufficient_credits"
-    ]))),
+    ])))
 )]
 pub(super) async fn draw_hold(
     State(app): State<App>,

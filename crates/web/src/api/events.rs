@@ -44,7 +44,7 @@ pub(super) struct PageQuery {
     params(PageQuery),
     responses((status = 200, description = "A page of events", body = Events)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["event_not_found"]))),
+    extensions(("x-errors" = json!(["event_not_found"])))
 )]
 pub(super) async fn list_events(
     State(app): State<App>,

@@ -52,7 +52,7 @@ pub(super) struct Features {
     request_body = RequestSchema,
     responses((status = 200, description = "All features of the wallet", body = Features)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"]))),
+    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
 )]
 pub(super) async fn set_feature(
     State(app): State<App>,

@@ -58,7 +58,7 @@ struct Forgiven {
     request_body = ForgiveDebt,
     responses((status = 200, description = "Done, now or before", body = Forgiven)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found", "idempotency_key_reused"]))),
+    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found", "idempotency_key_reused"])))
 )]
 pub(super) async fn forgive_debt(
     State(app): State<App>,

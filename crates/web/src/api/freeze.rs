@@ -51,7 +51,7 @@ type FreezeWalletSchema = WalletChoice<FreezeWallet, true, true>;
     request_body = FreezeWalletSchema,
     responses((status = 200, description = "The wallet as it is now", body = FrozenWallet)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"]))),
+    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
 )]
 pub(super) async fn freeze_wallet(
     State(app): State<App>,

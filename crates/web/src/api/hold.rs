@@ -84,7 +84,7 @@ struct PlaceHoldExternal {
         "wallet_frozen", "project_archived",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "too_many_holds", "insufficient_credits", "too_many_invalid_codes"
-    ]))),
+    ])))
 )]
 pub(super) async fn place_hold(
     State(app): State<App>,
@@ -112,7 +112,7 @@ pub(super) async fn place_hold(
         "wallet_frozen", "project_archived",
         "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
         "too_many_holds", "insufficient_credits"
-    ]))),
+    ])))
 )]
 pub(super) async fn place_external_hold(
     State(app): State<App>,
@@ -181,10 +181,9 @@ async fn answer(
     get,
     path = "/api/v1/holds/{holdId}",
     tag = "Holds",
-    params(("holdId" = String, Path, description = "`hold_…`")),
     responses((status = 200, description = "The hold", body = Hold)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes"]))),
+    extensions(("x-errors" = json!(["secret_key_required", "too_many_invalid_codes"])))
 )]
 pub(super) async fn read_hold(
     State(app): State<App>,
@@ -210,10 +209,9 @@ struct Released {
     post,
     path = "/api/v1/holds/{holdId}/release",
     tag = "Holds",
-    params(("holdId" = String, Path, description = "`hold_…`")),
     responses((status = 200, description = "Released, now or before", body = Released)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed"]))),
+    extensions(("x-errors" = json!(["secret_key_required", "too_many_invalid_codes", "hold_closed"])))
 )]
 pub(super) async fn release_hold(
     State(app): State<App>,
@@ -248,11 +246,10 @@ struct ExtendHold {
     post,
     path = "/api/v1/holds/{holdId}/extend",
     tag = "Holds",
-    params(("holdId" = String, Path, description = "`hold_…`")),
     request_body = ExtendHold,
     responses((status = 200, description = "The hold", body = Hold)),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed"]))),
+    extensions(("x-errors" = json!(["secret_key_required", "too_many_invalid_codes", "hold_closed"])))
 )]
 pub(super) async fn extend_hold(
     State(app): State<App>,

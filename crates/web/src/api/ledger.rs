@@ -29,7 +29,7 @@ use crate::{
     security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "wallet_not_found", "product_not_found", "too_many_invalid_codes"
-    ]))),
+    ])))
 )]
 pub(super) async fn read_ledger(
     State(app): State<App>,
@@ -51,7 +51,7 @@ pub(super) async fn read_ledger(
     params(UserQuery, PageQuery),
     responses((status = 200, description = "A page", body = Ledger)),
     security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"]))),
+    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"])))
 )]
 pub(super) async fn read_external_ledger(
     State(app): State<App>,

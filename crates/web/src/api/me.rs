@@ -54,7 +54,7 @@ struct Session<'a> {
     path = "/api/v1/me",
     tag = "Catalog",
     responses((status = 200, description = "The key's project", body = Identity)),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = []))
 )]
 pub(super) async fn me(key: AnyKeyOr<MayRead>) -> Result<Response, Error> {
     let project = &key.project;

@@ -81,10 +81,9 @@ impl OrderPath {
     get,
     path = "/api/v1/orders/{orderIdOrCheckoutId}",
     tag = "Purchases",
-    params(("orderIdOrCheckoutId" = String, Path, description = "`ord_…` or `cs_…`")),
     responses((status = 200, description = "The order", body = Order)),
     security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["order_not_found", "too_many_invalid_codes"]))),
+    extensions(("x-errors" = json!(["too_many_invalid_codes"])))
 )]
 pub(super) async fn read_order(
     State(app): State<App>,
@@ -139,7 +138,7 @@ pub(super) async fn read_order(
     params(FilterQuery, PageQuery),
     responses((status = 200, description = "A page of orders", body = Orders)),
     security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["product_not_found"]))),
+    extensions(("x-errors" = json!(["product_not_found"])))
 )]
 pub(super) async fn list_orders(
     State(app): State<App>,

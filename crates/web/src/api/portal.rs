@@ -74,7 +74,7 @@ pub(super) struct Portal {
     extensions(("x-errors" = json!([
         "redirect_not_allowed", "wallet_not_found", "too_many_invalid_codes",
         "subscription_not_found", "no_purchase", "provider_not_configured", "provider_error"
-    ]))),
+    ])))
 )]
 pub(super) async fn open_portal(
     State(app): State<App>,
@@ -98,7 +98,7 @@ pub(super) async fn open_portal(
     extensions(("x-errors" = json!([
         "redirect_not_allowed", "wallet_not_found", "subscription_not_found",
         "no_purchase", "provider_not_configured", "provider_error"
-    ]))),
+    ])))
 )]
 pub(super) async fn open_external_portal(
     State(app): State<App>,

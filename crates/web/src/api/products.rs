@@ -21,7 +21,7 @@ pub(super) struct Products {
     path = "/api/v1/products",
     tag = "Catalog",
     responses((status = 200, description = "The project's offer", body = Products)),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
+    security(("publishable" = []), ("secret" = []), ("session" = []))
 )]
 pub(super) async fn products(key: AnyKeyOr<MayRead>) -> Result<Response, Error> {
     let active = key.products().filter(|product| product.active);

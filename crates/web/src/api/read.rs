@@ -39,7 +39,7 @@ pub(super) struct UserQuery {
     params(("code" = inline(CodeText), Path)),
     responses((status = 200, description = "The wallet", body = CodeWallet)),
     security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"]))),
+    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"])))
 )]
 pub(super) async fn read_wallet(
     State(app): State<App>,
@@ -66,7 +66,7 @@ pub(super) async fn read_wallet(
     params(UserQuery),
     responses((status = 200, description = "The wallet", body = ExternalWallet)),
     security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found"]))),
+    extensions(("x-errors" = json!(["wallet_not_found"])))
 )]
 pub(super) async fn read_external_wallet(
     State(app): State<App>,

@@ -40,7 +40,7 @@ pub(super) struct Request {
     tag = "Code wallets",
     request_body = Request,
     responses((status = 202, description = "Codes that are found are mailed")),
-    security(("publishable" = []), ("secret" = [])),
+    security(("publishable" = []), ("secret" = []))
 )]
 pub(super) async fn recover(
     State(app): State<App>,

@@ -44,7 +44,6 @@ pub(super) struct Request {
     post,
     path = "/api/v1/orders/{orderIdOrCheckoutId}/refund",
     tag = "Purchases",
-    params(("orderIdOrCheckoutId" = String, Path, description = "`ord_…` or `cs_…`")),
     request_body = Request,
     responses((
         status = 200,
@@ -54,9 +53,8 @@ pub(super) struct Request {
     )),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
-        "order_not_found", "idempotency_key_reused", "already_refunded",
-        "provider_not_configured", "provider_error"
-    ]))),
+        "idempotency_key_reused", "already_refunded", "provider_not_configured", "provider_error"
+    ])))
 )]
 pub(super) async fn refund_order(
     State(app): State<App>,

@@ -69,7 +69,7 @@ type RequestSchema = SubscriptionChoice<WalletChoice<ResumeSubscription>>;
     extensions(("x-errors" = json!([
         "conflicting_wallet", "wallet_not_found", "product_not_found", "subscription_not_found",
         "subscription_ambiguous", "idempotency_key_reused", "provider_not_configured", "provider_error"
-    ]))),
+    ])))
 )]
 pub(super) async fn resume_subscription(
     State(app): State<App>,

@@ -22,13 +22,12 @@ use crate::{
     post,
     path = "/api/v1/deductions/{ledgerId}/reverse",
     tag = "Wallets of both kinds",
-    params(("ledgerId" = String, Path, description = "The deduction's entry in the ledger: `led_…`")),
     request_body = ReverseDeductionRequest,
     responses((status = 200, description = "Done, now or before", body = Reversed)),
     security(("secret" = [])),
     extensions(("x-errors" = json!([
-        "deduction_not_found", "idempotency_key_reused", "already_reversed", "hold_open", "balance_limit"
-    ]))),
+        "idempotency_key_reused", "already_reversed", "hold_open", "balance_limit"
+    ])))
 )]
 pub(super) async fn reverse_deduction(
     State(app): State<App>,

@@ -51,7 +51,7 @@ pub(super) struct Rotated<'a> {
         headers(("Idempotency-Replayed" = String)),
     )),
     security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["wallet_frozen", "wallet_not_found", "too_many_invalid_codes"]))),
+    extensions(("x-errors" = json!(["wallet_frozen", "wallet_not_found", "too_many_invalid_codes"])))
 )]
 pub(super) async fn rotate_code(
     State(app): State<App>,

@@ -82,7 +82,7 @@ pub(super) struct Revoked {
     request_body = NewSessionSchema,
     responses((status = 200, description = "The session", body = SessionToken)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"]))),
+    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
 )]
 pub(super) async fn start_session(
     State(app): State<App>,
@@ -133,7 +133,7 @@ pub(super) async fn start_session(
     request_body = RevokedSessionsSchema,
     responses((status = 200, description = "The sessions have ended", body = Revoked)),
     security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"]))),
+    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
 )]
 pub(super) async fn revoke_sessions(
     State(app): State<App>,

@@ -42,15 +42,13 @@ struct SettleHold {
     post,
     path = "/api/v1/holds/{holdId}/settle",
     tag = "Holds",
-    params(("holdId" = String, Path, description = "`hold_…`")),
     request_body = SettleHold,
     responses((status = 200, description = "Settled, now or before", body = Deducted)),
     security(("publishable" = []), ("secret" = [])),
     extensions(("x-errors" = json!([
-        "wallet_frozen",
-        "secret_key_required", "hold_not_found", "too_many_invalid_codes", "hold_closed",
+        "wallet_frozen", "secret_key_required", "too_many_invalid_codes", "hold_closed",
         "idempotency_key_reused", "balance_limit", "insufficient_credits"
-    ]))),
+    ])))
 )]
 pub(super) async fn settle_hold(
     State(app): State<App>,

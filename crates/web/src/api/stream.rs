@@ -66,7 +66,7 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
         body = String, content_type = "text/event-stream",
     )),
     security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes", "rate_limited"]))),
+    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes", "rate_limited"])))
 )]
 pub(super) async fn stream_wallet(
     State(app): State<App>,
@@ -103,7 +103,7 @@ pub(super) async fn stream_wallet(
         body = String, content_type = "text/event-stream",
     )),
     security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "rate_limited"]))),
+    extensions(("x-errors" = json!(["wallet_not_found", "rate_limited"])))
 )]
 pub(super) async fn stream_external_wallet(
     State(app): State<App>,

@@ -105,7 +105,7 @@ struct Feature {
     params(PageQuery),
     responses((status = 200, description = "The usage", body = Usage)),
     security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["product_required", "product_not_found", "wallet_not_found"]))),
+    extensions(("x-errors" = json!(["product_required", "product_not_found", "wallet_not_found"])))
 )]
 pub(super) async fn read_usage(
     State(app): State<App>,

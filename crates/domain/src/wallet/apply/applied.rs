@@ -39,7 +39,7 @@ pub struct Applied {
 pub struct FormerAccount {
     /// Credits that could be spent.
     pub available: i64,
-    /// See [`Account::least_left`].
+    /// What was left of the lots, as [`Account::least_left`] says.
     pub least_left: i64,
     /// Credits that were owed.
     pub owed: i64,
