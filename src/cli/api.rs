@@ -94,6 +94,14 @@ fn all(command: Command) -> Command {
         .help_template(template)
 }
 
+/// `scrip api` with the names of its operations alone: shells get slow by their three thousand options.
+pub(super) fn outline(api: &Command) -> Command {
+    let names = verbs()
+        .map(|verb| Command::new(verb.operation.verb()).about(verb.operation.text("summary")));
+    let about = api.get_about().cloned().unwrap_or_default();
+    Command::new("api").about(about).subcommands(names)
+}
+
 fn short(command: Command, names: &[(&'static str, &str)]) -> Command {
     let path = format!("scrip {}", command.get_name());
     let all: Vec<Verb> = verbs().collect();

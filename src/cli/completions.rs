@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::Failure;
+use super::{Failure, api};
 
 /// The shell to print completions for.
 #[derive(Debug, Args)]
@@ -27,8 +27,9 @@ pub(super) struct ManArgs {
 }
 
 /// Prints the completion script for a shell.
-pub(super) fn complete(args: &CompletionsArgs, mut command: Command) -> Result<(), Failure> {
+pub(super) fn complete(args: &CompletionsArgs, command: Command) -> Result<(), Failure> {
     let mut text = Vec::new();
+    let mut command = command.mut_subcommand("api", |api| api::outline(&api));
     clap_complete::generate(args.shell, &mut command, "scrip", &mut text);
     put(&text)
 }

@@ -119,7 +119,10 @@ async fn unusable_arguments_fail_at_once() {
             "--secret must be",
         ),
         (&["--key", "pay_sk_nobody"], "does not know this key"),
-        (&["--key", server.publishable()], "(403)"),
+        (
+            &["--key", server.publishable()],
+            "(403 secret_key_required)",
+        ),
     ] {
         let output = server
             .command(&[&["listen"][..], words].concat())

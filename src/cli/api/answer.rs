@@ -1,6 +1,6 @@
 //! An answer for people: its fields, and its lists as tables with the first columns that have something in them.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use web::docs::Document;
 
 use crate::cli::{
@@ -17,19 +17,8 @@ pub(in crate::cli) fn print(
     schema: Option<&'static Value>,
     answer: &Value,
 ) {
-    let members = schema
-        .map(|schema| document.members(schema))
-        .unwrap_or_default();
-    let mut names: Vec<&str> = members.iter().map(|(name, ..)| *name).collect();
-    let own = answer
-        .as_object()
-        .into_iter()
-        .flat_map(|fields| fields.keys());
-    names.extend(
-        own.filter(|name| members.iter().all(|(known, ..)| known != name))
-            .map(String::as_str),
-    );
-
+    let members = members(document, schema);
+    let names = names(&members, answer);
     let mut fields = Table::new(&["FIELD", "VALUE"]);
     for name in names.iter().filter(|name| **name != "nextCursor") {
         add_fields(&mut fields, name, answer, name);
@@ -52,15 +41,29 @@ pub(in crate::cli) fn print(
         }
         let of_row = members.iter().find(|(known, ..)| *known == name);
         let of_row = of_row.and_then(|(_, schema, _)| document.resolve(schema).get("items"));
-        let columns = of_row
-            .map(|schema| document.members(schema))
-            .unwrap_or_default();
-        print_rows(columns.into_iter().map(|(name, ..)| name), rows);
+        let of_row = self::members(document, of_row);
+        let columns = rows.first().map(|row| self::names(&of_row, row));
+        print_rows(columns.unwrap_or_default(), rows);
     }
     let next = field(answer, "nextCursor");
     if !next.is_empty() {
         print::line(&format!("\nThe next page: --cursor {next}"));
     }
+}
+
+type Members = Vec<(&'static str, &'static Value, bool)>;
+
+fn members(document: Document<'static>, schema: Option<&'static Value>) -> Members {
+    let members = schema.map(|schema| document.members(schema));
+    members.unwrap_or_default()
+}
+
+/// The names of the fields that are described, and of others that an object has.
+fn names<'a>(members: &Members, object: &'a Value) -> Vec<&'a str> {
+    let described = members.iter().map(|(name, ..)| *name);
+    let own = object.as_object().into_iter().flat_map(Map::keys);
+    let other = own.filter(|name| members.iter().all(|(known, ..)| known != name));
+    described.chain(other.map(String::as_str)).collect()
 }
 
 fn is_list_of_objects(value: Option<&Value>) -> bool {
@@ -86,13 +89,17 @@ fn add_fields(table: &mut Table, path: &str, of: &Value, name: &str) {
     }
 }
 
-fn print_rows<'a>(columns: impl Iterator<Item = &'a str>, rows: &[Value]) {
+fn print_rows(columns: Vec<&str>, rows: &[Value]) {
     let has_money = |row: &Value| !field(row, "currency").is_empty();
     let is_shown = |name: &&str| {
         let is_filled = rows.iter().any(|row| !cell(row, name).is_empty());
         is_filled && !(*name == "currency" && rows.iter().all(has_money))
     };
-    let columns: Vec<&str> = columns.filter(is_shown).take(MAX_COLUMNS).collect();
+    let columns: Vec<&str> = columns
+        .into_iter()
+        .filter(is_shown)
+        .take(MAX_COLUMNS)
+        .collect();
     let headings: Vec<String> = columns.iter().map(|name| heading(name)).collect();
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let mut table = Table::new(&headings);

@@ -85,8 +85,6 @@ impl Verb {
             1,
         );
         let mut built = Command::new(name.to_owned())
-            .about(about)
-            .long_about(format!("{about}\n\n{}", self.operation.text("description")))
             .after_help(format!(
                 "{} {route}\n\nExamples:\n  {example}",
                 method.to_uppercase()
@@ -107,6 +105,10 @@ impl Verb {
             (true, false) => ServerArgs::augment_args(built),
             (false, _) => KeyArgs::augment_args(ServerUrlArgs::augment_args(built)),
         };
+        // The options of the connection have brought a description of their own.
+        built = built
+            .about(about)
+            .long_about(format!("{about}\n\n{}", self.operation.text("description")));
         // A field's option has the name that its field has.
         match fields.iter().any(|field| field.name == "url") {
             true => built.mut_arg("url", |url| url.long("server-url")),
