@@ -10,7 +10,7 @@ use crate::{
     text::{ExternalUserId, Feature, FreezeReason},
     time::Timestamp,
     wallet::{
-        Applied, Dispute, FormerAccount, Freeze, OpenInvoice, Order, Owner, Stage, Subscription,
+        AccountCredits, Applied, Dispute, Freeze, OpenInvoice, Order, Owner, Stage, Subscription,
         SubscriptionOver, SubscriptionStatus, Wallet, event::SubscriptionEvent,
     },
 };
@@ -238,9 +238,7 @@ pub struct EventCollector {
 #[derive(Debug, Clone, Copy)]
 struct Balance {
     product: ProductId,
-    /// The least that was left since credits were last added.
-    left: i64,
-    owed: i64,
+    credits: AccountCredits,
     /// The product's threshold for a low balance.
     low: Option<i64>,
 }
@@ -295,7 +293,7 @@ impl EventCollector {
     fn balance(
         &mut self,
         product: ProductId,
-        former: Option<FormerAccount>,
+        former: Option<AccountCredits>,
         thresholds: &[LowBalance],
     ) {
         let mut balances = self.balance.iter().chain(&self.others);
@@ -305,8 +303,7 @@ impl EventCollector {
         let low = thresholds.iter().find(|rule| rule.product == product);
         let before = Balance {
             product,
-            left: former.map_or(0, |it| it.least_left),
-            owed: former.map_or(0, |it| it.owed),
+            credits: former.unwrap_or_default(),
             low: low.map(|rule| rule.credits),
         };
         match self.balance {
@@ -367,9 +364,11 @@ impl EventCollector {
 
 impl Balance {
     fn push_crossed_thresholds(&mut self, wallet: &Wallet, all: &mut Vec<EventData>) {
-        let (product, balance) = (self.product, wallet.available(self.product));
-        let owed = wallet.owed(product);
-        match (self.owed, owed) {
+        let (product, former) = (self.product, self.credits);
+        let now = wallet.account(product).map(AccountCredits::of);
+        let now = now.unwrap_or_default();
+        let (balance, owed, left) = (now.available, now.owed, now.least_left);
+        match (former.owed, owed) {
             (0, 1..) => all.push(EventData::Owing {
                 product,
                 balance,
@@ -378,19 +377,18 @@ impl Balance {
             (1.., 0) => all.push(EventData::Repaid { product, balance }),
             _ => {}
         }
-        self.owed = owed;
-        let left = wallet.least_left(product);
-        if left >= self.left {
+        self.credits.owed = owed;
+        if left >= former.least_left {
             return;
         }
-        let was_above = |low: &i64| self.left > *low && left <= *low;
+        let was_above = |low: &i64| former.least_left > *low && left <= *low;
         if self.low.as_ref().is_some_and(was_above) {
             all.push(EventData::BalanceLow { product, balance });
         }
         if left == 0 {
             all.push(EventData::Depleted { product });
         }
-        self.left = left;
+        self.credits.least_left = left;
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) mod state;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{Applied, FormerAccount};
+pub use apply::{AccountCredits, Applied};
 pub use decide::{
     Coverage, Decision, FreeGrantRule, ProductRef, bill, cancel, catch_up, close_order, credit,
     debt_limit, deduct, draw, erase, feature, forgive, freeze, hold,

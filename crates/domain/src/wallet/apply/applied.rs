@@ -23,7 +23,7 @@ pub struct Applied {
     /// When the wallet had last been used; `None` if nobody could use it yet.
     pub last_used: Option<Timestamp>,
     /// The account whose credits it may have changed, and how it was; `None` for a new one.
-    pub account: Option<(ProductId, Option<FormerAccount>)>,
+    pub account: Option<(ProductId, Option<AccountCredits>)>,
     /// The order that it may have changed, and how it was; `None` for a new one.
     pub order: Option<(OrderSerial, Option<Box<Order>>)>,
     /// The features that were unlocked, if others are now; sorted.
@@ -34,14 +34,14 @@ pub struct Applied {
     pub is_freeze: bool,
 }
 
-/// An account's credits before an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FormerAccount {
-    /// Credits that could be spent.
+/// An account's credits at one moment; none of an account that is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AccountCredits {
+    /// Credits that can be spent.
     pub available: i64,
     /// What was left of the lots, as [`Account::least_left`] says.
     pub least_left: i64,
-    /// Credits that were owed.
+    /// Credits that are owed.
     pub owed: i64,
 }
 
@@ -54,7 +54,7 @@ impl Applied {
             last_used: wallet.is_usable().then_some(wallet.used_at),
             account: product(wallet, change).map(|product| {
                 let account = wallet.account(product);
-                (product, account.map(FormerAccount::of))
+                (product, account.map(AccountCredits::of))
             }),
             order: change.order().map(order),
             features: may_unlock(change)
@@ -79,8 +79,8 @@ impl Applied {
     }
 }
 
-impl FormerAccount {
-    fn of(account: &Account) -> Self {
+impl AccountCredits {
+    pub(crate) fn of(account: &Account) -> Self {
         Self {
             available: account.available(),
             least_left: account.least_left(),

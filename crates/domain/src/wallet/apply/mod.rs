@@ -5,7 +5,7 @@ mod applied;
 mod debt;
 mod orders;
 
-pub use applied::{Applied, FormerAccount};
+pub use applied::{AccountCredits, Applied};
 
 use crate::{
     history::{Entry, HoldStatus, Reason, Record, RecordContent},

@@ -119,12 +119,6 @@ impl Wallet {
         self.account(product).map_or(0, Account::available)
     }
 
-    /// The least that was left of a product since credits were last added; see [`Account::least_left`].
-    #[must_use]
-    pub fn least_left(&self, product: ProductId) -> i64 {
-        self.account(product).map_or(0, Account::least_left)
-    }
-
     /// Credits of a product that can be added before the largest balance.
     #[must_use]
     pub(in crate::wallet) fn room(&self, product: ProductId) -> i64 {
