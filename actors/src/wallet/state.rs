@@ -193,7 +193,7 @@ impl WalletState {
             return Err(Error::Unavailable);
         }
         if self.pending.events() == 0 {
-            self.admit()?;
+            self.require_room()?;
         }
         // Events at different instants are separate steps, because a reader could have seen the wallet in between.
         if event.at != self.watched_at {
@@ -217,7 +217,7 @@ impl WalletState {
         if self.diverged {
             return Err(Error::Unavailable);
         }
-        self.admit()?;
+        self.require_room()?;
         for event in events {
             if let Err(error) = self.add(event, rules) {
                 return Err(self.drop_pending(error));
@@ -306,7 +306,7 @@ impl WalletState {
     }
 
     /// Checks that the log accepts appends before anything is applied: a refusal leaves memory unchanged.
-    fn admit(&self) -> Result<(), Error> {
+    fn require_room(&self) -> Result<(), Error> {
         match self.store.log.refusing() {
             None => Ok(()),
             Some(AppendRefusal::Backlog) => Err(Error::Overloaded),
