@@ -53,7 +53,7 @@ async fn guesses_of_the_token_are_limited_and_the_right_one_always_passes() {
     assert!(reply.headers.contains_key("retry-after"));
     // From the same address, as if behind a proxy that is not in `trusted_proxies`.
     get(&server.admin(), "/projects").await.expect(200);
-    tool::run(&mut server.command(&["api", "GET", "/projects"]));
+    tool::run(&mut server.command(&["api", "list-projects"]));
     // A missing token is not counted as a guess; API keys and metrics have limits of their own.
     assert_eq!(reqwest_without_key(&server).await.0, 401);
     server.client().get("/api/v1/me").await.expect(200);

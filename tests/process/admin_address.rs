@@ -59,7 +59,7 @@ async fn is_there_and_nowhere_else(main: &str, admin: &str) {
     assert_eq!(status(admin, "/", "*/*").await, 404);
     let mut command = std::process::Command::new(kit::launch::binary());
     command
-        .args(["api", "GET", "/projects", "--url", admin])
+        .args(["api", "list-projects", "--url", admin])
         .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
     kit::tool::run(&mut command);
 }

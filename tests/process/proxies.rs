@@ -31,8 +31,8 @@ async fn what_is_for_this_machine_goes_through_no_proxy() {
     server.set_provider(&json!({"kind": "sandbox"})).await;
     server.add_price(100).await;
     for words in [
-        &["api", "GET", "/projects"][..],
-        &["api", "GET", "/projects/{project}/wallets", "query=ann"],
+        &["api", "list-projects"][..],
+        &["api", "list-wallets", "--query", "ann"],
         // Through the sandbox, whose webhooks and pages are the server's own.
         &["trigger", "order.paid", "--user", "ann"],
     ] {

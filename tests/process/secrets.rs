@@ -209,7 +209,7 @@ async fn a_server_and_its_commands_take_secrets_from_files() {
     let scraper = server.instance().client("metrics-token-0001");
     assert_eq!(scraper.get("/metrics").await.status, 200);
     let list = || {
-        let mut command = server.command(&["api", "GET", "/projects"]);
+        let mut command = server.command(&["api", "list-projects"]);
         command.env_remove("SCRIP_ADMIN_TOKEN");
         command
     };
