@@ -22,7 +22,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tempfile::NamedTempFile;
 use url::Url;
-use wire::{csv::harmless, view::Instant};
+use wire::{
+    csv::harmless,
+    view::{Instant, instant},
+};
 
 use self::copied::BackupCopy;
 use super::{Failure, admin_token::TokenArgs, local::LocalArgs, print, progress::Bar, remote};
@@ -292,10 +295,10 @@ impl<W: Write> Reader for Out<'_, W> {
                     delta: entry.delta,
                     balance_after: entry.balance_after,
                     reason: entry.reason,
-                    created_at: Instant(at),
+                    created_at: instant(at),
                     order_id: order,
                     idempotency_key: entry.key.as_ref().map(|key| key.as_str()),
-                    expires_at: entry.expires_at.map(Instant),
+                    expires_at: entry.expires_at.map(instant),
                     meta: meta(entry),
                 },
             ),
@@ -303,7 +306,7 @@ impl<W: Write> Reader for Out<'_, W> {
                 let reason = serde_json::to_value(entry.reason).map_err(|error| failed(&error))?;
                 let text = |text: Option<&str>| text.map(harmless).unwrap_or_default();
                 let row = [
-                    Instant(at).to_string(),
+                    instant(at).to_string(),
                     wallet.project.to_string(),
                     wallet.id.to_string(),
                     text(user(wallet)),
@@ -315,7 +318,7 @@ impl<W: Write> Reader for Out<'_, W> {
                     text(entry.key.as_ref().map(|key| key.as_str())),
                     entry
                         .expires_at
-                        .map(|at| Instant(at).to_string())
+                        .map(|at| instant(at).to_string())
                         .unwrap_or_default(),
                     text(entry.meta.as_ref().map(|meta| meta.as_str())),
                     id,

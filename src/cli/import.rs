@@ -8,13 +8,13 @@ use std::{
     path::PathBuf,
 };
 
+use api_types::admin::FreeGrant;
 use clap::{Args, ValueEnum};
 use domain::{Timestamp, id::ProductId};
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::json;
-use web::admin::view::FreeGrant;
-use wire::view::Instant;
+use wire::view::instant;
 
 use self::file::{Grant, ImportFile, Product};
 use super::{
@@ -248,7 +248,7 @@ async fn credit(server: &ApiClient, product: &ProductId, grant: &Grant) -> Resul
         "productId": product.to_string(),
         "amount": grant.amount.get(),
         "idempotencyKey": grant.key.as_str(),
-        "expiresAt": grant.expires_at.map(Instant),
+        "expiresAt": grant.expires_at.map(instant),
     });
     let mut wait = std::time::Duration::from_millis(200);
     let mut left = ATTEMPTS;

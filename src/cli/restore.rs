@@ -9,7 +9,7 @@ use operations::data_dir::{
     server_key::KeyState,
 };
 use persistence::backup::{self, Restore, RestoreSummary};
-use wire::view::Instant;
+use wire::view::instant;
 
 use super::{Failure, local::LocalArgs, print, progress::with_bar, verify};
 use crate::config::Config;
@@ -51,7 +51,7 @@ fn print_summary(restored: &RestoreSummary, config: &Config) -> Result<(), Failu
     print::line(&format!(
         "backup {}, made at {}, is in {dir}",
         restored.name,
-        Instant(restored.made_at)
+        instant(restored.made_at)
     ));
     print::line(&format!(
         "{} frames of the log were replayed",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actors::{Keyring, SESSION_PREFIX};
+use api_types::admin::Projects;
 use axum::{
     Json, Router,
     extract::State,
@@ -21,7 +22,7 @@ use edge::{
 };
 use identity::Authority;
 use parking_lot::Mutex;
-use web::admin::{AdminState, projects, view::Projects};
+use web::admin::{AdminState, projects};
 use wire::{Error, ErrorCode};
 
 use crate::app::AppState;

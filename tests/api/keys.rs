@@ -5,7 +5,7 @@ use domain::{Timestamp, catalog::KeyKind};
 use kit::{Client, service::ADMIN_TOKEN};
 use reqwest::Method;
 use serde_json::{Value, json};
-use wire::view::{Day, Instant};
+use wire::view::{Day, instant};
 
 use crate::service::{Service, assert_refused, header};
 
@@ -86,9 +86,9 @@ async fn a_key_stops_working_at_the_very_instant_of_its_end_and_works_again_with
     let admin = Client::new(&service.base, ADMIN_TOKEN);
     let keys = format!("/api/admin/v1/projects/{}/keys", service.project.id);
     let end = Timestamp(service.clock.now().0 + 60_000);
-    let key = json!({"kind": "secret", "name": "Worker", "expiresAt": Instant(end).to_string()});
+    let key = json!({"kind": "secret", "name": "Worker", "expiresAt": instant(end).to_string()});
     let key = admin.post(&keys, &key).await.expect(201);
-    assert_eq!(key["expiresAt"], Instant(end).to_string());
+    assert_eq!(key["expiresAt"], instant(end).to_string());
     let client = Client::new(&service.base, key["key"].as_str().unwrap());
     let deduct = || async {
         let body = json!({"externalUserId": "ada", "amount": 1, "idempotencyKey": "a"});
@@ -105,7 +105,7 @@ async fn a_key_stops_working_at_the_very_instant_of_its_end_and_works_again_with
     let late = admin
         .patch(
             &one,
-            &json!({"expiresAt": Instant(end).to_string(), "name": null}),
+            &json!({"expiresAt": instant(end).to_string(), "name": null}),
         )
         .await
         .expect(200);
@@ -113,7 +113,7 @@ async fn a_key_stops_working_at_the_very_instant_of_its_end_and_works_again_with
         (&late["name"], &late["expiresAt"]),
         (&json!(null), &key["expiresAt"])
     );
-    let past = json!({"expiresAt": Instant(Timestamp(end.0 - 1)).to_string()});
+    let past = json!({"expiresAt": instant(Timestamp(end.0 - 1)).to_string()});
     let refused = admin.patch(&one, &past).await;
     assert_eq!((refused.status, refused.code()), (400, "invalid_request"));
     assert_eq!(refused.body["param"], "expiresAt");

@@ -7,7 +7,7 @@ use kit::{Client, service::ADMIN_TOKEN};
 use reqwest::Method;
 use scrip::catalog::ProductChange;
 use serde_json::json;
-use wire::view::Instant;
+use wire::view::instant;
 
 use crate::{
     service::Service,
@@ -80,7 +80,7 @@ async fn a_key_ends_its_stream_by_itself() {
     let code = service.code().await;
     let admin = Client::new(&service.base, ADMIN_TOKEN);
     let keys = format!("/api/admin/v1/projects/{}/keys", service.project.id);
-    let end = Instant(Timestamp(service.clock.now().0 + 60_000)).to_string();
+    let end = instant(Timestamp(service.clock.now().0 + 60_000)).to_string();
     let of_code = format!("/api/v1/wallets/{code}/stream");
     let mut streams = Vec::new();
     for (kind, path) in [("secret", STREAM), ("publishable", &of_code)] {

@@ -11,6 +11,7 @@ export interface components {
              * @description Credits that can be spent now.
              */
             balance: number;
+            /** @description What the credits are called. */
             creditUnit?: string | null;
             /**
              * Format: int64
@@ -23,6 +24,7 @@ export interface components {
              * @description Credits that are owed: new credits pay them first. Left out when there are none.
              */
             owed?: number;
+            /** @description The product of the credits. */
             productId: string;
         };
         /** @description The usage of one interval. */
@@ -157,7 +159,7 @@ export interface components {
             /** @description Whether this very request granted them; false on a repeat. */
             credited: boolean;
         };
-        /** @description What the event is about. */
+        /** @description What the event is about. The description of its type says which fields there are. */
         Data: components["schemas"]["OrderData"] | components["schemas"]["WalletData"];
         /** @description A limit of debt for one wallet. */
         DebtLimit: {
@@ -283,7 +285,7 @@ export interface components {
              * @description The disputed amount, in the minor unit of its own currency.
              */
             amountCents: number;
-            /** @description ISO 4217, in capitals. */
+            /** @description The currency as in ISO 4217, upper case. */
             currency: string;
             /** @description Whether it is only an inquiry, for which the bank takes nothing. */
             inquiry: boolean;
@@ -399,8 +401,9 @@ export interface components {
         };
         /** @description Something that happened. Its content was fixed then: it is the same whenever and however it is read. */
         Event: {
+            /** @description What it says, by its type. */
             data: components["schemas"]["Data"];
-            /** @description The event's identifier: `evt_…` */
+            /** @description The event's identifier: `evt_…`. It is the same in every delivery; a webhook has it in a header. */
             id: string;
             /**
              * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
@@ -436,15 +439,22 @@ export interface components {
         ExternalUserId: string;
         /** @description A wallet of a user of the caller's. */
         ExternalWallet: components["schemas"]["Holdings"] & {
+            /** @description The caller's own id of the user. */
             externalUserId: string;
             /** @description The wallet's identifier: `wal_…` */
             walletId: string;
         };
         /** @description Credits used for one feature. */
         Feature: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Credits that were used for it.
+             */
             credits: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How often credits were used for it.
+             */
             deductions: number;
             /** @description `meta.feature`; null where there was none. At most 200 are kept apart, the rest is `other`. */
             feature?: string | null;
@@ -508,7 +518,10 @@ export interface components {
         };
         /** @description Credits that are granted for free. */
         FreeGrant: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Credits of each grant.
+             */
             credits: number;
             /**
              * @description `once`, `daily`, `weekly`, `monthly` or `yearly`
@@ -557,6 +570,7 @@ export interface components {
              *     none.
              */
             drawn?: number;
+            /** @description When it expires and its credits come back, or when it expired. */
             expiresAt: components["schemas"]["Instant"];
             /** @description The hold's identifier: `hold_…` */
             holdId: string;
@@ -570,6 +584,7 @@ export interface components {
              * @description What of the settlement is owed; left out when nothing.
              */
             owed?: number;
+            /** @description The product of the credits. */
             productId: string;
             /**
              * Format: int64
@@ -589,6 +604,7 @@ export interface components {
         };
         /** @description What a wallet holds. */
         Holdings: {
+            /** @description Balances, one for each product. */
             balances: components["schemas"]["Balance"][];
             /** @description Features that the wallet unlocked. */
             features: string[];
@@ -647,7 +663,9 @@ export interface components {
              *     those that are held, less those that are owed.
              */
             balanceAfter: number;
+            /** @description When the change was made. */
             createdAt: components["schemas"]["Instant"];
+            /** @description What the credits are called. */
             creditUnit?: string | null;
             /**
              * Format: int64
@@ -661,7 +679,9 @@ export interface components {
             meta?: components["schemas"]["Meta"] | null;
             /** @description The order behind the change. */
             orderId?: string | null;
+            /** @description The product of the credits. */
             productId: string;
+            /** @description Why: `purchase`, `deduction`, `free_grant`, `manual`, `refund`, `expiry`, `reversal` or `forgiveness`. */
             reason: components["schemas"]["Reason"];
             /** @description The deduction that the credits were taken by, of a reversal by hand: `led_…` */
             reverses?: string | null;
@@ -673,6 +693,7 @@ export interface components {
         Locale: string;
         /** @description An event as the body of a webhook; its identifier is in a header. */
         Message: {
+            /** @description What it says, by its type. */
             data: components["schemas"]["Data"];
             /**
              * @description When it was recorded, by the server's clock: events are in this order, and kept for 30 days from then.
@@ -709,8 +730,12 @@ export interface components {
         });
         /** @description Credits that will expire. */
         NextExpiry: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description How many credits expire.
+             */
             amount: number;
+            /** @description When they expire. */
             at: components["schemas"]["Instant"];
         };
         Note: string;
@@ -761,6 +786,7 @@ export interface components {
              *     its checkout. A session reads null.
              */
             code?: string | null;
+            /** @description When it was placed. */
             createdAt: components["schemas"]["Instant"];
             /** @description ISO 4217, upper case. */
             currency: string;
@@ -783,12 +809,14 @@ export interface components {
             };
             paidAt?: components["schemas"]["Instant"] | null;
             payment?: components["schemas"]["Payment"] | null;
+            /** @description The price's identifier. */
             priceId: string;
             /**
              * @description Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an
              *     order that has expired since: the payment then makes it paid.
              */
             processing: boolean;
+            /** @description The product's identifier. */
             productId: string;
             /**
              * Format: int32
@@ -888,16 +916,20 @@ export interface components {
         };
         /** @description The provider's ids of what belongs to an order. */
         Payment: {
+            /** @description The customer's identifier. */
             customerId?: string | null;
+            /** @description The invoice's identifier. */
             invoiceId?: string | null;
             /** @description Whether it was real money. */
             livemode: boolean;
+            /** @description The payment's identifier. */
             paymentId?: string | null;
             /**
              * @description `sandbox` or `stripe`
              * @example stripe
              */
             provider: "sandbox" | "stripe" | (string & {});
+            /** @description The subscription's identifier. */
             subscriptionId?: string | null;
         };
         /** @description A hold that was placed. */
@@ -912,6 +944,7 @@ export interface components {
              * @description Credits that can be spent now.
              */
             balance: number;
+            /** @description When it expires and its credits come back. */
             expiresAt: components["schemas"]["Instant"];
             /** @description The hold's identifier: `hold_…` */
             holdId: string;
@@ -1000,11 +1033,14 @@ export interface components {
         Product: {
             /** @description What its credits are called; null when it holds none. */
             creditUnit?: string | null;
+            /** @description A sentence about it. */
             description?: string | null;
             freeGrant?: components["schemas"]["FreeGrant"] | null;
             /** @description The product's identifier: `prod_…` */
             id: string;
+            /** @description The product's name. */
             name: string;
+            /** @description Its active prices. */
             prices: components["schemas"]["Price"][];
             /**
              * @description `credits`, `subscription` or `one_time`
@@ -1173,6 +1209,7 @@ export interface components {
              *     where it is not.
              */
             collectionPaused?: boolean;
+            /** @description When the cycle that is paid ends. */
             currentPeriodEnd: components["schemas"]["Instant"];
             /**
              * @description Its identifier, which stays the same for as long as it is there: `sub_…`
@@ -1182,7 +1219,9 @@ export interface components {
             /** @description The tier's name. */
             label?: string | null;
             openInvoice?: components["schemas"]["OpenInvoice"] | null;
+            /** @description The price of its tier. */
             priceId: string;
+            /** @description The subscription's product. */
             productId: string;
             /**
              * @description `active`, `past_due` or `paused`; `canceled` only where it was asked for by itself

@@ -4,8 +4,8 @@ use crate::{
     call::{self, Call},
     error::{Error, ErrorKind},
     retry,
-    types::{Identity, Product},
 };
+use api_types::{Identity, Product};
 use reqwest::Url;
 use rustls_platform_verifier::BuilderVerifierExt;
 use secrecy::{ExposeSecret, SecretString};

@@ -4,9 +4,9 @@ use crate::{
     call::{Call, key_or_new},
     client::Scrip,
     error::{Error, Refusal},
-    types::{Credited, Deducted},
     wallets::Wallet,
 };
+use api_types::{Credited, Deducted};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

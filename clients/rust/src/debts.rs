@@ -4,8 +4,8 @@ use crate::{
     call::{Call, key_or_new},
     client::Scrip,
     error::Error,
-    types::{DebtState, Forgiven},
 };
+use api_types::{DebtState, Forgiven};
 use serde::Serialize;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Errors of calls, each with what a caller needs to react.
 
-use crate::types::Price;
+use api_types::Price;
 use serde::Deserialize;
 use std::{fmt, time::Duration};
 

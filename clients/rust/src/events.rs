@@ -1,6 +1,7 @@
 //! Events, and usage.
 
-use crate::{call::Call, client::Scrip, error::Error, event::Event, pages::Page, types::Bucket};
+use crate::{call::Call, client::Scrip, error::Error, pages::Page};
+use api_types::{Bucket, event::Event};
 use jiff::Timestamp;
 use serde::Deserialize;
 

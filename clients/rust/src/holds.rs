@@ -5,9 +5,9 @@ use crate::{
     client::Scrip,
     credits::{OnShortfall, object},
     error::{Error, ErrorKind},
-    types::{Deducted, DrawnHold, Hold, PlacedHold},
     wallets::Wallet,
 };
+use api_types::{Deducted, DrawnHold, Hold, PlacedHold};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -5,7 +5,6 @@ mod client;
 mod credits;
 mod debts;
 mod error;
-mod event;
 mod events;
 mod holds;
 mod orders;
@@ -13,7 +12,7 @@ mod pages;
 mod retry;
 mod reversals;
 mod sessions;
-mod types;
+mod wallet_view;
 mod wallets;
 #[cfg(feature = "webhooks")]
 mod webhooks;
@@ -25,21 +24,22 @@ pub use self::{
     credits::{BatchItem, Credit, Deduct, OnShortfall},
     debts::Forgive,
     error::{Error, ErrorKind, Refusal},
-    event::{
-        BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
-        OrderData, SubscriptionData, WalletData,
-    },
     events::{Interval, UsageQuery},
     holds::{Draw, PlaceHold, Settle, Spent},
     orders::{Cancel, NamedSubscription, NewCheckout, Refund},
     pages::Pages,
     reversals::ReverseDeduction,
     sessions::NewSession,
-    types::{
-        Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, FeatureUse, Forgiven,
-        FreeGrant, FrozenWallet, Hold, Identity, LedgerEntry, NextExpiry, OpenInvoice, Order,
-        OwnSession, Payment, PlacedHold, Price, Product, Reversed, Session, Subscription,
-        WalletView,
-    },
+    wallet_view::WalletView,
     wallets::{LedgerFilter, Wallet},
+};
+pub use api_types::{
+    Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, FeatureUse, Forgiven,
+    FreeGrant, FrozenWallet, Hold, Holdings, Identity, Instant, LedgerEntry, NextExpiry,
+    OpenInvoice, Order, OwnSession, Payment, PlacedHold, Price, Product, Reversed, Session,
+    Subscription,
+    event::{
+        BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
+        OrderData, SubscriptionData, WalletData,
+    },
 };

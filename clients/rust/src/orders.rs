@@ -6,9 +6,9 @@ use crate::{
     credits::object,
     error::Error,
     pages::Pages,
-    types::{Checkout, Order, Subscription},
     wallets::Wallet,
 };
+use api_types::{Checkout, Order, Subscription};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, time::Duration};

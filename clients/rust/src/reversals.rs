@@ -4,8 +4,8 @@ use crate::{
     call::{Call, key_or_new},
     client::Scrip,
     error::Error,
-    types::Reversed,
 };
+use api_types::Reversed;
 use serde::Serialize;
 
 /// What to give back of a deduction; all that is left of it by default.

@@ -1,8 +1,7 @@
 //! Wallet sessions: tokens for your users' browsers.
 
-use crate::{
-    call::Call, client::Scrip, credits::object, error::Error, types::Session, wallets::Wallet,
-};
+use crate::{call::Call, client::Scrip, credits::object, error::Error, wallets::Wallet};
+use api_types::Session;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 

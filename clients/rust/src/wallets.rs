@@ -5,8 +5,9 @@ use crate::{
     client::Scrip,
     error::Error,
     pages::Pages,
-    types::{FrozenWallet, LedgerEntry, WalletView},
+    wallet_view::WalletView,
 };
+use api_types::{FrozenWallet, LedgerEntry};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! Verifies webhooks that Scrip sends to your server.
 
-use crate::event::Event;
+use api_types::event::Event;
 use http::HeaderMap;
 use standardwebhooks::Webhook;
 use std::fmt;

@@ -11,7 +11,7 @@ use catalog::ProjectCatalog;
 use domain::Timestamp;
 use identity::Privilege;
 use maud::{DOCTYPE, Markup, html};
-use wire::{Error, view::Instant, visible::visible};
+use wire::{Error, view::instant, visible::visible};
 
 use super::{assets, form, page_request::PageRequest, time_zone, verbatim::verbatim};
 
@@ -267,7 +267,7 @@ fn document(title: &str, body: &Markup) -> Markup {
 
 /// An instant for people, to the second and in the browser's time zone, which the footer names.
 pub(super) fn when(at: Timestamp) -> Markup {
-    let exact = Instant(at).to_string();
+    let exact = instant(at).to_string();
     let written = time_zone::written(at).unwrap_or_else(|| exact.clone());
     html! { time datetime=(exact) { (written) } }
 }

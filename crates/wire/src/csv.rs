@@ -5,7 +5,7 @@ use catalog::ProjectCatalog;
 use domain::id::ProductId;
 use serde::Serialize;
 
-use crate::view::Instant;
+use crate::view::instant;
 
 /// The columns of a ledger.
 pub const LEDGER_COLUMNS: [&str; 10] = [
@@ -88,7 +88,7 @@ pub fn ledger(line: &LedgerLine) -> String {
     let entry = &line.entry;
     let text = |text: Option<&str>| text.map(harmless).unwrap_or_default();
     let fields = [
-        Instant(line.at).to_string(),
+        instant(line.at).to_string(),
         line.id.to_string(),
         name(entry.reason),
         entry.product.to_string(),
@@ -108,7 +108,7 @@ pub fn order(answer: &OrderAnswer) -> String {
     let order = &answer.order;
     let id = |text: Option<&str>| text.map(harmless).unwrap_or_default();
     let fields = [
-        Instant(order.created_at).to_string(),
+        instant(order.created_at).to_string(),
         answer.id.to_string(),
         name(order.status()),
         order.is_processing().to_string(),
@@ -121,7 +121,7 @@ pub fn order(answer: &OrderAnswer) -> String {
         order.reversal.refunded_cents.to_string(),
         order
             .paid_at
-            .map(|at| Instant(at).to_string())
+            .map(|at| instant(at).to_string())
             .unwrap_or_default(),
         id(answer.external_user.as_ref().map(|user| user.as_str())),
         answer
@@ -164,11 +164,11 @@ pub fn wallet(wallet: &ListedWallet, products: &[ProductId]) -> String {
         .as_ref()
         .map(|user| harmless(user.as_str()));
     let mut fields = vec![
-        Instant(wallet.used_at).to_string(),
+        instant(wallet.used_at).to_string(),
         view.id.to_string(),
         view.key.to_string(),
         user.unwrap_or_default(),
-        Instant(view.created_at).to_string(),
+        instant(view.created_at).to_string(),
     ];
     fields.extend(products.iter().map(|product| {
         let balance = view.balances.iter().find(|it| it.product == *product);

@@ -3,7 +3,7 @@
 use catalog::ProjectCatalog;
 use domain::{Rejection, catalog::Refusal};
 
-use super::{code::ErrorCode, error::Error, view::Price};
+use super::{code::ErrorCode, error::Error, view::prices_covering};
 
 impl Error {
     /// The refusal for a wallet's error.
@@ -132,7 +132,7 @@ impl Error {
                 requested,
                 shortfall,
             } => {
-                let prices = Price::covering(project, product, shortfall);
+                let prices = prices_covering(project, product, shortfall);
                 Self::insufficient(balance, requested, shortfall, product, prices)
             }
             Rejection::NoCredit {

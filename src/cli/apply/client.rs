@@ -1,7 +1,7 @@
 //! The calls of the admin API that `scrip apply` needs.
 
+use api_types::admin::{CreatedProject, Price, Product, Products, Project, Projects};
 use serde_json::Value;
-use web::admin::view::{CreatedProject, Price, Product, Products, Project, Projects};
 
 use super::remote::{ApiClient, Error};
 

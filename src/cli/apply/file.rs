@@ -1,8 +1,7 @@
 //! The catalog file: a project's settings, its products and their prices, with the admin API's field names.
 
-use domain::catalog::{Interval, Mode, ProductType};
+use api_types::admin::{CreationLimit, FreeGrant};
 use serde::Deserialize;
-use web::admin::view::{CreationLimit, FreeGrant};
 
 /// The whole file.
 #[derive(Debug, Clone, Deserialize)]
@@ -20,7 +19,7 @@ pub(super) struct File {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProjectSettings {
     pub(super) name: Option<String>,
-    pub(super) mode: Option<Mode>,
+    pub(super) mode: Option<String>,
     pub(super) provider: Option<Provider>,
     pub(super) allowed_origins: Option<Vec<String>>,
     pub(super) wallet_creation_limit: Option<CreationLimit>,
@@ -49,7 +48,7 @@ pub(super) struct Product {
     pub(super) id: Option<String>,
     pub(super) name: String,
     #[serde(rename = "type")]
-    pub(super) kind: ProductType,
+    pub(super) kind: String,
     pub(super) description: Option<String>,
     pub(super) credit_unit: Option<String>,
     pub(super) free_grant: Option<FreeGrant>,
@@ -78,7 +77,7 @@ pub(super) struct Price {
     pub(super) rollover: bool,
     #[serde(default)]
     pub(super) features: Vec<String>,
-    pub(super) interval: Interval,
+    pub(super) interval: String,
     pub(super) trial_days: Option<u32>,
     #[serde(default)]
     pub(super) trial_credits: i64,

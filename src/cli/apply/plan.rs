@@ -4,9 +4,9 @@ mod undeclared;
 
 use std::collections::{BTreeSet, HashSet};
 
+use api_types::admin;
 use dashboard::money::money;
 use serde_json::{Map, Value, json};
-use web::admin::view;
 
 use super::{Failure, file};
 pub(super) use undeclared::undeclared;
@@ -16,7 +16,7 @@ pub(super) use undeclared::undeclared;
 pub(super) enum Project<'a> {
     /// It exists, and needs this change, if any.
     Found {
-        project: &'a view::Project,
+        project: &'a admin::Project,
         change: Option<Value>,
     },
     /// It has to be created, and then changed.
@@ -72,7 +72,7 @@ impl PriceStep {
 pub(super) fn project<'a>(
     file: &file::File,
     wanted: Option<&str>,
-    projects: &'a [view::Project],
+    projects: &'a [admin::Project],
 ) -> Result<Project<'a>, Failure> {
     let settings = file.project.clone().unwrap_or_default();
     let name = wanted.or(settings.name.as_deref()).ok_or_else(|| {
@@ -115,7 +115,7 @@ pub(super) fn project<'a>(
 
 fn settings_of(settings: &file::ProjectSettings) -> Map<String, Value> {
     let all = [
-        ("mode", settings.mode.map(|mode| json!(mode))),
+        ("mode", settings.mode.as_ref().map(|mode| json!(mode))),
         (
             "provider",
             settings
@@ -175,7 +175,7 @@ fn changed_fields(
 /// Plans a step for each product of the file.
 pub(super) fn products(
     wanted: &[file::Product],
-    found: &[view::Product],
+    found: &[admin::Product],
 ) -> Result<Vec<ProductStep>, Failure> {
     let mut named = HashSet::new();
     if let Some(twice) = wanted
@@ -193,7 +193,7 @@ pub(super) fn products(
         .collect()
 }
 
-fn product_step(wanted: &file::Product, found: &[view::Product]) -> Result<ProductStep, Failure> {
+fn product_step(wanted: &file::Product, found: &[admin::Product]) -> Result<ProductStep, Failure> {
     let name = wanted.name.clone();
     let fields = product_fields(wanted);
     match find_product(wanted, found)? {
@@ -213,8 +213,8 @@ fn product_step(wanted: &file::Product, found: &[view::Product]) -> Result<Produ
 
 fn find_product<'a>(
     wanted: &file::Product,
-    found: &'a [view::Product],
-) -> Result<Option<&'a view::Product>, Failure> {
+    found: &'a [admin::Product],
+) -> Result<Option<&'a admin::Product>, Failure> {
     if let Some(id) = &wanted.id {
         let product = found.iter().find(|product| product.id == *id);
         return product
@@ -252,7 +252,7 @@ fn product_fields(product: &file::Product) -> Map<String, Value> {
 pub(super) fn prices(
     wanted: &[file::Product],
     ids: &[Option<String>],
-    found: &[view::Product],
+    found: &[admin::Product],
 ) -> Result<Vec<PriceStep>, Failure> {
     let id_of = |name: &str| {
         let position = wanted.iter().position(|product| product.name == name);
@@ -265,7 +265,7 @@ pub(super) fn prices(
     let mut steps = Vec::new();
     for (product, id) in wanted.iter().zip(ids) {
         let there = found.iter().find(|found| Some(&found.id) == id.as_ref());
-        let mut free: Vec<&view::Price> = there
+        let mut free: Vec<&admin::Price> = there
             .map(|product| product.prices.iter().collect())
             .unwrap_or_default();
         for price in &product.prices {
@@ -289,7 +289,7 @@ fn price_step(
     product: Option<&String>,
     target: Option<&str>,
     name: String,
-    free: &mut Vec<&view::Price>,
+    free: &mut Vec<&admin::Price>,
 ) -> Result<Option<PriceStep>, Failure> {
     let best = free
         .iter()
@@ -344,7 +344,7 @@ fn price_step(
     }))
 }
 
-fn same_terms(wanted: &file::Price, target: Option<&str>, found: &view::Price) -> bool {
+fn same_terms(wanted: &file::Price, target: Option<&str>, found: &admin::Price) -> bool {
     let features: BTreeSet<&str> = wanted.features.iter().map(String::as_str).collect();
     wanted.amount_cents == found.amount_cents
         && wanted.currency == found.currency

@@ -1,7 +1,7 @@
 //! Wallets that pay twice for one product.
 
+use api_types::admin::Project;
 use serde_json::Value;
-use web::admin::view::Project;
 
 use super::Finding;
 use crate::cli::remote::ApiClient;

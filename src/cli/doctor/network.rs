@@ -2,16 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
+use api_types::admin::{Project, Projects};
 use operations::data_dir::secrets::ADMIN_TOKEN_VARIABLE;
 use reqwest::tls::TlsInfo;
 use scrip_http::client::AddressKind;
 use serde_json::{Value, json};
 use url::Url;
-use web::admin::{
-    PREFIX,
-    provider::ProviderCheck,
-    view::{Project, Projects},
-};
+use web::admin::{PREFIX, provider::ProviderCheck};
 
 use super::{Finding, certificate, doubled_subscriptions};
 use crate::{

@@ -45,6 +45,7 @@ class FreeGrant:
     """Credits that are granted for free."""
 
     credits: int
+    """Credits of each grant."""
     period: str
     """`once`, `daily`, `weekly`, `monthly` or `yearly`"""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -90,12 +91,15 @@ class Product:
     id: str
     """The product's identifier: `prod_…`"""
     name: str
+    """The product's name."""
     prices: list[Price]
+    """Its active prices."""
     type: str
     """`credits`, `subscription` or `one_time`"""
     credit_unit: Optional[str] = None
     """What its credits are called; null when it holds none."""
     description: Optional[str] = None
+    """A sentence about it."""
     free_grant: Optional[FreeGrant] = None
     """Credits that every wallet gets each period; null when there are none."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -106,7 +110,9 @@ class NextExpiry:
     """Credits that will expire."""
 
     amount: int
+    """How many credits expire."""
     at: datetime
+    """When they expire."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -117,7 +123,9 @@ class Balance:
     balance: int
     """Credits that can be spent now."""
     product_id: str
+    """The product of the credits."""
     credit_unit: Optional[str] = None
+    """What the credits are called."""
     held: int = 0
     """Credits that open holds set aside; left out when there are none."""
     next_expiry: Optional[NextExpiry] = None
@@ -147,10 +155,13 @@ class Subscription:
     """A subscription of a wallet."""
 
     current_period_end: datetime
+    """When the cycle that is paid ends."""
     id: str
     """Its identifier, which stays the same for as long as it is there: `sub_…`"""
     price_id: str
+    """The price of its tier."""
     product_id: str
+    """The subscription's product."""
     status: str
     """`active`, `past_due` or `paused`; `canceled` only where it was asked for by itself"""
     cancel_at_period_end: bool = False
@@ -173,6 +184,7 @@ class Wallet(Holdings):
     """A wallet that its recovery code opens."""
 
     balances: list[Balance]
+    """Balances, one for each product."""
     code: str
     """The recovery code: it alone opens the wallet. A session reads `code`, the word for its wallet's code in
     paths.
@@ -195,7 +207,9 @@ class ExternalWallet(Holdings):
     """A wallet of a user of the caller's."""
 
     balances: list[Balance]
+    """Balances, one for each product."""
     external_user_id: str
+    """The caller's own id of the user."""
     features: list[str]
     """Features that the wallet unlocked."""
     subscriptions: list[Subscription]
@@ -220,9 +234,13 @@ class Payment:
     provider: str
     """`sandbox` or `stripe`"""
     customer_id: Optional[str] = None
+    """The customer's identifier."""
     invoice_id: Optional[str] = None
+    """The invoice's identifier."""
     payment_id: Optional[str] = None
+    """The payment's identifier."""
     subscription_id: Optional[str] = None
+    """The subscription's identifier."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -235,6 +253,7 @@ class Order:
     balance: int
     """Credits that the wallet can spend now of the product that the order fills."""
     created_at: datetime
+    """When it was placed."""
     currency: str
     """ISO 4217, upper case."""
     id: str
@@ -244,11 +263,13 @@ class Order:
     metadata: dict[str, str]
     """The pairs that the checkout was created with."""
     price_id: str
+    """The price's identifier."""
     processing: bool
     """Whether the buyer is done and the money is on its way, as with a bank debit. It may be true of an order
     that has expired since: the payment then makes it paid.
     """
     product_id: str
+    """The product's identifier."""
     quantity: int
     """How many were bought."""
     refunded_cents: int
@@ -270,6 +291,7 @@ class Order:
     invoice_url: Optional[str] = None
     """The provider's page about the invoice; null where there is none."""
     paid_at: Optional[datetime] = None
+    """When it was paid."""
     payment: Optional[Payment] = None
     """The payment. Left out for a publishable key."""
     receipt_url: Optional[str] = None
@@ -288,13 +310,17 @@ class LedgerEntry:
     are held, less those that are owed.
     """
     created_at: datetime
+    """When the change was made."""
     delta: int
     """Credits added (positive) or removed (negative)."""
     id: str
     """The entry's identifier: `led_…`"""
     product_id: str
+    """The product of the credits."""
     reason: str
+    """Why: `purchase`, `deduction`, `free_grant`, `manual`, `refund`, `expiry`, `reversal` or `forgiveness`."""
     credit_unit: Optional[str] = None
+    """What the credits are called."""
     expires_at: Optional[datetime] = None
     """When the granted credits expire."""
     idempotency_key: Optional[str] = None
@@ -351,6 +377,7 @@ class PlacedHold:
     balance: int
     """Credits that can be spent now."""
     expires_at: datetime
+    """When it expires and its credits come back."""
     hold_id: str
     """The hold's identifier: `hold_…`"""
     status: str
@@ -365,9 +392,11 @@ class Hold:
     amount: int
     """Credits set aside when it was placed."""
     expires_at: datetime
+    """When it expires and its credits come back, or when it expired."""
     hold_id: str
     """The hold's identifier: `hold_…`"""
     product_id: str
+    """The product of the credits."""
     settled_amount: int
     """Credits deducted when it was settled, those that are owed and those that were drawn included; else 0."""
     status: str
@@ -470,7 +499,9 @@ class FeatureUse:
     """Credits used for one feature."""
 
     credits: int
+    """Credits that were used for it."""
     deductions: int
+    """How often credits were used for it."""
     feature: Optional[str] = None
     """`meta.feature`; null where there was none. At most 200 are kept apart, the rest is `other`."""
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -504,7 +535,7 @@ class Dispute:
     amount_cents: int
     """The disputed amount, in the minor unit of its own currency."""
     currency: str
-    """ISO 4217, in capitals."""
+    """The currency as in ISO 4217, upper case."""
     inquiry: bool
     """Whether it is only an inquiry, for which the bank takes nothing."""
     reason: str

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actors::EventRecord;
 use catalog::ProjectCatalog;
 use domain::{Timestamp, catalog::Endpoint, id::EventId};
-use wire::view::Event;
+use wire::view::{self, Event, Message};
 
 use super::{
     WorkerContext,
@@ -59,7 +59,7 @@ impl Task {
         if !handle.leads() {
             return AttemptOutcome::Later;
         }
-        let event = Event::of(&record, handle);
+        let event = view::event(&record, handle);
         let now = handle.now();
         // Judged by the receiver's clock: not by the one that follows a jump slowly.
         let mut outgoing = outgoing(&endpoint, &event, handle.wall());
@@ -87,6 +87,6 @@ pub(super) fn outgoing(endpoint: &Endpoint, event: &Event, at: Timestamp) -> Out
         seconds: at.0.div_euclid(1000),
         signature: String::new(),
         // Consists of texts, numbers and lists: serializing cannot fail.
-        body: serde_json::to_vec(&event.message()).unwrap_or_default(),
+        body: serde_json::to_vec(&Message(event)).unwrap_or_default(),
     }
 }

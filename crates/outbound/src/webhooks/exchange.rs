@@ -12,7 +12,7 @@ use domain::{
 use tokio::sync::oneshot;
 use wire::{
     field::EventType,
-    view::{Event, Instant},
+    view::{self, Message, instant},
 };
 
 use super::{
@@ -79,14 +79,14 @@ impl Webhooks {
         let request = match record.map_err(|_| Error::Unavailable)? {
             None => None,
             Some(record) => {
-                let event = Event::of(&record, handle);
+                let event = view::event(&record, handle);
                 let last = delivery.attempts.last();
                 let at = last.map_or_else(|| handle.now(), |attempt| attempt.at);
                 let mut outgoing = outgoing(endpoint, &event, at);
                 outgoing.signature = "v1,…".into();
                 Some(RequestCopy {
                     headers: outgoing.headers(),
-                    body: serde_json::to_string_pretty(&event.message()).unwrap_or_default(),
+                    body: serde_json::to_string_pretty(&Message(&event)).unwrap_or_default(),
                 })
             }
         };
@@ -130,7 +130,7 @@ impl Webhooks {
         // The number of no event.
         let id = EventId(u128::from(random)).to_string();
         let data = serde_json::json!({"test": true, "projectId": project.project.id.to_string()});
-        let message = serde_json::json!({"type": kind, "timestamp": Instant(now), "data": data});
+        let message = serde_json::json!({"type": kind, "timestamp": instant(now), "data": data});
         let body = message.to_string().into_bytes();
         let seconds = now.0.div_euclid(1000);
         let secrets = context.catalog.signing_secrets(endpoint, now);

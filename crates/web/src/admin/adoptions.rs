@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{PriceName, Text, UserText},
-    view::Instant,
+    view::instant,
 };
 
 use super::path::Segments;
@@ -141,7 +141,7 @@ impl From<ImportCandidate> for RunningSubscription {
             customer_email: running.email.map(|email| email.as_str().to_owned()),
             provider_price_id: running.price,
             active: running.is_running,
-            current_period_end: running.current_period_end.map(|at| Instant(at).to_string()),
+            current_period_end: running.current_period_end.map(|at| instant(at).to_string()),
             customer_metadata: running.customer_metadata,
             metadata: running.metadata,
             order_id: order.map(|order| order.to_string()),

@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{FromText, InstantText, LimitText, ObjectBuilder, SearchText, Text, line},
-    view::Instant,
+    view::instant,
 };
 
 use crate::{admin::App, http::query::Params};
@@ -106,7 +106,7 @@ pub(super) struct AuditEntries {
 impl From<&AuditEntry> for AuditLogEntry {
     fn from(entry: &AuditEntry) -> Self {
         Self {
-            at: Instant(domain::Timestamp(entry.at)).to_string(),
+            at: instant(domain::Timestamp(entry.at)).to_string(),
             actor: entry.who.clone(),
             description: entry.what.clone(),
             address: entry.from.clone(),

@@ -7,7 +7,7 @@ use edge::{Authorized, Own, body::Body};
 use operations::backups::{self, Order};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode, field::BoundedInteger, view::Instant};
+use wire::{Error, ErrorCode, field::BoundedInteger, view::instant};
 
 use crate::admin::App;
 
@@ -79,7 +79,7 @@ impl Backup {
         Self {
             name: it.name,
             to: it.to.display().to_string(),
-            started_at: Instant(it.started_at).to_string(),
+            started_at: instant(it.started_at).to_string(),
             status: status.into(),
             records: it.moved.records,
             bytes: it.moved.bytes,
@@ -171,6 +171,6 @@ pub(super) async fn show(_: Authorized<Own>, State(app): State<App>) -> Json<Bac
     Json(Backups {
         running: status.running.map(|it| Backup::of(it, "running")),
         last: status.last.map(Backup::over),
-        last_success_at: status.last_good.map(|at| Instant(at).to_string()),
+        last_success_at: status.last_good.map(|at| instant(at).to_string()),
     })
 }

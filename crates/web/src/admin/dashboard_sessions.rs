@@ -4,7 +4,7 @@ use axum::{Json, extract::State, http::StatusCode};
 use edge::{Authorized, Context, Own, refused};
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode, view::Instant};
+use wire::{Error, ErrorCode, view::instant};
 
 use super::path::Segments;
 use crate::admin::App;
@@ -44,9 +44,9 @@ impl Session {
             user_id: session.user.map(|user| user.to_string()),
             address: session.origin.address,
             browser: session.origin.browser,
-            created_at: Instant(session.since).to_string(),
-            last_seen_at: Instant(session.seen).to_string(),
-            expires_at: Instant(session.until).to_string(),
+            created_at: instant(session.since).to_string(),
+            last_seen_at: instant(session.seen).to_string(),
+            expires_at: instant(session.until).to_string(),
         }
     }
 }

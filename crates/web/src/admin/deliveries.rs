@@ -153,7 +153,7 @@ pub(super) async fn replay_since(
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     let again = app.webhooks.again_since(&catalog, endpoint.id, since.0);
     let count = again.await?;
-    let since = wire::view::Instant(since.0);
+    let since = wire::view::instant(since.0);
     let what = format!("Sent {count} events since {since} again to {}", endpoint.id);
     caller.did_if(count > 0, what);
     Ok((StatusCode::ACCEPTED, Json(Replayed { count })))

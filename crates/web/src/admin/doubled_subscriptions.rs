@@ -5,7 +5,10 @@ use axum::{Json, extract::State};
 use edge::{Authorized, Read};
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::{Error, view::Subscription};
+use wire::{
+    Error,
+    view::{self, Subscription},
+};
 
 use super::path::Segments;
 use crate::admin::App;
@@ -39,7 +42,7 @@ pub(super) struct WalletWithDuplicates {
 
 impl From<DoubledWallet> for WalletWithDuplicates {
     fn from(wallet: DoubledWallet) -> Self {
-        let subscriptions = wallet.subscriptions.iter().map(Subscription::from);
+        let subscriptions = wallet.subscriptions.iter().map(view::subscription);
         Self {
             r#ref: wallet.key.to_string(),
             wallet_id: wallet.id.to_string(),

@@ -1,17 +1,15 @@
 //! Puts a wallet's credits out of reach, and back.
 
+use api_types::FrozenWallet;
 use axum::{Json, extract::State};
 use edge::{Authorized, Support, body::Body};
 use operations::audit::Proof;
 use serde::Deserialize;
 use utoipa::ToSchema;
-use wire::{Error, field::NoteText};
+use wire::{Error, field::NoteText, view::frozen_wallet};
 
 use super::path::Segments;
-use crate::{
-    admin::App,
-    http::freeze::{FrozenWallet, command},
-};
+use crate::{admin::App, http::freeze::command};
 
 /// Whether a wallet is to be frozen.
 #[derive(Deserialize, ToSchema)]
@@ -65,5 +63,5 @@ pub(super) async fn freeze(
         None => format!("Unfroze {}", view.id),
     };
     caller.did_if(before.frozen != view.frozen, what);
-    Ok(Json(FrozenWallet::of(&view)))
+    Ok(Json(frozen_wallet(&view)))
 }

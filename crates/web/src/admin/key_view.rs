@@ -1,12 +1,11 @@
 //! API keys as the administrator sees them.
 
+use api_types::schema::KeyKind;
 use catalog::{MintedKey, ProjectCatalog};
 use domain::catalog::{self as documents, ApiKey};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::view::{Day, Instant};
-
-use super::view::KeyKind;
+use wire::view::{Day, instant};
 
 /// An API key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -49,7 +48,7 @@ pub(super) struct Keys {
 impl From<&ApiKey> for Key {
     /// A key without its last use.
     fn from(key: &ApiKey) -> Self {
-        let instant = |at| Instant(at).to_string();
+        let instant = |at| instant(at).to_string();
         Self {
             id: key.id.to_string(),
             kind: key.kind,

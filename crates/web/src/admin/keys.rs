@@ -1,5 +1,6 @@
 //! API keys: make, list, show, change, revoke.
 
+use api_types::schema::KeyKind;
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{KeyChange, NewKey};
 use domain::catalog::{self as documents, ApiKey};
@@ -14,7 +15,6 @@ use wire::{
 use super::{
     key_view::{Key, Keys},
     path::Segments,
-    view::KeyKind,
 };
 use crate::{
     admin::App,

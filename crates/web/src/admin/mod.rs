@@ -32,7 +32,7 @@ mod state;
 mod unfulfilled;
 mod user_identity;
 mod users;
-pub mod view;
+mod view;
 mod wallets;
 mod webhook_view;
 mod webhooks;

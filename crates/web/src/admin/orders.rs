@@ -8,7 +8,7 @@ use wire::{
     Error,
     field::{ListFormat, ListFormatText, SwitchText, Text},
     respond,
-    view::{ListedOrders, Order},
+    view::{self, ListedOrders, Order},
 };
 
 use super::path::Segments;
@@ -90,5 +90,5 @@ pub(super) async fn show(
     let project = app.catalog.project(path.project()?)?;
     let order = path.order().find(&app.handle, &project.scope).await;
     let order = order.map_err(|error| Error::from_wallet(error, &project))?;
-    respond::json(&Order::of(&order, KeyKind::Secret))
+    respond::json(&view::order(&order, KeyKind::Secret))
 }

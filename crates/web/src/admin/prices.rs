@@ -1,5 +1,6 @@
 //! Prices: make, list, show, change.
 
+use api_types::admin::{Interval, Price, Prices};
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{NewPrice, PriceChange};
 use domain::{catalog, id::ProductId};
@@ -12,12 +13,10 @@ use wire::{
         BoundedInteger, Credits, Currency, CurrencyText, FeatureText, NameText, ProductName, Text,
         line,
     },
+    view::admin_price,
 };
 
-use super::{
-    path::Segments,
-    view::{Interval, Price, Prices},
-};
+use super::path::Segments;
 use crate::{
     admin::App,
     http::{
@@ -100,7 +99,7 @@ pub(super) async fn create(
         "Created price {} of {}: {} {} (minor unit)",
         price.id, price.product, price.amount_cents, price.currency
     ));
-    Ok((StatusCode::CREATED, Json(Price::from(&price))))
+    Ok((StatusCode::CREATED, Json(admin_price(&price))))
 }
 
 /// List prices
@@ -123,7 +122,7 @@ pub(super) async fn list(
         .product(&path.product()?)
         .ok_or(Error::new(ErrorCode::ProductNotFound))?;
     Ok(Json(Prices {
-        prices: catalog.prices(&product.id).map(Price::from).collect(),
+        prices: catalog.prices(&product.id).map(admin_price).collect(),
     }))
 }
 
@@ -150,7 +149,7 @@ fn current(app: &App, path: &Segments) -> Result<Price, Error> {
         .ok_or(Error::new(ErrorCode::ProductNotFound))?;
     let price = catalog.price(&product.id, &path.price()?);
     let price = price.ok_or(Error::new(ErrorCode::PriceNotFound))?;
-    Ok(Price::from(price))
+    Ok(admin_price(price))
 }
 
 /// Update a price
@@ -183,7 +182,7 @@ pub(super) async fn update(
     if_match.check(&before)?;
     let (project, product, id) = (path.project()?, path.product()?, path.price()?);
     let changed = app.catalog.update_price(project, product, id, change);
-    let after = Price::from(&changed.await?);
+    let after = admin_price(&changed.await?);
     let changed = changes(&before, &after);
     caller.did_if(changed != NOTHING, format!("Changed price {id}: {changed}"));
     Ok(tagged(&after))

@@ -1,5 +1,6 @@
 //! Products: make, list, show, change.
 
+use api_types::admin::{FreeGrant, Product, ProductType, Products};
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{NewProduct, ProductChange};
 use domain::{catalog, time::Period};
@@ -9,12 +10,10 @@ use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{Credits, DescriptionText, NameText, Object, Positive, UnitText, line},
+    view::admin_product,
 };
 
-use super::{
-    path::Segments,
-    view::{FreeGrant, Product, ProductType, Products},
-};
+use super::path::Segments;
 use crate::{
     admin::App,
     http::{
@@ -135,7 +134,7 @@ pub(super) async fn create(
         "Created product {} “{}” of {project}",
         product.id, product.name
     ));
-    Ok((StatusCode::CREATED, Json(Product::of(&product, &catalog))))
+    Ok((StatusCode::CREATED, Json(admin_product(&product, &catalog))))
 }
 
 /// List products
@@ -156,7 +155,7 @@ pub(super) async fn list(
     let catalog = app.catalog.project(path.project()?)?;
     let products = catalog
         .products()
-        .map(|product| Product::of(product, &catalog))
+        .map(|product| admin_product(product, &catalog))
         .collect();
     Ok(Json(Products { products }))
 }
@@ -183,7 +182,7 @@ fn current(app: &App, path: &Segments) -> Result<Product, Error> {
     let catalog = app.catalog.project(path.project()?)?;
     let product = catalog.product(&path.product()?);
     let product = product.ok_or(Error::new(ErrorCode::ProductNotFound))?;
-    Ok(Product::of(product, &catalog))
+    Ok(admin_product(product, &catalog))
 }
 
 /// Update a product

@@ -1,5 +1,6 @@
 //! The list of all projects, of all cells.
 
+use api_types::admin::Projects;
 use axum::{Json, extract::State, http::Uri};
 use cluster::cells;
 use edge::{Authorized, Read, context::Context};
@@ -9,7 +10,7 @@ use wire::{
     field::{Archived, ArchivedText, Text},
 };
 
-use super::{projects::of_cell, view::Projects};
+use super::projects::of_cell;
 use crate::{admin::App, http::query::Params};
 
 /// Which projects a list has.

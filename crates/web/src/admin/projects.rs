@@ -1,5 +1,6 @@
 //! Projects: make, list, show, change.
 
+use api_types::admin::{CreatedProject, CreationLimit, Mode, Project, Projects};
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
@@ -13,10 +14,7 @@ use wire::{
     field::{BoundedInteger, FromText, NameText, Object, Text, line},
 };
 
-use super::{
-    path::Segments,
-    view::{CreatedProject, CreationLimit, Mode, Project, Projects},
-};
+use super::{path::Segments, view};
 use crate::{
     admin::{AdminState, App},
     http::{
@@ -207,7 +205,7 @@ pub(super) async fn create(
     let (project, publishable, secret) = app.catalog.create_project(new).await?;
     caller.did(format!("Created project {} “{}”", project.id, project.name));
     let created = CreatedProject {
-        project: Project::of(&project, None, &app.accounts),
+        project: view::project(&project, None, &app.accounts),
         publishable_key: publishable.plain,
         secret_key: secret.plain,
     };
@@ -217,7 +215,7 @@ pub(super) async fn create(
 /// The projects of this process' cell.
 pub fn of_cell(app: &AdminState) -> Projects {
     let catalog = app.catalog.current();
-    let projects = catalog.projects().map(|catalog| view(app, catalog));
+    let projects = catalog.projects().map(|catalog| shown(app, catalog));
     Projects {
         projects: projects.collect(),
     }
@@ -237,7 +235,7 @@ pub(super) async fn show(
     path: Segments,
 ) -> Result<Response, Error> {
     let catalog = app.catalog.project(path.project()?)?;
-    Ok(tagged(&view(&app, &catalog)))
+    Ok(tagged(&shown(&app, &catalog)))
 }
 
 /// Update a project
@@ -273,7 +271,7 @@ pub(super) async fn update(
     // Secrets of a provider are not shown.
     let is_provider_named = provider.is_some();
     let _saving = app.edge.saving.lock().await;
-    let before = view(&app, &*app.catalog.project(id)?);
+    let before = shown(&app, &*app.catalog.project(id)?);
     if_match.check(&before)?;
     match provider {
         None => drop(app.catalog.update_project(id, change, None).await?),
@@ -282,16 +280,16 @@ pub(super) async fn update(
                 .await?;
         }
     }
-    let after = view(&app, &*app.catalog.project(id)?);
+    let after = shown(&app, &*app.catalog.project(id)?);
     let changed = changes(&before, &after);
     let what = format!("Changed project {id}: {changed}");
     caller.did_if(is_provider_named || changed != NOTHING, what);
     Ok(tagged(&after))
 }
 
-fn view(app: &AdminState, catalog: &ProjectCatalog) -> Project {
+fn shown(app: &AdminState, catalog: &ProjectCatalog) -> Project {
     let accounts = &app.accounts;
-    Project::of(&catalog.project, catalog.provider(), accounts)
+    view::project(&catalog.project, catalog.provider(), accounts)
 }
 
 /// The change of the provider, and whether it is forced.

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{InstantText, Text},
-    view::Instant,
+    view::instant,
 };
 
 use super::path::Segments;
@@ -108,7 +108,7 @@ pub struct ReconciliationDifference {
 
 impl From<payments::Reconciliation> for Reconciliation {
     fn from(result: payments::Reconciliation) -> Self {
-        let at = |millis: i64| Instant(Timestamp(millis)).to_string();
+        let at = |millis: i64| instant(Timestamp(millis)).to_string();
         let sums = result.sums.into_iter().map(|sum| ReconciledSum {
             currency: sum.currency.into(),
             orders_cents: sum.orders_cents,
@@ -178,7 +178,7 @@ pub(super) async fn create(
     let begun = app.payments.reconciliations().begin(&project, from, until);
     match begun.map_err(|error| Error::from_payments(error, &project))? {
         true => {
-            let (from, until) = (Instant(from), Instant(until));
+            let (from, until) = (instant(from), instant(until));
             caller.did(format!(
                 "Began to compare the provider's books with the orders, {from} to {until}"
             ));

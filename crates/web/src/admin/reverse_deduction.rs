@@ -1,5 +1,6 @@
 //! Gives back what a deduction took.
 
+use api_types::Reversed;
 use axum::{extract::State, response::Response};
 use edge::{Authorized, Support, body::Body};
 use wire::Error;
@@ -9,7 +10,7 @@ use crate::{
     admin::App,
     http::{
         idempotency::KeyHeader,
-        reversal::{LedgerPath, ReverseDeductionRequest, Reversed},
+        reversal::{LedgerPath, ReverseDeductionRequest},
     },
 };
 

@@ -7,7 +7,11 @@ use domain::catalog::Refusal;
 use edge::{Authorized, Manage, Read, body::Body};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode, field::BoundedInteger, view::Instant};
+use wire::{
+    Error, ErrorCode,
+    field::BoundedInteger,
+    view::{Instant, instant},
+};
 
 use super::path::Segments;
 use crate::{admin::App, http::patch::Field};
@@ -180,7 +184,7 @@ pub(super) async fn advance(
         "Moved the clock of the sandbox of {project} on by {}",
         operations::duration::duration(seconds)
     ));
-    Ok(Json(Advanced { now: Instant(now) }))
+    Ok(Json(Advanced { now: instant(now) }))
 }
 
 fn view(app: &App, project: &ProjectCatalog) -> Result<Json<View>, Error> {
@@ -189,7 +193,7 @@ fn view(app: &App, project: &ProjectCatalog) -> Result<Json<View>, Error> {
     let id = project.project.id;
     let keys = accounts.sandbox_keys(id);
     Ok(Json(View {
-        now: Instant(app.handle.now_in(&project.scope)),
+        now: instant(app.handle.now_in(&project.scope)),
         delay_seconds: sandbox.delay_seconds,
         duplicates: sandbox.duplicates,
         shuffle: sandbox.shuffle,

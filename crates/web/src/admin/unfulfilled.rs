@@ -12,7 +12,7 @@ use wire::{
     cursor::{PaymentCursor, PaymentCursorText},
     field::{CodeText, DescriptionText, LimitText, PriceName, Text, UserText, line},
     respond,
-    view::{Instant, Order},
+    view::{self, Instant, Order, instant},
 };
 
 use super::path::Segments;
@@ -105,9 +105,9 @@ impl From<Kept> for UnfulfilledPayment {
             customer_email: kept.paid.email.map(|email| email.as_str().to_owned()),
             amount_cents: kept.paid.amount_cents,
             currency: kept.currency.into(),
-            paid_at: Instant(kept.paid_at),
+            paid_at: instant(kept.paid_at),
             reason: kept.reason,
-            seen_at: Instant(kept.seen_at),
+            seen_at: instant(kept.seen_at),
         }
     }
 }
@@ -197,7 +197,7 @@ pub(super) async fn assign(
         paid.amount_cents, paid.terms.currency, known.amount_cents, known.currency, order.id
     );
     caller.did_once(replayed, what);
-    respond::json(&Order::of(&order, KeyKind::Secret))
+    respond::json(&view::order(&order, KeyKind::Secret))
 }
 
 /// Refund an unfulfilled payment

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use wire::{
     Error, choice,
     field::{BoundedInteger, EmailText, FromText, NameText, ObjectBuilder, Text, line},
-    view::Instant,
+    view::instant,
 };
 
 use super::{
@@ -181,7 +181,7 @@ impl User {
             refund_limit_cents_per_day: user.refund_limit_cents_per_day,
             status: state.name(),
             identity: user.identity.as_ref().map(Identity::of),
-            created_at: Instant(domain::Timestamp(user.created_at)).to_string(),
+            created_at: instant(domain::Timestamp(user.created_at)).to_string(),
         }
     }
 }

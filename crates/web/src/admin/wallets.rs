@@ -2,6 +2,7 @@
 //! the key that it is stored under: no recovery code has to stand in an address.
 
 use actors::{Address, WalletListPage, WalletOrder};
+use api_types::Credited;
 use axum::{Json, extract::State, http::HeaderMap, response::Response};
 use catalog::ProjectCatalog;
 use edge::{Authorized, Read, Support, body::Body, csv};
@@ -22,7 +23,7 @@ use super::path::Segments;
 use crate::{
     admin::App,
     http::{
-        grant::{Credit, Credited},
+        grant::{self, Credit},
         idempotency::KeyHeader,
         ledger::{self, PageQuery},
         query::{Both, Params},
@@ -263,5 +264,5 @@ pub(super) async fn credit(
     let applied = app.handle.credit(&project.scope, &address, command).await;
     let applied = applied.map_err(|error| Error::from_wallet(error, &project))?;
     caller.did_once(applied.replayed, format!("Granted {of}"));
-    Credited::answer(&applied)
+    grant::answer(&applied)
 }

@@ -5,7 +5,10 @@ use domain::catalog::{Endpoint, EndpointStatus};
 use outbound::webhooks;
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::{field::EventTypeText, view::Instant};
+use wire::{
+    field::EventTypeText,
+    view::{Instant, instant},
+};
 
 /// An endpoint that a project's events are sent to.
 #[derive(Debug, Serialize, ToSchema)]
@@ -163,7 +166,7 @@ impl From<&Endpoint> for Webhook {
                 EndpointStatus::Gone => Some("gone"),
                 EndpointStatus::Failing => Some("failing"),
             },
-            created_at: Instant(endpoint.created_at),
+            created_at: instant(endpoint.created_at),
             health: None,
         }
     }
@@ -177,9 +180,9 @@ impl Webhook {
             health: Some(WebhookHealth {
                 attempts: health.attempts,
                 succeeded: health.succeeded,
-                last_success_at: health.last_success_at.map(Instant),
+                last_success_at: health.last_success_at.map(instant),
                 last_failure: health.last_failure.as_ref().map(DeliveryAttempt::from),
-                failing_since: health.failing_since.map(Instant),
+                failing_since: health.failing_since.map(instant),
                 pending: health.waiting,
             }),
             ..endpoint.into()
@@ -190,7 +193,7 @@ impl Webhook {
 impl From<&webhooks::Attempt> for DeliveryAttempt {
     fn from(attempt: &webhooks::Attempt) -> Self {
         Self {
-            at: Instant(attempt.at),
+            at: instant(attempt.at),
             status_code: attempt.status_code,
             error: attempt.error.as_deref().map(str::to_owned),
             duration_ms: attempt.millis,
@@ -239,7 +242,7 @@ impl Delivery {
                 webhooks::Status::Failed => DeliveryStatus::Failed,
             },
             attempts: attempts.map(DeliveryAttempt::from).collect(),
-            next_attempt_at: next.map(Instant),
+            next_attempt_at: next.map(instant),
         }
     }
 }

@@ -15,7 +15,7 @@ use wire::{
         CodeText, KeyText, MetaObject, Object, OnShortfallText, Positive, ProductName, UserText,
     },
     respond,
-    view::Deducted,
+    view::{self, Deducted},
 };
 
 use crate::{
@@ -131,7 +131,7 @@ pub(crate) async fn by_list(
     let results = results(refused, outcomes, |(outcome, (cost, is_reported))| {
         app.edge.metrics.deducted(outcome.as_ref());
         outcome
-            .map(|applied| Deducted::of(&applied, cost, is_reported))
+            .map(|applied| view::deducted(&applied, cost, is_reported))
             .map_err(|error| Error::from_wallet(error, key))
     });
     let bytes = results.len().saturating_mul(RESULT_BYTES);

@@ -16,7 +16,7 @@ use wire::{
     Error,
     field::{CodeText, KeyText, ProductName, SubscriptionName, UserText},
     respond,
-    view::Subscription,
+    view::{self, Subscription},
 };
 
 use crate::{
@@ -111,6 +111,6 @@ pub(super) async fn instruct(
         .instruct(project, wallet.address()?, instruction)
         .await
         .map_err(|error| Error::from_instruction(error, key))?;
-    let subscription = Subscription::from(&result.after);
+    let subscription = view::subscription(&result.after);
     respond::replayable(&subscription, result.replayed)
 }

@@ -14,7 +14,7 @@ use edge::{
 use payments::{self, CheckoutKey, NewCheckout};
 use payments_port::Discount;
 use scrip_http::limits::Creation;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
 use wire::{
     Error, ErrorCode,
@@ -95,18 +95,6 @@ impl FromText for DiscountCode {
     }
 }
 
-/// A checkout that waits for its buyer.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct CheckoutResult {
-    /// Where to send the buyer.
-    url: String,
-    /// The checkout's identifier: `cs_…`
-    checkout_id: String,
-    /// The order's identifier: `ord_…`
-    order_id: String,
-}
-
 /// Start a checkout
 ///
 /// Makes an order and a checkout session of the payment provider. Send the buyer to `url`. The order
@@ -117,7 +105,7 @@ pub(super) struct CheckoutResult {
     path = "/api/v1/checkout",
     tag = "Purchases",
     request_body = RequestSchema,
-    responses((status = 200, description = "A checkout that waits for its buyer", body = CheckoutResult)),
+    responses((status = 200, description = "A checkout that waits for its buyer", body = api_types::Checkout)),
     security(("publishable" = []), ("secret" = []), ("session" = [])),
     extensions(("x-errors" = json!([
         "wallet_frozen", "project_archived",
@@ -241,7 +229,7 @@ pub(super) async fn checkout(
         }
         (other, _) => Error::from_payments(other, &key),
     })?;
-    let answer = CheckoutResult {
+    let answer = api_types::Checkout {
         url: page.url,
         checkout_id: page.id.as_str().to_owned(),
         order_id: order.to_string(),

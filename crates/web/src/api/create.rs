@@ -10,7 +10,7 @@ use wire::{
     Error, ErrorCode,
     field::{Text, UserText},
     respond,
-    view::{CodeWallet, ExternalWallet, Holdings},
+    view::{self, CodeWallet, ExternalWallet, Holdings},
 };
 
 use crate::api::App;
@@ -47,7 +47,10 @@ pub(super) async fn create_wallet(
     }
     match app.handle.create_code(&key.scope).await {
         // A new wallet is shown empty, as specified; a free grant shows at the next read.
-        Ok((code, _)) => respond::json(&CodeWallet::new(code.reveal(), Holdings::default())),
+        Ok((code, _)) => respond::json(&CodeWallet {
+            code: code.reveal().to_owned(),
+            holdings: Holdings::default(),
+        }),
         Err(error) => {
             if counted {
                 app.edge
@@ -87,5 +90,10 @@ pub(super) async fn open_external_wallet(
     } = body.parse()?;
     let view = app.handle.open_external(&key.scope, user.clone()).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json(&ExternalWallet::of(&view, user.as_str(), &key, key.kind()))
+    respond::json(&view::external_wallet(
+        &view,
+        user.as_str(),
+        &key,
+        key.kind(),
+    ))
 }

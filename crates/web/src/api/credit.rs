@@ -1,5 +1,6 @@
 //! `POST /credit`: granting credits by hand.
 
+use api_types::Credited;
 use axum::{extract::State, response::Response};
 use edge::{SecretKey, body::Body};
 use wire::Error;
@@ -7,7 +8,7 @@ use wire::Error;
 use crate::{
     api::App,
     http::{
-        grant::{Credit, Credited},
+        grant::{self, Credit},
         idempotency::KeyHeader,
         subject::{NamedWallet, WalletChoice},
     },
@@ -48,5 +49,5 @@ pub(super) async fn credit(
         .credit(&key.scope, &wallet.address()?, command)
         .await;
     let applied = applied.map_err(|error| Error::from_wallet(error, &key))?;
-    Credited::answer(&applied)
+    grant::answer(&applied)
 }

@@ -1,10 +1,11 @@
 //! `POST /wallets/external/debt-limit`: how much one wallet may come to owe.
 
 use actors::Address;
+use api_types::DebtState;
 use axum::{extract::State, response::Response};
 use domain::wallet::debt_limit::SetDebtLimit;
 use edge::{SecretKey, body::Body};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
@@ -28,20 +29,6 @@ struct DebtLimit {
     #[schema(value_type = Option<Credits>, required)]
     #[serde(default)]
     debt_limit: Field<Credits>,
-}
-
-/// What is owed, and may be.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DebtState {
-    /// Credits that can be spent now.
-    balance: i64,
-    /// Credits that are owed.
-    owed: i64,
-    /// The limit in force.
-    debt_limit: i64,
-    /// How much more may come to be owed: the limit less what is owed and what open holds reserve.
-    credit_available: i64,
 }
 
 /// Set a wallet's debt limit

@@ -12,7 +12,7 @@ use wire::{
         CodeText, KeyText, MetaObject, OnShortfallText, Positive, ProductName, Text, UserText,
     },
     respond,
-    view::Deducted,
+    view::{self, Deducted},
 };
 
 use crate::{
@@ -172,7 +172,7 @@ async fn answer(
     app.edge.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| wallet.refused(error, project))?;
     respond::replayable(
-        &Deducted::of(&applied, cost, names_shortfall),
+        &view::deducted(&applied, cost, names_shortfall),
         applied.replayed,
     )
 }

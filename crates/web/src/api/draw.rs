@@ -9,7 +9,7 @@ use wire::{
     Error,
     field::{KeyText, MetaObject, Positive},
     respond,
-    view::DrawnHold,
+    view::{self, DrawnHold},
 };
 
 use crate::{
@@ -73,5 +73,5 @@ pub(super) async fn draw_hold(
     };
     let answer = app.handle.draw(&key.scope, access(&key), draw).await;
     let answer = answer.map_err(|error| hold.refused(error, &key))?;
-    respond::replayable(&DrawnHold::from(&answer), answer.replayed)
+    respond::replayable(&view::drawn_hold(&answer), answer.replayed)
 }

@@ -9,7 +9,7 @@ use wire::{
     Error, ErrorCode,
     field::{EventName, EventType, EventTypesText, LimitText, Text},
     respond,
-    view::{Event, Events},
+    view::{self, Events},
 };
 
 use crate::{api::App, http::query::Params};
@@ -72,7 +72,7 @@ pub(super) async fn list_events(
             if events.len() == limit {
                 break;
             }
-            events.push(Event::of(record, &app.handle));
+            events.push(view::event(record, &app.handle));
             last = Some(record.id);
         }
         let Some(end) = end else { break };

@@ -1,10 +1,11 @@
 //! `POST /wallets/external/forgive`: ending a debt, or a part of one, without credits.
 
 use actors::Address;
+use api_types::Forgiven;
 use axum::{extract::State, response::Response};
 use domain::{text::Meta, wallet::forgive::Forgive};
 use edge::{SecretKey, body::Body};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
@@ -31,20 +32,6 @@ struct ForgiveDebt {
     idempotency_key: Option<KeyText>,
     /// Why it is forgiven: the ledger entry's `meta` has it as `note`.
     note: NoteText,
-}
-
-/// The debt afterwards.
-#[derive(Debug, Serialize, ToSchema)]
-struct Forgiven {
-    /// Credits that can be spent now.
-    balance: i64,
-    /// Credits that are still owed.
-    owed: i64,
-    /// Whether this very request forgave them; false on a repeat, and where nothing was owed: then the key is not used
-    /// up.
-    forgiven: bool,
-    /// Credits that were forgiven, at most what was owed; on a repeat, those of the first request.
-    amount: i64,
 }
 
 /// Forgive a debt

@@ -1,5 +1,6 @@
 //! `POST /wallets/freeze`: puts a wallet's credits out of reach, and back.
 
+use api_types::FrozenWallet;
 use axum::{extract::State, response::Response};
 use edge::{SecretKey, body::Body};
 use serde::Deserialize;
@@ -8,12 +9,13 @@ use wire::{
     Error, ErrorCode,
     field::{CodeText, NoteText, Text, UserText, WalletName},
     respond,
+    view::frozen_wallet,
 };
 
 use crate::{
     api::App,
     http::{
-        freeze::{FrozenWallet, command},
+        freeze::command,
         subject::{NamedWallet, WalletChoice},
     },
 };
@@ -74,5 +76,5 @@ pub(super) async fn freeze_wallet(
         }
     };
     let view = app.handle.set_frozen(&key.scope, &address, command).await;
-    respond::json(&FrozenWallet::of(&view.map_err(refused)?))
+    respond::json(&frozen_wallet(&view.map_err(refused)?))
 }

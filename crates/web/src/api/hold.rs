@@ -13,7 +13,7 @@ use wire::{
         CodeText, Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText,
     },
     respond,
-    view::{Hold, PlacedHold},
+    view::{self, Hold, PlacedHold},
 };
 
 use crate::{
@@ -171,7 +171,7 @@ async fn answer(
         .place_hold(&project.scope, wallet.address()?, hold)
         .await;
     let placed = placed.map_err(|error| wallet.refused(error, project))?;
-    respond::replayable(&PlacedHold::from(&placed), placed.replayed)
+    respond::replayable(&view::placed_hold(&placed), placed.replayed)
 }
 
 /// Read a hold
@@ -192,7 +192,7 @@ pub(super) async fn read_hold(
 ) -> Result<Response, Error> {
     let answer = app.handle.hold(&key.scope, access(&key), hold.id()?).await;
     let answer = answer.map_err(|error| hold.refused(error, &key))?;
-    respond::json(&Hold::from(&answer))
+    respond::json(&view::hold(&answer))
 }
 
 /// The balance after the release.
@@ -264,5 +264,5 @@ pub(super) async fn extend_hold(
         .extend(&key.scope, access(&key), hold.id()?, seconds)
         .await;
     let answer = answer.map_err(|error| hold.refused(error, &key))?;
-    respond::replayable(&Hold::from(&answer), answer.replayed)
+    respond::replayable(&view::hold(&answer), answer.replayed)
 }

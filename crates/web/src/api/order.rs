@@ -15,7 +15,7 @@ use edge::{
 };
 use wire::{
     Error, ErrorCode, respond,
-    view::{Order, Orders},
+    view::{self, Order, Orders, PublicOrder},
 };
 
 use crate::{
@@ -115,16 +115,19 @@ pub(super) async fn read_order(
         // seconds.
         app.payments.expect(key.scope.project);
     }
-    let shown = Order::of(&order, key.kind());
+    let mut shown = view::order(&order, key.kind());
     let since = order.order.paid_at.unwrap_or(order.order.created_at);
     let is_old = since.plus_seconds(CODE_SHOWN_SECONDS) <= app.handle.now_in(&key.scope);
     let hides_code =
         key.session().is_some() || is_by_checkout && is_old && key.kind() == KeyKind::Publishable;
-    respond::json(&if hides_code {
-        shown.without_code()
-    } else {
-        shown
-    })
+    if hides_code {
+        // Others may have seen the checkout's id, in the address of the success page.
+        shown.code = None;
+    }
+    match key.kind() {
+        KeyKind::Secret => respond::json(&shown),
+        KeyKind::Publishable => respond::json(&PublicOrder(shown)),
+    }
 }
 
 /// List orders

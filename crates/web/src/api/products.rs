@@ -4,7 +4,10 @@ use axum::response::Response;
 use edge::caller::{AnyKeyOr, MayRead};
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::{Error, respond, view::Product};
+use wire::{
+    Error, respond,
+    view::{self, Product},
+};
 
 /// What the project offers.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,6 +28,6 @@ pub(super) struct Products {
 )]
 pub(super) async fn products(key: AnyKeyOr<MayRead>) -> Result<Response, Error> {
     let active = key.products().filter(|product| product.active);
-    let products = active.map(|product| Product::of(product, &key)).collect();
+    let products = active.map(|product| view::product(product, &key)).collect();
     respond::json(&Products { products })
 }

@@ -7,7 +7,7 @@ use wire::{
     Error,
     field::{CodeText, UserText},
     respond,
-    view::{CodeWallet, ExternalWallet, Holdings},
+    view::{self, CodeWallet, ExternalWallet},
 };
 
 use crate::{
@@ -48,12 +48,15 @@ pub(super) async fn read_wallet(
 ) -> Result<Response, Error> {
     let view = app.handle.read(&key.scope, code.address()?).await;
     let view = view.map_err(|error| code.refused(error, &key))?;
-    let holdings = Holdings::of(&view, &key, key.kind());
+    let holdings = view::holdings(&view, &key, key.kind());
     let code = match key.session() {
         Some(_) => IN_HEADER,
         None => code.code()?.reveal(),
     };
-    respond::json(&CodeWallet::new(code, holdings))
+    respond::json(&CodeWallet {
+        code: code.to_owned(),
+        holdings,
+    })
 }
 
 /// Read an external wallet
@@ -76,7 +79,7 @@ pub(super) async fn read_external_wallet(
     let address = users_wallet(external_user_id, key.session())?;
     let view = app.handle.read(&key.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json(&ExternalWallet::of(
+    respond::json(&view::external_wallet(
         &view,
         &address.reveal(),
         &key,

@@ -9,7 +9,7 @@ use wire::{
     Error,
     field::{BoundedInteger, KeyText},
     respond,
-    view::Order,
+    view::{self, Order},
 };
 
 use super::order::OrderPath;
@@ -75,6 +75,6 @@ pub(super) async fn refund_order(
     let refunded = refunded
         .await
         .map_err(|error| Error::from_instruction(error, &key))?;
-    let order = Order::of(&refunded.after, KeyKind::Secret);
+    let order = view::order(&refunded.after, KeyKind::Secret);
     respond::replayable(&order, refunded.replayed)
 }

@@ -1,5 +1,6 @@
 //! `POST /deductions/{ledgerId}/reverse`: gives back what a deduction took.
 
+use api_types::Reversed;
 use axum::{extract::State, response::Response};
 use edge::{SecretKey, body::Body};
 use wire::Error;
@@ -8,7 +9,7 @@ use crate::{
     api::App,
     http::{
         idempotency::KeyHeader,
-        reversal::{LedgerPath, ReverseDeductionRequest, Reversed},
+        reversal::{LedgerPath, ReverseDeductionRequest},
     },
 };
 

@@ -1,6 +1,7 @@
 //! `POST /sessions` and `POST /sessions/revoke`: lets a user's browser at the user's own wallet for a while, and ends
 //! that.
 
+use api_types::Session;
 use axum::{extract::State, response::Response};
 use domain::session::{Permission, SessionOwner};
 use edge::{Body, Context, SecretKey};
@@ -10,7 +11,7 @@ use wire::{
     Error, ErrorCode,
     field::{CodeText, PermissionText, Seconds, Text, UserText},
     respond,
-    view::Instant,
+    view::instant,
 };
 
 use crate::{
@@ -53,17 +54,6 @@ struct RevokedSessions {
 /// The schema of the request: one of two fields names the wallet.
 type RevokedSessionsSchema = WalletChoice<RevokedSessions>;
 
-/// A session, for the browser of the wallet's owner.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SessionToken {
-    /// The bearer token. It is shown here alone.
-    #[schema(example = "pay_ws_…")]
-    token: String,
-    /// When it ends.
-    expires_at: Instant,
-}
-
 /// That the sessions have ended.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Revoked {
@@ -80,7 +70,7 @@ pub(super) struct Revoked {
     path = "/api/v1/sessions",
     tag = "Sessions",
     request_body = NewSessionSchema,
-    responses((status = 200, description = "The session", body = SessionToken)),
+    responses((status = 200, description = "The session", body = Session)),
     security(("secret" = [])),
     extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
 )]
@@ -116,9 +106,9 @@ pub(super) async fn start_session(
     let token = started
         .await
         .map_err(|error| Error::from_wallet(error, &key))?;
-    respond::json(&SessionToken {
+    respond::json(&Session {
         token,
-        expires_at: Instant(expires_at),
+        expires_at: instant(expires_at),
     })
 }
 

@@ -9,7 +9,7 @@ use wire::{
     Error,
     field::{Credits, MetaObject, OnShortfallText},
     respond,
-    view::Deducted,
+    view::{self, Deducted},
 };
 
 use crate::{
@@ -73,7 +73,7 @@ pub(super) async fn settle_hold(
     app.edge.metrics.deducted(outcome.as_ref());
     let applied = outcome.map_err(|error| hold.refused(error, &key))?;
     respond::replayable(
-        &Deducted::of(&applied, amount.0, names_shortfall),
+        &view::deducted(&applied, amount.0, names_shortfall),
         applied.replayed,
     )
 }

@@ -30,7 +30,7 @@ use edge::{AnyKeyOr, Caller, SecretKeyOr, caller::MayRead, context::Context};
 use futures_util::stream;
 use scrip_http::limits::LimitExceeded;
 use tokio::time::{Instant, sleep_until, timeout_at};
-use wire::{Error, ErrorCode, field::CodeText, headers::LAST_EVENT_ID, view::Holdings};
+use wire::{Error, ErrorCode, field::CodeText, headers::LAST_EVENT_ID, view};
 
 use super::read::UserQuery;
 use crate::{
@@ -264,7 +264,7 @@ impl BalanceStream {
         self.not_before = later(PACE);
         // Texts, numbers and lists of them: writing them cannot fail.
         let data =
-            serde_json::to_string(&Holdings::of(&view, &project, self.kind)).unwrap_or_default();
+            serde_json::to_string(&view::holdings(&view, &project, self.kind)).unwrap_or_default();
         let mut hasher = DefaultHasher::new();
         data.hash(&mut hasher);
         let state = Some(hasher.finish());

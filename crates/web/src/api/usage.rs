@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use actors::Address;
+use api_types::{Bucket, FeatureUse};
 use axum::{extract::State, response::Response};
 use domain::{Timestamp, session::WalletSession, time::Span};
 use edge::caller::{MayRead, SecretKeyOr};
@@ -13,7 +14,7 @@ use wire::{
     Error, ErrorCode,
     field::{GroupByText, InstantText, IntervalText, ProductName, Text, UserText},
     respond,
-    view::Instant,
+    view::instant,
 };
 
 use crate::{
@@ -61,35 +62,6 @@ pub(super) struct PageQuery {
 struct Usage {
     /// Oldest first, without gaps; at most 1,000.
     buckets: Vec<Bucket>,
-}
-
-/// The usage of one interval.
-#[derive(Debug, Serialize, ToSchema)]
-struct Bucket {
-    /// Its first instant, UTC.
-    start: Instant,
-    /// Credits bought, given by hand and for free.
-    granted: i64,
-    /// Credits that were used.
-    deducted: i64,
-    /// Credits taken for refunds and disputes, less what was given back.
-    refunded: i64,
-    /// Credits that expired.
-    expired: i64,
-    /// How often credits were used.
-    deductions: i64,
-    /// What they were used for; with `groupBy=feature`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    features: Option<Vec<Feature>>,
-}
-
-/// Credits used for one feature.
-#[derive(Debug, Serialize, ToSchema)]
-struct Feature {
-    /// `meta.feature`; null where there was none. At most 200 are kept apart, the rest is `other`.
-    feature: Option<String>,
-    credits: i64,
-    deductions: i64,
 }
 
 /// Read usage
@@ -153,7 +125,7 @@ pub(super) async fn read_usage(
     };
     let buckets = starts.into_iter().map(|start| {
         let usage = periods.remove(&start).unwrap_or_default();
-        Bucket::of(start, &usage, by_feature)
+        bucket(start, &usage, by_feature)
     });
     respond::json(&Usage {
         buckets: buckets.collect(),
@@ -206,42 +178,40 @@ fn starts(
     Ok(starts)
 }
 
-impl Bucket {
-    fn of(start: Timestamp, usage: &usage::Usage, by_feature: bool) -> Self {
-        let usage::Count {
-            granted,
-            deducted,
-            refunded,
-            expired,
-            deductions,
-        } = usage.count;
-        Self {
-            start: Instant(start),
-            granted,
-            deducted,
-            refunded,
-            expired,
-            deductions,
-            features: by_feature.then(|| features(usage)),
-        }
+fn bucket(start: Timestamp, usage: &usage::Usage, by_feature: bool) -> Bucket {
+    let usage::Count {
+        granted,
+        deducted,
+        refunded,
+        expired,
+        deductions,
+    } = usage.count;
+    Bucket {
+        start: instant(start),
+        granted,
+        deducted,
+        refunded,
+        expired,
+        deductions,
+        features: by_feature.then(|| features(usage)),
     }
 }
 
 /// The features, the most used first.
-fn features(usage: &usage::Usage) -> Vec<Feature> {
+fn features(usage: &usage::Usage) -> Vec<FeatureUse> {
     let (mut credits, mut deductions) = (usage.count.deducted, usage.count.deductions);
-    let mut features: Vec<Feature> = Vec::new();
+    let mut features: Vec<FeatureUse> = Vec::new();
     for (name, used) in &usage.features {
         credits = credits.saturating_sub(used.credits);
         deductions = deductions.saturating_sub(used.deductions);
-        features.push(Feature {
+        features.push(FeatureUse {
             feature: Some(name.to_string()),
             credits: used.credits,
             deductions: used.deductions,
         });
     }
     if deductions > 0 {
-        features.push(Feature {
+        features.push(FeatureUse {
             feature: None,
             credits,
             deductions,
@@ -251,8 +221,8 @@ fn features(usage: &usage::Usage) -> Vec<Feature> {
     // A project's are kept so from the start; a wallet's are summed up from its ledger.
     let rest = features.split_off(features.len().min(usage::FEATURES));
     if !rest.is_empty() {
-        let sum = |of: fn(&Feature) -> i64| rest.iter().map(of).fold(0, i64::saturating_add);
-        features.push(Feature {
+        let sum = |of: fn(&FeatureUse) -> i64| rest.iter().map(of).fold(0, i64::saturating_add);
+        features.push(FeatureUse {
             feature: Some(usage::OTHER.into()),
             credits: sum(|it| it.credits),
             deductions: sum(|it| it.deductions),

@@ -2,10 +2,11 @@
 //! path, and not in the request.
 
 use actors::CommandResult;
+use api_types::Credited;
 use axum::response::Response;
 use catalog::ProjectCatalog;
 use domain::{id::ProductId, wallet::credit};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
@@ -36,15 +37,6 @@ pub(crate) struct Credit {
     meta: Option<MetaObject>,
 }
 
-/// The result of a grant.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Credited {
-    /// Credits that can be spent now.
-    balance: i64,
-    /// Whether this very request granted them; false on a repeat.
-    credited: bool,
-}
-
 impl Credit {
     /// The command for the wallet, if the key and the product are valid in this project.
     pub(crate) fn command(
@@ -65,15 +57,13 @@ impl Credit {
     }
 }
 
-impl Credited {
-    /// The answer to a grant that was applied, now or before.
-    pub(crate) fn answer(applied: &CommandResult) -> Result<Response, Error> {
-        let credited = Self {
-            balance: applied.balance,
-            credited: applied.applied && !applied.replayed,
-        };
-        respond::replayable(&credited, applied.replayed)
-    }
+/// The answer to a grant that was applied, now or before.
+pub(crate) fn answer(applied: &CommandResult) -> Result<Response, Error> {
+    let credited = Credited {
+        balance: applied.balance,
+        credited: applied.applied && !applied.replayed,
+    };
+    respond::replayable(&credited, applied.replayed)
 }
 
 /// Refuses a product that holds no credits.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actors::{Address, Handle, OrderFilter, OrderTotals};
 use axum::response::Response;
 use catalog::ProjectCatalog;
-use domain::{Timestamp, catalog::KeyKind, id::OrderSerial, session::WalletSession};
+use domain::{Timestamp, id::OrderSerial, session::WalletSession};
 use serde::Deserialize;
 use wire::{
     Error,
@@ -89,7 +89,7 @@ impl PageQuery {
         let page = page
             .await
             .map_err(|error| Error::from_wallet(error, project))?;
-        respond::json(&Orders::of(&page, KeyKind::Publishable).without_codes())
+        respond::json(&Orders::of_session(&page))
     }
 
     fn place(self) -> (Option<(Timestamp, OrderSerial)>, usize) {
@@ -108,7 +108,7 @@ impl PageQuery {
         let (before, limit) = self.place();
         let page = handle.orders(&project.scope, filter, before, limit).await;
         let page = page.map_err(|error| Error::from_wallet(error, project))?;
-        Ok(Orders::of(&page, KeyKind::Secret))
+        Ok(Orders::of(&page))
     }
 
     /// The same, with what all orders come to that the filter lets through.
@@ -123,6 +123,6 @@ impl PageQuery {
         let found = handle.orders_and_totals(scope, products, filter, before, limit);
         let found = found.await;
         let (page, totals) = found.map_err(|error| Error::from_wallet(error, project))?;
-        Ok((Orders::of(&page, KeyKind::Secret), totals))
+        Ok((Orders::of(&page), totals))
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use actors::{Handle, ReversalAnswer};
+use api_types::Reversed;
 use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
@@ -10,7 +11,7 @@ use axum::{
 };
 use catalog::ProjectCatalog;
 use domain::{id::LedgerId, text::IdempotencyKey, wallet::reverse_deduction::ReverseDeduction};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
@@ -32,17 +33,6 @@ pub(crate) struct ReverseDeductionRequest {
     idempotency_key: Option<KeyText>,
     /// Why. The ledger entry's `meta` has it as `note`, beside the deduction's own `meta`.
     note: Option<NoteText>,
-}
-
-/// The result of a reversal.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Reversed {
-    /// Credits that can be spent now.
-    balance: i64,
-    /// Whether this very request gave them back; false on a repeat.
-    reversed: bool,
-    /// Credits that were given back; on a repeat, those of the first request.
-    amount: i64,
 }
 
 /// The deduction that a path names; `None`: nothing can have this id.

@@ -11,7 +11,7 @@ use scrip_http::limits::LimitExceeded;
 
 use super::{
     code::ErrorCode,
-    view::{OpenInvoice, Price},
+    view::{OpenInvoice, Price, open_invoice},
 };
 
 pub use self::body::ErrorBody;
@@ -141,7 +141,7 @@ impl Error {
     /// `already_subscribed`, with the subscription's bill that waits for the buyer, if one does.
     pub fn already_subscribed(open: Option<&wallet::OpenInvoice>) -> Self {
         Self {
-            detail: open.map(|open| Box::new(Detail::Due(open.into()))),
+            detail: open.map(|open| Box::new(Detail::Due(open_invoice(open)))),
             ..Self::new(ErrorCode::AlreadySubscribed)
         }
     }

@@ -1,7 +1,7 @@
 //! An instant that a caller sends.
 
 use domain::Timestamp;
-use utoipa::openapi::{ObjectBuilder, SchemaFormat, schema::KnownFormat};
+use utoipa::openapi::ObjectBuilder;
 
 use super::text::{FromText, Text};
 
@@ -19,12 +19,7 @@ impl FromText for Timestamp {
     }
 
     fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
-            .description(Some(
-                "An instant, ISO 8601; in answers in UTC with milliseconds.",
-            ))
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
-            .examples(["2099-12-31T23:00:00.000Z"])
+        api_types::Instant::describe(string)
     }
 }
 

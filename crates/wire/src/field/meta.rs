@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use api_types::schema;
 use domain::text::{MAX_META_BYTES, Meta};
 use serde::{
     Deserialize, Deserializer,
@@ -11,10 +12,7 @@ use serde::{
 use serde_json::value::RawValue;
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{
-        ObjectBuilder, RefOr,
-        schema::{AdditionalProperties, Schema, Type},
-    },
+    openapi::{RefOr, schema::Schema},
 };
 
 /// Deepest nesting of a note; more would break those who read the ledger.
@@ -35,14 +33,7 @@ impl<'de> Deserialize<'de> for MetaObject {
 
 impl PartialSchema for MetaObject {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::Object)
-            .description(Some(
-                "A note of the caller's, kept in the ledger: a JSON object of at most 4 KiB, nested at most \
-                 64 deep.",
-            ))
-            .additional_properties(Some(AdditionalProperties::FreeForm(true)))
-            .into()
+        schema::Meta::schema()
     }
 }
 

@@ -6,7 +6,13 @@ use domain::catalog::KeyKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Instant, Order, Orders, Wallet, ledger::LedgerEntry};
+use api_types::Instant;
+
+use super::{
+    Order, Orders, Wallet, instant,
+    ledger::{LedgerEntry, ledger_entry},
+    order::order,
+};
 use crate::cursor::WalletCursor;
 
 /// A wallet in a list.
@@ -31,12 +37,12 @@ pub struct Wallets {
 
 /// What a search found.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SearchResult<'a> {
+pub struct SearchResult {
     /// Wallets, those of the orders among them.
     wallets: Vec<ListedWallet>,
     orders: Vec<Order>,
     /// Ledger entries of the wallet that was searched.
-    entries: Vec<LedgerEntry<'a>>,
+    entries: Vec<LedgerEntry>,
 }
 
 /// A page of a project's orders, and what all of them come to.
@@ -77,8 +83,8 @@ impl ListedWallet {
     fn of(wallet: &WalletAnswer, project: &ProjectCatalog) -> Self {
         Self {
             wallet: Wallet::of(&wallet.view, project),
-            last_used_at: Instant(wallet.used_at),
-            created_at: Instant(wallet.view.created_at),
+            last_used_at: instant(wallet.used_at),
+            created_at: instant(wallet.view.created_at),
         }
     }
 }
@@ -94,16 +100,16 @@ impl Wallets {
     }
 }
 
-impl<'a> SearchResult<'a> {
+impl SearchResult {
     /// What was found, as a secret key would read it.
-    pub fn of(found: &'a SearchAnswer, project: &ProjectCatalog) -> Self {
+    pub fn of(found: &SearchAnswer, project: &ProjectCatalog) -> Self {
         let wallets = found.wallets.iter();
         let orders = found.orders.iter();
         let entries = found.entries.iter();
         Self {
             wallets: wallets.map(|it| ListedWallet::of(it, project)).collect(),
-            orders: orders.map(|it| Order::of(it, KeyKind::Secret)).collect(),
-            entries: entries.map(|it| LedgerEntry::of(it, project)).collect(),
+            orders: orders.map(|it| order(it, KeyKind::Secret)).collect(),
+            entries: entries.map(|it| ledger_entry(it, project)).collect(),
         }
     }
 }

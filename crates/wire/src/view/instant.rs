@@ -2,39 +2,15 @@
 
 use std::fmt;
 
+use api_types::Instant;
 use domain::Timestamp;
-use serde::{Serialize, Serializer};
-use utoipa::{
-    PartialSchema, ToSchema,
-    openapi::{RefOr, schema::Schema},
-};
 
-use crate::field::InstantText;
-
-/// An instant as ISO 8601 in UTC with milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Instant(pub Timestamp);
-
-impl fmt::Display for Instant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let instant = jiff::Timestamp::from_millisecond(self.0.0).map_err(|_| fmt::Error)?;
-        write!(f, "{instant:.3}")
-    }
+/// An instant as it is written. One that is too far off to be written is the last that can be.
+#[must_use]
+pub fn instant(at: Timestamp) -> Instant {
+    let near = jiff::Timestamp::from_millisecond(at.0);
+    Instant(near.unwrap_or(jiff::Timestamp::MAX))
 }
-
-impl Serialize for Instant {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl PartialSchema for Instant {
-    fn schema() -> RefOr<Schema> {
-        InstantText::schema()
-    }
-}
-
-impl ToSchema for Instant {}
 
 /// The UTC day of an instant, as `YYYY-MM-DD`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,15 +28,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_have_milliseconds_and_a_z() {
-        assert_eq!(
-            Instant(Timestamp(0)).to_string(),
-            "1970-01-01T00:00:00.000Z"
-        );
-        assert_eq!(
-            Instant(Timestamp(1_795_000_000_120)).to_string(),
-            "2026-11-18T11:06:40.120Z"
-        );
-        assert_eq!(Day(Timestamp(1_795_000_000_120)).to_string(), "2026-11-18");
+    fn an_instant_and_a_day_are_of_utc() {
+        let at = Timestamp(1_795_000_000_120);
+        assert_eq!(instant(at).to_string(), "2026-11-18T11:06:40.120Z");
+        assert_eq!(Day(at).to_string(), "2026-11-18");
     }
 }

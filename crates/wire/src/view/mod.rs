@@ -1,21 +1,26 @@
-//! What callers see of products, wallets, ledgers, holds and orders.
+//! What callers see of products, wallets, ledgers, holds and orders: records of [`api_types`] made of what the domain has.
 
-mod deducted;
 mod event;
 mod found;
-mod hold;
 mod instant;
 mod ledger;
 mod order;
 mod product;
+mod spending;
 mod wallet;
+mod word;
 
-pub use deducted::Deducted;
-pub use event::{Event, Events};
+pub use api_types::{
+    CodeWallet, Deducted, DrawnHold, ExternalWallet, FrozenWallet, Hold, Holdings, Instant,
+    OpenInvoice, Order, PlacedHold, Price, Product, Subscription,
+    event::{Event, Message},
+};
+pub use event::{Events, event};
 pub use found::{ListedOrders, ListedWallet, SearchResult, Wallets};
-pub use hold::{DrawnHold, Hold, PlacedHold};
-pub use instant::{Day, Instant};
+pub use instant::{Day, instant};
 pub use ledger::Ledger;
-pub use order::{Order, Orders};
-pub use product::{Price, Product};
-pub use wallet::{CodeWallet, ExternalWallet, Holdings, OpenInvoice, Subscription, Wallet};
+pub use order::{Orders, PublicOrder, order};
+pub use product::{admin_price, admin_product, price, prices_covering, product};
+pub use spending::{deducted, drawn_hold, hold, placed_hold};
+pub use wallet::{Wallet, external_wallet, frozen_wallet, holdings, open_invoice, subscription};
+pub use word::word;

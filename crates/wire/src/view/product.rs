@@ -1,128 +1,104 @@
-//! What callers see of products and prices.
+//! Products and prices: as a project's keys read them, and as an administrator does.
 
 use ::catalog::ProjectCatalog;
+use api_types::{FreeGrant, Price, Product, admin};
 use domain::{catalog, id::ProductId};
-use serde::Serialize;
-use utoipa::ToSchema;
 
-/// A product with its active prices.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Product {
-    /// The product's identifier: `prod_…`
-    id: String,
-    name: String,
-    description: Option<String>,
-    /// `credits`, `subscription` or `one_time`
-    #[serde(rename = "type")]
-    #[schema(value_type = String, example = "credits")]
-    kind: catalog::ProductType,
-    /// What its credits are called; null when it holds none.
-    credit_unit: Option<String>,
-    /// Credits that every wallet gets each period; null when there are none.
-    free_grant: Option<FreeGrant>,
-    prices: Vec<Price>,
-}
+use super::{instant, word};
 
-/// Credits that are granted for free.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct FreeGrant {
-    credits: i64,
-    /// `once`, `daily`, `weekly`, `monthly` or `yearly`
-    #[schema(value_type = String, example = "monthly")]
-    period: domain::time::Period,
-}
-
-/// A price of a product; of a subscription, a tier.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Price {
-    /// The price's identifier: `price_…`
-    id: String,
-    /// The tier's name, for a subscription.
-    label: Option<String>,
-    /// In the currency's minor unit.
-    amount_cents: i64,
-    /// ISO 4217, upper case.
-    currency: String,
-    /// Credits that it grants; for a subscription tier, each cycle.
-    credits_granted: i64,
-    /// Features that it unlocks.
-    features: Vec<String>,
-    /// `one_time`, `month` or `year`
-    #[schema(value_type = String, example = "one_time")]
-    interval: catalog::Interval,
-    /// The product whose balance it fills, where that is not its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    credits_product_id: Option<String>,
-    /// Days until the credits expire; left out: never.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    credits_expire_after_days: Option<u32>,
-    /// Whether a cycle's unused credits stay.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    rollover: bool,
-    /// Days for which a subscription is free at first; left out: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trial_days: Option<u32>,
-    /// Credits for those days; left out without them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trial_credits: Option<i64>,
-    /// Whether a wallet that has bought what it unlocks may buy it again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    repeatable: bool,
-}
-
-impl Product {
-    /// A product as the catalog of its project has it.
-    pub fn of(product: &catalog::Product, project: &ProjectCatalog) -> Self {
-        let grant = |grant: catalog::FreeGrant| FreeGrant {
-            credits: grant.credits.get(),
-            period: grant.period,
-        };
-        Self {
-            id: product.id.to_string(),
-            name: product.name.clone(),
-            description: product.description.clone(),
-            kind: product.kind,
-            credit_unit: product.credit_unit.clone(),
-            free_grant: product.free_grant.map(grant),
-            prices: project.active_prices(&product.id).map(Price::of).collect(),
-        }
+/// A product as a key of its project reads it, with its active prices.
+pub fn product(product: &catalog::Product, project: &ProjectCatalog) -> Product {
+    let grant = |grant: catalog::FreeGrant| FreeGrant {
+        credits: grant.credits.get(),
+        period: word(grant.period),
+    };
+    Product {
+        id: product.id.to_string(),
+        name: product.name.clone(),
+        description: product.description.clone(),
+        kind: word(product.kind),
+        credit_unit: product.credit_unit.clone(),
+        free_grant: product.free_grant.map(grant),
+        prices: project.active_prices(&product.id).map(price).collect(),
     }
 }
 
-impl Price {
-    /// A price as the catalog has it.
-    pub fn of(price: &catalog::Price) -> Self {
-        Self {
-            id: price.id.to_string(),
-            label: price.label.clone(),
-            amount_cents: price.amount_cents,
-            currency: price.currency.clone(),
-            credits_granted: price.credits_granted,
-            features: price
-                .features
-                .iter()
-                .map(|feature| feature.as_str().to_owned())
-                .collect(),
-            interval: price.interval,
-            credits_product_id: price.credits_product.map(|id| id.to_string()),
-            credits_expire_after_days: price.credits_expire_after_days,
-            rollover: price.rollover,
-            trial_days: price.trial_days,
-            trial_credits: price.trial_days.map(|_| price.trial_credits),
-            repeatable: price.repeatable,
-        }
+/// A price as a key of its project reads it.
+pub fn price(price: &catalog::Price) -> Price {
+    Price {
+        id: price.id.to_string(),
+        label: price.label.clone(),
+        amount_cents: price.amount_cents,
+        currency: price.currency.clone(),
+        credits_granted: price.credits_granted,
+        features: features(price),
+        interval: word(price.interval),
+        credits_product_id: price.credits_product.map(|id| id.to_string()),
+        credits_expire_after_days: price.credits_expire_after_days,
+        rollover: price.rollover,
+        trial_days: price.trial_days,
+        trial_credits: price.trial_days.map(|_| price.trial_credits),
+        repeatable: price.repeatable,
     }
+}
 
-    /// The active prices that would fill this product's balance by at least the shortfall.
-    pub fn covering(project: &ProjectCatalog, filled: ProductId, shortfall: i64) -> Vec<Self> {
-        let offered = project.products().filter(|product| product.active);
-        let prices = offered.flat_map(|product| project.active_prices(&product.id));
-        prices
-            .filter(|price| price.credits_product.unwrap_or(price.product) == filled)
-            .filter(|price| price.credits_granted >= shortfall)
-            .map(Self::of)
-            .collect()
+/// The active prices that would fill this product's balance by at least the shortfall.
+pub fn prices_covering(project: &ProjectCatalog, filled: ProductId, shortfall: i64) -> Vec<Price> {
+    let offered = project.products().filter(|product| product.active);
+    let prices = offered.flat_map(|product| project.active_prices(&product.id));
+    prices
+        .filter(|price| price.credits_product.unwrap_or(price.product) == filled)
+        .filter(|price| price.credits_granted >= shortfall)
+        .map(price)
+        .collect()
+}
+
+/// A product with all of its prices, as an administrator reads it.
+pub fn admin_product(product: &catalog::Product, project: &ProjectCatalog) -> admin::Product {
+    let grant = |grant: catalog::FreeGrant| admin::FreeGrant {
+        credits: grant.credits.get(),
+        period: word(grant.period),
+    };
+    admin::Product {
+        id: product.id.to_string(),
+        name: product.name.clone(),
+        description: product.description.clone(),
+        kind: word(product.kind),
+        credit_unit: product.credit_unit.clone(),
+        free_grant: product.free_grant.map(grant),
+        low_balance: product.low_balance,
+        debt_limit: product.debt_limit,
+        active: product.active,
+        created_at: instant(product.created_at).to_string(),
+        prices: project.prices(&product.id).map(admin_price).collect(),
     }
+}
+
+/// A price as an administrator reads it.
+pub fn admin_price(price: &catalog::Price) -> admin::Price {
+    admin::Price {
+        id: price.id.to_string(),
+        product_id: price.product.to_string(),
+        label: price.label.clone(),
+        amount_cents: price.amount_cents,
+        currency: price.currency.clone(),
+        credits_granted: price.credits_granted,
+        credits_product_id: price.credits_product.map(|id| id.to_string()),
+        credits_expire_after_days: price.credits_expire_after_days,
+        rollover: price.rollover,
+        features: features(price),
+        interval: word(price.interval),
+        trial_days: price.trial_days,
+        trial_credits: price.trial_credits,
+        repeatable: price.repeatable,
+        active: price.active,
+        created_at: instant(price.created_at).to_string(),
+    }
+}
+
+fn features(price: &catalog::Price) -> Vec<String> {
+    let features = price.features.iter();
+    features
+        .map(|feature| feature.as_str().to_owned())
+        .collect()
 }

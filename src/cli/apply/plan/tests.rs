@@ -37,7 +37,7 @@ fn file() -> file::File {
     file::File::parse(FILE).unwrap()
 }
 
-fn project_called(name: &str) -> view::Project {
+fn project_called(name: &str) -> admin::Project {
     serde_json::from_value(json!({
         "id": format!("proj_{name}"), "name": name, "mode": "credit_codes",
         "allowedOrigins": ["https://shop.example"], "walletCreationLimit": null,
@@ -50,7 +50,7 @@ fn project_called(name: &str) -> view::Project {
 }
 
 /// The server's catalog after the file was applied.
-fn applied() -> Vec<view::Product> {
+fn applied() -> Vec<admin::Product> {
     serde_json::from_value(json!([
         {
             "id": "prod_1", "name": "Images", "description": null, "type": "credits",

@@ -1,7 +1,7 @@
 //! Finds what the server has and the file does not.
 
+use api_types::admin;
 use dashboard::money::money;
-use web::admin::view;
 
 use super::{file, same_terms};
 
@@ -9,7 +9,7 @@ use super::{file, same_terms};
 pub(in crate::cli::apply) fn undeclared(
     wanted: &[file::Product],
     ids: &[Option<String>],
-    found: &[view::Product],
+    found: &[admin::Product],
 ) -> Vec<String> {
     let mut left = Vec::new();
     for product in found.iter().filter(|product| product.active) {
@@ -26,7 +26,7 @@ pub(in crate::cli::apply) fn undeclared(
             let at = wanted.iter().position(|product| product.name == *name)?;
             ids.get(at).cloned().flatten()
         };
-        let meant = |found: &view::Price| {
+        let meant = |found: &admin::Price| {
             let same = |price: &file::Price| same_terms(price, target(price).as_deref(), found);
             declared.prices.iter().any(same)
         };
