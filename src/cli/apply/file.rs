@@ -1,7 +1,9 @@
-//! The catalog file: a project's settings, its products and their prices, with the admin API's field names.
+//! The catalog file: a project's settings, its products and their prices, with the admin API's field names. What is
+//! serialized is sent to the admin API; the other fields are the file's own.
 
-use api_types::admin::{CreationLimit, FreeGrant};
-use serde::Deserialize;
+use api_types::admin::CreationLimit;
+use domain::catalog::{FreeGrant, Interval, Mode, ProductType};
+use serde::{Deserialize, Serialize};
 
 /// The whole file.
 #[derive(Debug, Clone, Deserialize)]
@@ -15,11 +17,11 @@ pub(super) struct File {
 }
 
 /// Settings of the project, all optional.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ProjectSettings {
     pub(super) name: Option<String>,
-    pub(super) mode: Option<String>,
+    pub(super) mode: Option<Mode>,
     pub(super) provider: Option<Provider>,
     pub(super) allowed_origins: Option<Vec<String>>,
     pub(super) wallet_creation_limit: Option<CreationLimit>,
@@ -34,21 +36,22 @@ pub(super) struct ProjectSettings {
 }
 
 /// A payment provider that needs no secret.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Provider {
     Sandbox,
 }
 
 /// A product with its prices.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Product {
     /// The product's id, needed where its name alone does not identify it.
+    #[serde(skip_serializing)]
     pub(super) id: Option<String>,
     pub(super) name: String,
     #[serde(rename = "type")]
-    pub(super) kind: String,
+    pub(super) kind: ProductType,
     pub(super) description: Option<String>,
     pub(super) credit_unit: Option<String>,
     pub(super) free_grant: Option<FreeGrant>,
@@ -57,12 +60,12 @@ pub(super) struct Product {
     pub(super) debt_limit: i64,
     #[serde(default = "yes")]
     pub(super) active: bool,
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub(super) prices: Vec<Price>,
 }
 
 /// A price of a product.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Price {
     pub(super) label: Option<String>,
@@ -71,19 +74,20 @@ pub(super) struct Price {
     #[serde(default)]
     pub(super) credits_granted: i64,
     /// The product whose balance it fills, by its name in this file [default: its own product].
+    #[serde(skip_serializing)]
     pub(super) credits_product: Option<String>,
     pub(super) credits_expire_after_days: Option<u32>,
     #[serde(default)]
     pub(super) rollover: bool,
     #[serde(default)]
     pub(super) features: Vec<String>,
-    pub(super) interval: String,
+    pub(super) interval: Interval,
     pub(super) trial_days: Option<u32>,
     #[serde(default)]
     pub(super) trial_credits: i64,
     #[serde(default)]
     pub(super) repeatable: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "yes", skip_serializing)]
     pub(super) active: bool,
 }
 

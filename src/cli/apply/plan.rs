@@ -86,10 +86,7 @@ pub(super) fn project<'a>(
             "several projects are called \"{name}\": use --project with an id"
         ))),
         (Some(project), None) => {
-            let mut change = settings_of(&settings);
-            if let Some(name) = &settings.name {
-                change.insert("name".into(), json!(name));
-            }
+            let mut change = settings_of(&settings)?;
             if project
                 .provider
                 .as_ref()
@@ -102,7 +99,8 @@ pub(super) fn project<'a>(
         }
         (None, _) if wanted.is_some() => Err(Failure(format!("there is no project \"{name}\""))),
         (None, _) => {
-            let mut change = settings_of(&settings);
+            let mut change = settings_of(&settings)?;
+            change.remove("name");
             let mut create = json!({ "name": name });
             if let (Some(create), Some(mode)) = (create.as_object_mut(), change.remove("mode")) {
                 create.insert("mode".into(), mode);
@@ -113,50 +111,22 @@ pub(super) fn project<'a>(
     }
 }
 
-fn settings_of(settings: &file::ProjectSettings) -> Map<String, Value> {
-    let all = [
-        ("mode", settings.mode.as_ref().map(|mode| json!(mode))),
-        (
-            "provider",
-            settings
-                .provider
-                .map(|file::Provider::Sandbox| json!({ "kind": "sandbox" })),
-        ),
-        (
-            "allowedOrigins",
-            settings
-                .allowed_origins
-                .as_ref()
-                .map(|origins| json!(origins)),
-        ),
-        (
-            "walletCreationLimit",
-            settings.wallet_creation_limit.map(|limit| json!(limit)),
-        ),
-        (
-            "walletCreationLimitPerIp",
-            settings.wallet_creation_limit_per_ip.map(|l| json!(l)),
-        ),
-        (
-            "freeGrantsForCodeWallets",
-            settings.free_grants_for_code_wallets.map(|f| json!(f)),
-        ),
-        (
-            "subscriptionGraceDays",
-            settings.subscription_grace_days.map(|days| json!(days)),
-        ),
-        ("automaticTax", settings.automatic_tax.map(Value::Bool)),
-        ("collectTaxIds", settings.collect_tax_ids.map(Value::Bool)),
-        (
-            "collectBillingAddress",
-            settings.collect_billing_address.map(Value::Bool),
-        ),
-        ("invoices", settings.invoices.map(Value::Bool)),
-        ("termsOfService", settings.terms_of_service.map(Value::Bool)),
-    ];
-    all.into_iter()
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
+/// The settings that the file has.
+fn settings_of(settings: &file::ProjectSettings) -> Result<Map<String, Value>, Failure> {
+    let mut settings = fields_of(settings)?;
+    settings.retain(|_, value| !value.is_null());
+    if let Some(provider) = settings.get_mut("provider") {
+        *provider = json!({ "kind": provider });
+    }
+    Ok(settings)
+}
+
+/// The fields of a record as the admin API has them.
+fn fields_of(record: &impl serde::Serialize) -> Result<Map<String, Value>, Failure> {
+    match serde_json::to_value(record).map_err(Failure::new)? {
+        Value::Object(fields) => Ok(fields),
+        _ => Ok(Map::new()),
+    }
 }
 
 /// The wanted fields that differ from what the server has; `None` if all are equal.
@@ -164,7 +134,7 @@ fn changed_fields(
     wanted: Map<String, Value>,
     found: &impl serde::Serialize,
 ) -> Result<Option<Value>, Failure> {
-    let found = serde_json::to_value(found).map_err(Failure::new)?;
+    let found = fields_of(found)?;
     let changed: Map<_, _> = wanted
         .into_iter()
         .filter(|(name, value)| found.get(name) != Some(value))
@@ -195,7 +165,7 @@ pub(super) fn products(
 
 fn product_step(wanted: &file::Product, found: &[admin::Product]) -> Result<ProductStep, Failure> {
     let name = wanted.name.clone();
-    let fields = product_fields(wanted);
+    let fields = fields_of(wanted)?;
     match find_product(wanted, found)? {
         None => Ok(ProductStep::Create {
             name,
@@ -229,22 +199,6 @@ fn find_product<'a>(
             wanted.name
         ))),
     }
-}
-
-fn product_fields(product: &file::Product) -> Map<String, Value> {
-    let all = [
-        ("name", json!(product.name)),
-        ("type", json!(product.kind)),
-        ("description", json!(product.description)),
-        ("creditUnit", json!(product.credit_unit)),
-        ("freeGrant", json!(product.free_grant)),
-        ("lowBalance", json!(product.low_balance)),
-        ("debtLimit", json!(product.debt_limit)),
-        ("active", json!(product.active)),
-    ];
-    all.map(|(name, value)| (name.to_owned(), value))
-        .into_iter()
-        .collect()
 }
 
 /// Plans the steps for prices, once the products exist. `ids` are the products' ids in the file's order; `None`
@@ -291,10 +245,11 @@ fn price_step(
     name: String,
     free: &mut Vec<&admin::Price>,
 ) -> Result<Option<PriceStep>, Failure> {
+    let terms = terms(wanted, target)?;
     let best = free
         .iter()
         .enumerate()
-        .filter(|(_, price)| same_terms(wanted, target, price))
+        .filter(|(_, price)| has_terms(price, &terms))
         .max_by_key(|(at, price)| {
             (
                 price.label == wanted.label,
@@ -322,41 +277,36 @@ fn price_step(
             change,
         }));
     }
-    let create = json!({
-        "label": wanted.label,
-        "amountCents": wanted.amount_cents,
-        "currency": wanted.currency,
-        "creditsGranted": wanted.credits_granted,
-        "creditsProductId": target,
-        "creditsExpireAfterDays": wanted.credits_expire_after_days,
-        "rollover": wanted.rollover,
-        "features": wanted.features,
-        "interval": wanted.interval,
-        "trialDays": wanted.trial_days,
-        "trialCredits": wanted.trial_credits,
-        "repeatable": wanted.repeatable,
-    });
+    let mut create = terms;
+    create.insert("label".into(), json!(wanted.label));
     Ok(Some(PriceStep::Create {
         product: product.cloned(),
         name,
-        create,
+        create: Value::Object(create),
         active: wanted.active,
     }))
 }
 
-fn same_terms(wanted: &file::Price, target: Option<&str>, found: &admin::Price) -> bool {
-    let features: BTreeSet<&str> = wanted.features.iter().map(String::as_str).collect();
-    wanted.amount_cents == found.amount_cents
-        && wanted.currency == found.currency
-        && wanted.credits_granted == found.credits_granted
-        && target == found.credits_product_id.as_deref()
-        && wanted.credits_expire_after_days == found.credits_expire_after_days
-        && wanted.rollover == found.rollover
-        && wanted.interval == found.interval
-        && wanted.trial_days == found.trial_days
-        && wanted.trial_credits == found.trial_credits
-        && wanted.repeatable == found.repeatable
-        && features == found.features.iter().map(String::as_str).collect()
+/// What never changes of a price once it is created: all that the API takes but the label.
+fn terms(wanted: &file::Price, target: Option<&str>) -> Result<Map<String, Value>, Failure> {
+    let mut terms = fields_of(wanted)?;
+    terms.remove("label");
+    terms.insert("creditsProductId".into(), json!(target));
+    Ok(terms)
+}
+
+fn has_terms(found: &admin::Price, terms: &Map<String, Value>) -> bool {
+    let Ok(found) = fields_of(found) else {
+        return false;
+    };
+    let sorted = |features: &Value| -> BTreeSet<String> {
+        let texts = features.as_array().into_iter().flatten();
+        texts.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    terms.iter().all(|(name, wanted)| match found.get(name) {
+        Some(found) if name == "features" => sorted(wanted) == sorted(found),
+        found => found == Some(wanted),
+    })
 }
 
 fn described(product: &file::Product, price: &file::Price) -> String {

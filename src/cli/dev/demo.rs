@@ -266,14 +266,8 @@ fn price(label: &str, amount_cents: i64, credits_granted: i64, features: &[&str]
         amount_cents,
         currency: "EUR".into(),
         credits_granted,
-        credits_product: None,
-        credits_expire_after_days: None,
-        rollover: false,
-        repeatable: false,
-        trial_days: None,
-        trial_credits: 0,
         features: features.iter().map(ToString::to_string).collect(),
-        interval: Interval::OneTime,
+        ..NewPrice::default()
     }
 }
 

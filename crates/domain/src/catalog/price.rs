@@ -23,10 +23,11 @@ const MAX_TRIAL_DAYS: i64 = 730;
 const MAX_TIERS: usize = 10;
 
 /// How often a price is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
     /// Charged once, at checkout.
+    #[default]
     OneTime,
     /// Charged each month.
     Month,
@@ -177,7 +178,7 @@ fn no_unit(param: &str) -> Refusal {
 }
 
 /// A request to create a price.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the fields are those of Price")]
 pub struct NewPrice {
     pub label: Option<String>,

@@ -3,7 +3,7 @@
 use api_types::admin;
 use dashboard::money::money;
 
-use super::{file, same_terms};
+use super::{file, has_terms, terms};
 
 /// Active products and prices on the server that the file does not declare.
 pub(in crate::cli::apply) fn undeclared(
@@ -27,7 +27,10 @@ pub(in crate::cli::apply) fn undeclared(
             ids.get(at).cloned().flatten()
         };
         let meant = |found: &admin::Price| {
-            let same = |price: &file::Price| same_terms(price, target(price).as_deref(), found);
+            let same = |price: &file::Price| {
+                let terms = terms(price, target(price).as_deref());
+                terms.is_ok_and(|terms| has_terms(found, &terms))
+            };
             declared.prices.iter().any(same)
         };
         for price in product
