@@ -174,7 +174,7 @@ pub(super) async fn assign(
     let payment = path.payment()?;
     let price = request.price_id.0.0;
     let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
-    let to = wallet.map(NamedWallet::address).transpose()?;
+    let to = wallet.map(NamedWallet::into_address).transpose()?;
     let payments = &app.payments;
     let id = payment.clone();
     let proof = Proof::Assignment {

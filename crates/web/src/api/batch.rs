@@ -171,7 +171,7 @@ fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<CheckedIte
             .map_err(|error| error.within(&format!("items[{place}]")))?;
         let cost = (item.amount.0.get(), item.on_shortfall.is_some());
         let command = item.command(key, project);
-        match command.and_then(|command| Ok((wallet.address()?, command))) {
+        match command.and_then(|command| Ok((wallet.into_address()?, command))) {
             Ok(command) => {
                 sent.push(command);
                 costs.push(cost);

@@ -108,7 +108,7 @@ pub(super) async fn instruct(
     let project = Arc::clone(key);
     let result = app
         .payments
-        .instruct(project, wallet.address()?, instruction)
+        .instruct(project, wallet.into_address()?, instruction)
         .await
         .map_err(|error| Error::from_instruction(error, key))?;
     let subscription = view::subscription(&result.after);

@@ -151,10 +151,10 @@ pub(super) async fn checkout(
         return Err(Error::invalid(param, message));
     }
     let wallet = match wallet {
-        Some(NamedWallet::Code(Err(malformed))) => {
+        Some(NamedWallet::Malformed(malformed)) => {
             return Err(guesses.wrong_code(malformed.reveal(), ErrorCode::WalletNotFound));
         }
-        other => other.map(NamedWallet::address).transpose()?,
+        other => other.map(NamedWallet::into_address).transpose()?,
     };
     let new = NewCheckout {
         price: price.id,
@@ -260,7 +260,9 @@ impl Checkout {
             }
         }
         let wallet = NamedWallet::for_caller(wallet, key.session())?;
-        if key.kind() == KeyKind::Publishable && matches!(wallet, Some(NamedWallet::User(_))) {
+        if key.kind() == KeyKind::Publishable
+            && matches!(wallet, Some(NamedWallet::At(Address::External(_))))
+        {
             return Err(Error::new(ErrorCode::SecretKeyRequired));
         }
         if wallet.is_none() && key.project.mode == Mode::ExternalUsers {

@@ -46,7 +46,7 @@ pub(super) async fn credit(
     let command = request.command(&header, &key)?;
     let applied = app
         .handle
-        .credit(&key.scope, &wallet.address()?, command)
+        .credit(&key.scope, &wallet.into_address()?, command)
         .await;
     let applied = applied.map_err(|error| Error::from_wallet(error, &key))?;
     grant::answer(&applied)

@@ -20,7 +20,7 @@ use crate::{
     http::{
         code_path::CodePath,
         idempotency::KeyHeader,
-        subject::{Subject, product, product_or_only},
+        subject::{NamedWallet, product, product_or_only},
     },
 };
 
@@ -160,7 +160,7 @@ pub(crate) async fn by_user(
 async fn answer(
     app: &App,
     project: &ProjectCatalog,
-    wallet: &Subject,
+    wallet: &NamedWallet,
     command: Deduct,
     names_shortfall: bool,
 ) -> Result<Response, Error> {

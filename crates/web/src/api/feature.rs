@@ -65,7 +65,7 @@ pub(super) async fn set_feature(
     let action = request
         .action
         .map_or(FeatureAction::Grant, |Text(action)| action);
-    let address = wallet.address()?;
+    let address = wallet.into_address()?;
     let features = app
         .handle
         .set_feature(&key.scope, &address, feature, action)

@@ -65,7 +65,7 @@ pub(super) async fn freeze_wallet(
     let command = command(request.frozen, request.reason)?;
     let refused = |error| Error::from_wallet(error, &key);
     let address = match (named, request.wallet_id) {
-        (Some(named), None) => named.address()?,
+        (Some(named), None) => named.into_address()?,
         (None, Some(Text(id))) => {
             let id = id.0.ok_or_else(|| Error::new(ErrorCode::WalletNotFound))?;
             app.handle.address_of(id).map_err(refused)?

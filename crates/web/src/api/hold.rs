@@ -22,7 +22,7 @@ use crate::{
         code_path::CodePath,
         hold_path::{HoldPath, access},
         idempotency::KeyHeader,
-        subject::{Subject, product_or_only},
+        subject::{NamedWallet, product_or_only},
     },
 };
 
@@ -146,7 +146,7 @@ async fn answer(
     app: &App,
     project: &ProjectCatalog,
     kind: KeyKind,
-    wallet: &Subject,
+    wallet: &NamedWallet,
     header: &KeyHeader,
     request: PlaceHold,
 ) -> Result<Response, Error> {

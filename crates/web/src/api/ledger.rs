@@ -13,7 +13,7 @@ use crate::{
         code_path::CodePath,
         ledger::{self, PageQuery},
         query::{Both, Params},
-        subject::{Subject, users_wallet},
+        subject::{NamedWallet, users_wallet},
     },
 };
 
@@ -66,7 +66,7 @@ pub(super) async fn read_external_ledger(
 async fn answer(
     app: &App,
     project: &ProjectCatalog,
-    wallet: &Subject,
+    wallet: &NamedWallet,
     part: &PageQuery,
 ) -> Result<Response, Error> {
     let query = part.query(project)?;

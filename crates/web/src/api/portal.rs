@@ -23,7 +23,7 @@ use crate::{
         code_path::CodePath,
         query::Params,
         redirect::UrlText,
-        subject::{Subject, users_wallet},
+        subject::{NamedWallet, users_wallet},
     },
 };
 
@@ -122,7 +122,7 @@ async fn answer(
     app: &App,
     project: &ProjectCatalog,
     kind: KeyKind,
-    wallet: &Subject,
+    wallet: &NamedWallet,
     OpenPortal {
         return_url,
         subscription_id,

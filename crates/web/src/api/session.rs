@@ -1,6 +1,7 @@
 //! `POST /sessions` and `POST /sessions/revoke`: lets a user's browser at the user's own wallet for a while, and ends
 //! that.
 
+use actors::Address;
 use api_types::Session;
 use axum::{extract::State, response::Response};
 use domain::session::{Permission, SessionOwner};
@@ -94,10 +95,10 @@ pub(super) async fn start_session(
     }
     let seconds = request.expires_in_seconds.map_or(LASTS_SECONDS, |it| it.0);
     let expires_at = context.now.plus_seconds(seconds);
-    let owner = match wallet {
-        NamedWallet::User(user) => SessionOwner::User(user),
-        NamedWallet::Code(Ok(code)) => SessionOwner::Code(code),
-        NamedWallet::Code(Err(_)) | NamedWallet::Own(_) => {
+    let owner = match wallet.into_address()? {
+        Address::External(user) => SessionOwner::User(user),
+        Address::Code(code) => SessionOwner::Code(code),
+        Address::Stored(_) | Address::Session(_) => {
             return Err(Error::new(ErrorCode::WalletNotFound));
         }
     };
@@ -132,7 +133,7 @@ pub(super) async fn revoke_sessions(
 ) -> Result<Response, Error> {
     let request: RevokedSessions = body.parse()?;
     let wallet = NamedWallet::one_of(request.external_user_id, request.code)?;
-    let wallet = wallet.address()?;
+    let wallet = wallet.into_address()?;
     let revoked = app.handle.revoke_sessions(&key.scope, &wallet).await;
     revoked.map_err(|error| Error::from_wallet(error, &key))?;
     respond::json(&Revoked { revoked: true })

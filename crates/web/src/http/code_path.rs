@@ -160,10 +160,10 @@ impl CodePath {
             IN_HEADER => None,
             typed => Some(typed),
         };
-        let named = typed.map(|typed| NamedWallet::Code(TypedCode::new(typed).0));
+        let named = typed.map(|typed| NamedWallet::from(TypedCode::new(typed)));
         match NamedWallet::for_caller(named, Some(session))? {
             Some(own) if session.code().is_some() => Ok(Self {
-                address: Ok(own.address()?),
+                address: Ok(own.into_address()?),
                 guesses: MissCounter(None),
             }),
             Some(_) | None => Err(Error::new(ErrorCode::SessionForbidden)),

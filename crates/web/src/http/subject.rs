@@ -8,7 +8,6 @@ use std::sync::Arc;
 use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
-    code::RecoveryCode,
     id::ProductId,
     session::WalletSession,
     text::ExternalUserId,
@@ -17,21 +16,22 @@ use domain::{
 use wire::{
     code::ErrorCode,
     error::Error,
-    field::{CodeText, MalformedCode, ProductName, SubscriptionName, Text, UserText},
+    field::{CodeText, MalformedCode, ProductName, SubscriptionName, Text, TypedCode, UserText},
 };
 
 use super::code_path::CodePath;
 
 pub(crate) use choice::{SubscriptionChoice, WalletChoice};
 
-/// A wallet as a body names it. The code may be malformed: that is a 404, which is reported only
-/// when the rest of the body is valid.
+/// The wallet that a request names.
 #[derive(Debug)]
 pub(crate) enum NamedWallet {
-    User(ExternalUserId),
-    Code(Result<RecoveryCode, MalformedCode>),
-    /// The caller's own, by their session.
-    Own(Arc<WalletSession>),
+    /// By its user or its code in the body or the query, or the caller's own by their session.
+    At(Address),
+    /// By a malformed code in the body. That is a 404, which is reported only when the rest of the request is valid.
+    Malformed(MalformedCode),
+    /// By its code in the path. One that opens nothing counts as a miss.
+    Path(CodePath),
 }
 
 impl NamedWallet {
@@ -42,8 +42,8 @@ impl NamedWallet {
     ) -> Result<Option<Self>, Error> {
         match (user, code) {
             (Some(_), Some(_)) => Err(Error::new(ErrorCode::ConflictingWallet)),
-            (Some(Text(user)), None) => Ok(Some(Self::User(user))),
-            (None, Some(Text(typed))) => Ok(Some(Self::Code(typed.0))),
+            (Some(Text(user)), None) => Ok(Some(user.into())),
+            (None, Some(Text(typed))) => Ok(Some(typed.into())),
             (None, None) => Ok(None),
         }
     }
@@ -63,12 +63,13 @@ impl NamedWallet {
             return Ok(named);
         };
         let is_own = match &named {
-            None | Some(Self::Own(_)) => true,
-            Some(Self::User(user)) => session.user() == Some(user),
-            Some(Self::Code(code)) => code.as_ref().is_ok_and(|code| session.code() == Some(code)),
+            None | Some(Self::At(Address::Session(_))) => true,
+            Some(Self::At(Address::External(user))) => session.user() == Some(user),
+            Some(Self::At(Address::Code(code))) => session.code() == Some(code),
+            Some(_) => false,
         };
         match is_own {
-            true => Ok(Some(Self::Own(Arc::clone(session)))),
+            true => Ok(Some(Self::At(Address::Session(Arc::clone(session))))),
             false => Err(Error::new(ErrorCode::SessionForbidden)),
         }
     }
@@ -82,14 +83,54 @@ impl NamedWallet {
         named.ok_or_else(|| Error::new(ErrorCode::ConflictingWallet))
     }
 
-    /// The wallet's address; `wallet_not_found` for a malformed code.
-    pub(crate) fn address(self) -> Result<Address, Error> {
+    /// The wallet's address; `wallet_not_found` for a malformed code. Called last, when the rest of the request was
+    /// found valid.
+    pub(crate) fn address(&self) -> Result<&Address, Error> {
         match self {
-            Self::User(user) => Ok(Address::External(user)),
-            Self::Code(Ok(code)) => Ok(Address::Code(code)),
-            Self::Code(Err(_)) => Err(Error::new(ErrorCode::WalletNotFound)),
-            Self::Own(session) => Ok(Address::Session(session)),
+            Self::At(address) => Ok(address),
+            Self::Malformed(_) => Err(Error::new(ErrorCode::WalletNotFound)),
+            Self::Path(code) => code.address(),
         }
+    }
+
+    /// The same, to keep.
+    pub(crate) fn into_address(self) -> Result<Address, Error> {
+        match self {
+            Self::At(address) => Ok(address),
+            other => other.address().cloned(),
+        }
+    }
+
+    /// The caller's error for a wallet's.
+    pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
+        match self {
+            Self::Path(code) => code.refused(error, project),
+            Self::At(_) | Self::Malformed(_) => Error::from_wallet(error, project),
+        }
+    }
+}
+
+impl From<Address> for NamedWallet {
+    fn from(address: Address) -> Self {
+        Self::At(address)
+    }
+}
+
+impl From<CodePath> for NamedWallet {
+    fn from(code: CodePath) -> Self {
+        Self::Path(code)
+    }
+}
+
+impl From<ExternalUserId> for NamedWallet {
+    fn from(user: ExternalUserId) -> Self {
+        Self::At(Address::External(user))
+    }
+}
+
+impl From<TypedCode> for NamedWallet {
+    fn from(TypedCode(code): TypedCode) -> Self {
+        code.map_or_else(Self::Malformed, |code| Self::At(Address::Code(code)))
     }
 }
 
@@ -107,52 +148,6 @@ pub(crate) fn users_wallet(
         return Err(Error::new(ErrorCode::SessionForbidden));
     }
     Ok(Address::Session(Arc::clone(session)))
-}
-
-/// The wallet that a command is about, whichever way it was named. A code in the path that opens nothing
-/// counts as a miss.
-#[derive(Debug)]
-pub(crate) enum Subject {
-    /// Named by its code in the path.
-    Code(CodePath),
-    /// Named by its user.
-    User(Address),
-}
-
-impl From<Address> for Subject {
-    fn from(of_a_user: Address) -> Self {
-        Self::User(of_a_user)
-    }
-}
-
-impl From<CodePath> for Subject {
-    fn from(code: CodePath) -> Self {
-        Self::Code(code)
-    }
-}
-
-impl From<ExternalUserId> for Subject {
-    fn from(user: ExternalUserId) -> Self {
-        Self::User(Address::External(user))
-    }
-}
-
-impl Subject {
-    /// The wallet's address. Called last, when the rest of the request was found valid.
-    pub(crate) fn address(&self) -> Result<&Address, Error> {
-        match self {
-            Self::Code(code) => code.address(),
-            Self::User(address) => Ok(address),
-        }
-    }
-
-    /// The caller's error for a wallet's.
-    pub(crate) fn refused(&self, error: actors::Error, project: &ProjectCatalog) -> Error {
-        match self {
-            Self::Code(code) => code.refused(error, project),
-            Self::User(_) => Error::from_wallet(error, project),
-        }
-    }
 }
 
 /// The named product, active or not; `product_not_found` if the project does not have it.
