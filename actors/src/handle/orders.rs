@@ -5,7 +5,7 @@ use domain::{
     Quantity, Rejection, Timestamp,
     id::{OrderId, OrderSerial, PublicSubscriptionId, WalletKey},
     terms::Terms,
-    text::{CheckoutId, CustomerId, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
+    text::{CheckoutId, CustomerId, ExternalUserId, PaymentId},
     wallet::{
         Created, Owner, leave_provider::Open, pay::Pay, place_order::PlaceOrder, purchase::Purchase,
     },
@@ -203,62 +203,23 @@ impl Handle {
         scope: &Scope,
         checkout: &CheckoutId,
     ) -> Result<OrderAnswer, Error> {
-        let order = self.checkout_order(scope, checkout)?;
+        let order = self.order_of(scope, checkout)?;
         self.order(scope, order.ok_or(Rejection::OrderNotFound)?)
             .await
     }
 
-    /// The id of the order of a provider's checkout session.
+    /// The id of the order of an object at the provider. Only its wallet knows the order's present state.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`] when the books cannot be read.
-    pub fn checkout_order(
+    pub fn order_of<'a>(
         &self,
         scope: &Scope,
-        checkout: &CheckoutId,
+        object: impl Into<ProviderId<'a>>,
     ) -> Result<Option<OrderId>, Error> {
-        self.order_by_provider_id(scope, ProviderId::Checkout(checkout))
-    }
-
-    /// The id of the order of a provider's payment. Only its wallet knows the order's present state.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unavailable`] when the books cannot be read.
-    pub fn order_of_payment(
-        &self,
-        scope: &Scope,
-        payment: &PaymentId,
-    ) -> Result<Option<OrderId>, Error> {
-        self.order_by_provider_id(scope, ProviderId::Payment(payment))
-    }
-
-    /// The id of the order of a provider's invoice.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unavailable`] when the books cannot be read.
-    pub fn order_of_invoice(
-        &self,
-        scope: &Scope,
-        invoice: &InvoiceId,
-    ) -> Result<Option<OrderId>, Error> {
-        self.order_by_provider_id(scope, ProviderId::Invoice(invoice))
-    }
-
-    /// The id of the order that began a provider's subscription and names its wallet. Without a known checkout, the
-    /// last order that the subscription paid.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Unavailable`] when the books cannot be read.
-    pub fn order_of_subscription(
-        &self,
-        scope: &Scope,
-        subscription: &SubscriptionId,
-    ) -> Result<Option<OrderId>, Error> {
-        self.order_by_provider_id(scope, ProviderId::Subscription(subscription))
+        let order = (self.books()).order_by_provider_id(scope.project, object.into());
+        order.map_err(|error| unreadable(&error))
     }
 
     /// The last order of each wallet that a provider's customer paid for, of at most `limit` wallets.
@@ -277,15 +238,6 @@ impl Handle {
             .books()
             .orders_by_provider_id(scope.project, name, limit);
         orders.map_err(|error| unreadable(&error))
-    }
-
-    fn order_by_provider_id(
-        &self,
-        scope: &Scope,
-        name: ProviderId<'_>,
-    ) -> Result<Option<OrderId>, Error> {
-        let order = self.books().order_by_provider_id(scope.project, name);
-        order.map_err(|error| unreadable(&error))
     }
 
     /// Ends a wallet's pending orders and subscriptions of its project's former provider, and answers which these were.

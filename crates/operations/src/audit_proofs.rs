@@ -50,7 +50,7 @@ async fn is_proved(
             known.is_some_and(|known| known.state == UnfulfilledState::Refunded)
         }
         Proof::Assignment { payment } => {
-            let order = handle.order_of_payment(scope, payment);
+            let order = handle.order_of(scope, payment);
             order.is_ok_and(|order| order.is_some())
         }
         Proof::Freeze { wallet, frozen } => {

@@ -87,7 +87,7 @@ impl Context {
         let (handle, scope) = (&self.handle, &project.scope);
         let order = match (&event.about, subscription) {
             // A new invoice is recognized by its subscription.
-            (ObjectRef::Invoice(_), Some(id)) => handle.order_of_subscription(scope, id)?,
+            (ObjectRef::Invoice(_), Some(id)) => handle.order_of(scope, id)?,
             (about, _) => order_of(handle, scope, about)?,
         };
         // A new payment pays an invoice, and is recognized by its customer.

@@ -188,10 +188,10 @@ pub(crate) fn order_of(
     subject: &ObjectRef,
 ) -> Result<Option<OrderId>, actors::Error> {
     match subject {
-        ObjectRef::Checkout(id) => handle.checkout_order(scope, id),
-        ObjectRef::Subscription(id) => handle.order_of_subscription(scope, id),
-        ObjectRef::Invoice(id) => handle.order_of_invoice(scope, id),
-        ObjectRef::Payment(id) => handle.order_of_payment(scope, id),
+        ObjectRef::Checkout(id) => handle.order_of(scope, id),
+        ObjectRef::Subscription(id) => handle.order_of(scope, id),
+        ObjectRef::Invoice(id) => handle.order_of(scope, id),
+        ObjectRef::Payment(id) => handle.order_of(scope, id),
     }
 }
 
@@ -471,9 +471,9 @@ impl ReportApplier<'_> {
         let project = self.project.project.id;
         let _turn = self.unfulfilled.lock(project, payment).await;
         let scope = &self.project.scope;
-        let mut placed = self.handle.order_of_payment(scope, payment)?;
+        let mut placed = self.handle.order_of(scope, payment)?;
         if let (None, Some(invoice)) = (placed, &unplaced.payment.invoice) {
-            placed = self.handle.order_of_invoice(scope, invoice)?;
+            placed = self.handle.order_of(scope, invoice)?;
         }
         match placed {
             Some(_) => Ok(()),
@@ -536,7 +536,7 @@ impl ReportApplier<'_> {
                     .refunded(project, payment, reversal.refunded_cents, self.at)
                     .await;
             }
-            known_order = self.handle.order_of_payment(&self.project.scope, payment)?;
+            known_order = self.handle.order_of(&self.project.scope, payment)?;
             // A payment may carry the metadata of an order that another payment paid ("duplicate" in Stripe's
             // dashboard): refunding it takes nothing from that order.
             if let (None, PaymentTarget::Order(order)) = (known_order, &target) {
@@ -563,9 +563,7 @@ impl ReportApplier<'_> {
         // The look-up knows only one payment of a bill that was paid in parts.
         let known_order = match known_order {
             Some(order) => Some(order),
-            None => self
-                .handle
-                .order_of_invoice(&self.project.scope, &invoice.id)?,
+            None => self.handle.order_of(&self.project.scope, &invoice.id)?,
         };
         if parts.is_empty() {
             // An operator may have assigned the whole payment to another order.

@@ -46,7 +46,7 @@ impl Payments {
         let subscriptions = provider.running_subscriptions(price, page).await?;
         let mut candidates = Vec::with_capacity(subscriptions.items.len());
         for running in subscriptions.items {
-            let order = handle.order_of_subscription(&project.scope, &running.id)?;
+            let order = handle.order_of(&project.scope, &running.id)?;
             let mismatch = ours.and_then(|ours| mismatch(&running, ours));
             candidates.push(ImportCandidate {
                 running,
@@ -76,7 +76,7 @@ impl Payments {
     ) -> Result<(OrderId, bool), Error> {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let provider = self.0.context.providers.of(&project)?;
-        if let Some(order) = handle.order_of_subscription(scope, &subscription)? {
+        if let Some(order) = handle.order_of(scope, &subscription)? {
             // An interrupted import may have stopped before this.
             provider.mark_subscription(&subscription, order).await?;
             return Ok((order, false));

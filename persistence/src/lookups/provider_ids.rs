@@ -39,6 +39,17 @@ pub enum ProviderId<'a> {
     Customer(&'a CustomerId),
 }
 
+macro_rules! of_reference {
+    ($($name:ident: $id:ty),*) => {$(
+        impl<'a> From<&'a $id> for ProviderId<'a> {
+            fn from(id: &'a $id) -> Self {
+                Self::$name(id)
+            }
+        }
+    )*};
+}
+of_reference!(Checkout: CheckoutId, Payment: PaymentId, Invoice: InvoiceId, Subscription: SubscriptionId);
+
 fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
     let mut put = |name: [u8; 16], order: OrderSerial| {
         put(

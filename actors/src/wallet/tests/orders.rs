@@ -159,16 +159,16 @@ async fn an_order_is_found_by_its_payment_before_it_is_reported() {
         paused: false,
         reported_at: START,
     });
-    assert_eq!(handle.order_of_payment(scope, &payment), Ok(None));
+    assert_eq!(handle.order_of(scope, &payment), Ok(None));
     service.journal.hold_checkpoints();
     service.journal.hold();
     let mut pay = Box::pin(handle.pay(scope, order.wallet, None, paid));
     assert!(pay.as_mut().now_or_never().is_none());
-    assert_eq!(handle.order_of_payment(scope, &payment), Ok(Some(order)));
+    assert_eq!(handle.order_of(scope, &payment), Ok(Some(order)));
     service.journal.release();
     assert_eq!(pay.await, Ok(true));
-    assert_eq!(handle.order_of_invoice(scope, &invoice), Ok(Some(order)));
-    let begun = handle.order_of_subscription(scope, &subscription);
+    assert_eq!(handle.order_of(scope, &invoice), Ok(Some(order)));
+    let begun = handle.order_of(scope, &subscription);
     assert_eq!(begun, Ok(Some(order)));
     let bought = handle.orders_of_customer(scope, &customer, 2);
     assert_eq!(bought, Ok(vec![order]));

@@ -276,7 +276,7 @@ impl Reconciliations {
             return Ok(Attribution::Nothing);
         };
         let (handle, scope) = (&self.0.context.handle, &project.scope);
-        if let Some(order) = handle.order_of_payment(scope, payment)? {
+        if let Some(order) = handle.order_of(scope, payment)? {
             let facts = facts(handle, project, order, charge).await?;
             return Ok(facts.map_or(Attribution::Ours(Some(order)), Attribution::Order));
         }
@@ -340,7 +340,7 @@ impl Reconciliations {
                     });
                     let orders: Vec<OrderId> = orders.collect();
                     // An operator may have assigned the bill to another order.
-                    let placed = handle.order_of_invoice(scope, &invoice.id)?;
+                    let placed = handle.order_of(scope, &invoice.id)?;
                     let assigned = placed.filter(|placed| !orders.contains(placed));
                     paid_order = assigned.or(orders.first().copied());
                     bill = Some(invoice.id.clone());

@@ -44,10 +44,10 @@ impl Payments {
         let (handle, scope) = (&self.0.context.handle, &project.scope);
         let mut orders = Vec::new();
         if let Some(checkout) = &entry.checkout {
-            orders.extend(handle.checkout_order(scope, checkout)?);
+            orders.extend(handle.order_of(scope, checkout)?);
         }
         if let Some(billing) = &entry.billing {
-            orders.extend(handle.order_of_subscription(scope, &billing.subscription)?);
+            orders.extend(handle.order_of(scope, &billing.subscription)?);
         }
         if let Some(customer) = &entry.paid.customer {
             orders.extend(handle.orders_of_customer(scope, customer, WALLETS)?);

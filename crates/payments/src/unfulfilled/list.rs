@@ -143,7 +143,7 @@ impl List {
         if entry.is_some_and(|entry| entry.state != State::Open) {
             return Ok(true);
         }
-        let placed = self.0.handle.order_of_payment(&project.scope, payment)?;
+        let placed = self.0.handle.order_of(&project.scope, payment)?;
         Ok(placed.is_some_and(|placed| !orders.contains(&placed)))
     }
 

@@ -59,7 +59,7 @@ impl Payments {
         let (list, id) = (self.unfulfilled(), project.project.id);
         let lock = list.lock(id, payment).await;
         let Some(entry) = list.get(id, payment) else {
-            let placed = handle.order_of_payment(scope, payment)?;
+            let placed = handle.order_of(scope, payment)?;
             let placed = placed.ok_or(Error::NoSuchPayment)?;
             let after = handle.order(scope, placed).await?;
             let address = wallet.as_ref();
