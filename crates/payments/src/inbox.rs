@@ -531,8 +531,22 @@ impl Source for Inbox {
 #[cfg(test)]
 mod tests {
     use domain::{Timestamp, text::PaymentId};
+    use futures_util::FutureExt as _;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_project_leaves_places_to_others_and_a_lane_forgets_it() {
+        let lane = Lane::default();
+        let mut places = Vec::new();
+        for _ in 0..PROJECT_CONCURRENCY {
+            places.push(lane.enter(ProjectId(1)).await);
+        }
+        assert!(lane.enter(ProjectId(1)).now_or_never().is_none());
+        assert!(lane.enter(ProjectId(2)).now_or_never().is_some());
+        drop(places);
+        assert!(lane.of_projects.is_empty());
+    }
 
     #[test]
     fn what_is_being_stored_is_not_known_yet_as_a_crash_would_lose_it() {

@@ -47,6 +47,11 @@ impl NamedLocks {
         self.enter(name, 1).await
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of_names.is_empty()
+    }
+
     async fn enter(&self, name: &str, places: u32) -> NamedLock {
         let new = || Arc::new(Semaphore::new(usize::try_from(self.places).unwrap_or(1)));
         let of_name = Arc::clone(&*self.of_names.entry(name.into()).or_insert_with(new));
@@ -86,7 +91,7 @@ mod tests {
         assert!(named_locks.take("b").now_or_never().is_some());
         drop(first);
         drop(second.await);
-        assert!(named_locks.of_names.is_empty(), "nothing is left of them");
+        assert!(named_locks.is_empty(), "nothing is left of them");
     }
 
     #[tokio::test]
@@ -102,7 +107,7 @@ mod tests {
         let alone = alone.await;
         assert!(named_locks.share("a").now_or_never().is_none());
         drop(alone);
-        assert!(named_locks.of_names.is_empty(), "nothing is left of them");
+        assert!(named_locks.is_empty(), "nothing is left of them");
     }
 
     #[tokio::test]
@@ -113,6 +118,6 @@ mod tests {
         assert!((&mut second).now_or_never().is_none());
         drop(first);
         drop(second);
-        assert!(named_locks.of_names.is_empty(), "nothing is left of them");
+        assert!(named_locks.is_empty(), "nothing is left of them");
     }
 }
