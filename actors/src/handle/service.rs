@@ -174,11 +174,6 @@ impl Handle {
         self.inner.registry.store.log.refusing() == Some(AppendRefusal::DiskFull)
     }
 
-    /// Asks for a fold soon, rather than when it is due.
-    pub fn fold_soon(&self) {
-        self.inner.registry.store.books.checkpoint_soon();
-    }
-
     /// Figures for `/metrics`.
     #[must_use]
     pub fn stats(&self) -> Stats {

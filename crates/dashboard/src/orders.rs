@@ -27,7 +27,7 @@ use crate::state::App;
 const PAGE_SIZE: usize = 25;
 
 /// An order's statuses, with the names of each: in the query, for people, and of its badge's class.
-const STATES: [(OrderStatus, &str, &str, &str); 5] = [
+pub(super) const STATES: [(OrderStatus, &str, &str, &str); 5] = [
     (OrderStatus::Paid, "paid", "Paid", "badge good"),
     (OrderStatus::Pending, "pending", "Pending", "badge wait"),
     (OrderStatus::Refunded, "refunded", "Refunded", "badge"),

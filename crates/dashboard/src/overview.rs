@@ -19,7 +19,7 @@ use super::{
     form::Form,
     layout::{self, Tab, base},
     money::grouped,
-    orders::badge,
+    orders::{STATES, badge},
     page_request::{FormPost, PageRequest},
     period::Period,
     revenue::{self, SalesByInterval},
@@ -226,13 +226,7 @@ fn distinct(DistinctCount { count, is_exact }: DistinctCount) -> String {
 }
 
 fn orders_card(sales: &Sales) -> Markup {
-    let states = [
-        (OrderStatus::Paid, sales.paid()),
-        (OrderStatus::Pending, sales.pending()),
-        (OrderStatus::Refunded, sales.refunded()),
-        (OrderStatus::Failed, sales.failed()),
-        (OrderStatus::Expired, sales.expired()),
-    ];
+    let states = STATES.map(|(status, ..)| (status, sales.in_status(status)));
     html! {
         section.card {
             h2 { "Orders" }

@@ -4,13 +4,13 @@
 pub(crate) use super::orders::key_of;
 use super::{
     list_change::{ListChange, ListedOrder, OrderChange, OrderSummary},
-    orders::{OrderPosition, buyer_key, hash, number, short, wallet},
+    orders::{OrderPosition, buyer_key, hash, read_place, short},
     spec::{Key, LookUpSpec, Put, Value, joined, nothing_changes},
 };
 use crate::error::Error;
 use domain::{
     Timestamp,
-    id::{OrderId, OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
+    id::{OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     text::Email,
     wallet::{Order, OrderStatus, Wallet},
 };
@@ -99,7 +99,10 @@ impl OrderGroup<'_> {
     pub(crate) fn hash(self, project: ProjectId) -> [u8; 16] {
         match self {
             Self::All => hash(b"orders", project, ""),
-            Self::Status(status) => hash(b"orders in", project, status_name(status)),
+            Self::Status(status) => {
+                let name = STATUSES.get(status as usize).map_or("", |(_, name)| *name);
+                hash(b"orders in", project, name)
+            },
             Self::Processing => hash(b"orders in", project, "processing"),
             Self::Disputed => hash(b"orders in", project, "disputed"),
             Self::Product(product) => hash(b"orders of", project, &product.to_string()),
@@ -119,7 +122,7 @@ impl OrderSummary {
         let processing = if self.processing { PROCESSING } else { 0 };
         let disputed = if self.disputed { DISPUTED } else { 0 };
         joined(&[
-            &[status_number(self.status) | processing | disputed],
+            &[self.status as u8 | processing | disputed],
             &self.product.0.to_be_bytes(),
             &self.price.0.to_be_bytes(),
             &self.amount_cents.to_be_bytes(),
@@ -135,10 +138,9 @@ impl OrderSummary {
         let (price, rest) = rest.split_first_chunk()?;
         let (amount, rest) = rest.split_first_chunk()?;
         let (refunded, rest) = rest.split_first_chunk()?;
-        let status =
-            |status: &OrderStatus| status_number(*status) == state & !(PROCESSING | DISPUTED);
+        let status = |status: &OrderStatus| *status as u8 == state & !(PROCESSING | DISPUTED);
         Some(Self {
-            status: STATUSES.into_iter().find(status)?,
+            status: STATUSES.iter().map(|(status, _)| *status).find(status)?,
             processing: state & PROCESSING != 0,
             disputed: state & DISPUTED != 0,
             product: ProductId(u128::from_be_bytes(*product)),
@@ -153,16 +155,8 @@ impl OrderSummary {
 impl OrderRow {
     pub(crate) fn read(key: &[u8], value: &[u8]) -> Result<Self, Error> {
         let (summary, owner) = value.split_at_checked(SUMMARY_BYTES).ok_or_else(short)?;
-        let at = key.get(16..24).and_then(|at| at.first_chunk::<8>());
-        let at = u64::from_be_bytes(*at.ok_or_else(short)?) ^ (1 << 63);
         Ok(Self {
-            position: OrderPosition {
-                at: Timestamp(at.cast_signed()),
-                order: OrderId {
-                    serial: OrderSerial(number(key.get(24..))?),
-                    wallet: wallet(owner)?,
-                },
-            },
+            position: read_place(key, owner)?,
             summary: OrderSummary::read(summary).ok_or_else(short)?,
         })
     }
@@ -172,33 +166,14 @@ pub(crate) fn currency_code(currency: &[u8; 3]) -> &str {
     str::from_utf8(currency).unwrap_or("XXX")
 }
 
-const STATUSES: [OrderStatus; 5] = [
-    OrderStatus::Pending,
-    OrderStatus::Paid,
-    OrderStatus::Failed,
-    OrderStatus::Refunded,
-    OrderStatus::Expired,
+/// In the order of their numbers.
+const STATUSES: [(OrderStatus, &str); 5] = [
+    (OrderStatus::Pending, "pending"),
+    (OrderStatus::Paid, "paid"),
+    (OrderStatus::Failed, "failed"),
+    (OrderStatus::Refunded, "refunded"),
+    (OrderStatus::Expired, "expired"),
 ];
-
-const fn status_number(status: OrderStatus) -> u8 {
-    match status {
-        OrderStatus::Pending => 0,
-        OrderStatus::Paid => 1,
-        OrderStatus::Failed => 2,
-        OrderStatus::Refunded => 3,
-        OrderStatus::Expired => 4,
-    }
-}
-
-const fn status_name(status: OrderStatus) -> &'static str {
-    match status {
-        OrderStatus::Pending => "pending",
-        OrderStatus::Paid => "paid",
-        OrderStatus::Failed => "failed",
-        OrderStatus::Refunded => "refunded",
-        OrderStatus::Expired => "expired",
-    }
-}
 
 /// The first key of a group, or the first at an instant or later.
 pub(crate) fn first_in(group: [u8; 16], from: Option<Timestamp>) -> Key {
