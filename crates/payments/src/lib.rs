@@ -22,6 +22,7 @@ mod fair_semaphore;
 mod fulfilment;
 mod inbox;
 mod instructions;
+mod leave_provider;
 mod named_locks;
 mod note_kinds;
 mod order_refresh;

@@ -1,29 +1,18 @@
-//! Separates work for a project's provider from work for its former one, and ends what belongs to the former one:
-//! pending orders expire, subscriptions are canceled, stored events are forgotten.
-//!
-//! An answer is applied only in the epoch in which it was requested; otherwise it could restart something that the
-//! change ended. The next provider is not called until all is ended, so that no old subscription is taken for one of its
-//! own. The catalog's document of the next provider says that the former one is being left: after a crash the work
-//! starts again, and what has ended is skipped.
+//! Separates work for a project's provider from work for its former one. An answer is applied only in the epoch in which
+//! it was requested: otherwise it could restart something that the change of the provider ended.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use catalog::{CatalogStore, ProjectCatalog};
-use domain::id::{ProjectId, WalletKey};
-use futures_util::{StreamExt as _, stream};
+use domain::id::ProjectId;
 
 use super::{
-    Error, Payments, failpoint,
+    Error,
     named_locks::{NamedLock, NamedLocks},
 };
 
 /// The most work of a project at once; more waits.
 const MAX_WORK: u32 = 65_536;
-/// Orders read at once, to bound memory for a project with a hundred thousand subscriptions.
-const PAGE_SIZE: usize = 256;
-/// Wallets handled concurrently: each waits for a sync, which all share.
-const CONCURRENCY: usize = 64;
-
 /// The projects' current provider epochs. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct ProviderEpochs {
@@ -40,7 +29,7 @@ impl ProviderEpochs {
         }
     }
 
-    fn current(&self, project: ProjectId) -> Result<Arc<ProjectCatalog>, Error> {
+    pub(crate) fn current(&self, project: ProjectId) -> Result<Arc<ProjectCatalog>, Error> {
         let current = self.catalog.project(project);
         current.map_err(|_| Error::Defect("the project no longer exists"))
     }
@@ -60,69 +49,9 @@ impl ProviderEpochs {
         }
         Err(Error::Changing)
     }
-}
 
-impl Payments {
-    /// Ends all orders and subscriptions of a project's former provider, if it is being left.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`] when a wallet, the journal or the catalog fails; a later call starts again.
-    pub async fn end_former_provider(&self, project: ProjectId) -> Result<(), Error> {
-        // One at a time for each project.
-        let _turn = self.0.leaving.take(&project.to_string()).await;
-        let context = &self.0.context;
-        let current = context.epochs.current(project)?;
-        if !current.epoch().leaving {
-            return Ok(());
-        }
-        // No work begins any more: this waits for what is under way.
-        drop(context.epochs.work.take(&project.to_string()).await);
-        // The sweeps forget the project first, so that they request nothing that is being ended.
-        self.0.backlog.forget(project).await?;
-        self.0.pending_orders.forget(project).await?;
-        self.0.overdue.forget(project).await?;
-        self.0.event_poller.forget(project).await?;
-        let (orders, subscriptions) = self.end_all(&current).await?;
-        context.providers.forget(project).await?;
-        let epoch = current.epoch().number;
-        let left = (context.catalog).finish_leaving_provider(project, epoch);
-        left.await.map_err(|error| {
-            tracing::error!(%error, %project, "The end of a payment provider's change could not be stored");
-            Error::Wallet(actors::Error::Unavailable)
-        })?;
-        tracing::warn!(%project, orders, subscriptions, "The pending orders and subscriptions of the former payment provider were ended here. At the provider they go on until somebody ends them there");
-        Ok(())
-    }
-
-    /// Visits every wallet that ever had an order: only those can have a pending order or a subscription. Returns how
-    /// many of each were ended.
-    async fn end_all(&self, project: &ProjectCatalog) -> Result<(usize, usize), Error> {
-        let handle = &self.0.context.handle;
-        let scope = &project.scope;
-        let (mut orders, mut subscriptions) = (0_usize, 0_usize);
-        let mut before = None;
-        loop {
-            let page = handle.order_positions(scope, before, PAGE_SIZE)?;
-            let wallets: HashSet<WalletKey> = page.iter().map(|place| place.order.wallet).collect();
-            let calls = wallets.into_iter().map(|key| handle.leave(scope, key));
-            let mut calls = stream::iter(calls).buffer_unordered(CONCURRENCY);
-            while let Some(outcome) = calls.next().await {
-                match outcome {
-                    Ok(ended) => {
-                        orders = orders.saturating_add(ended.orders.len());
-                        subscriptions = subscriptions.saturating_add(ended.subscriptions.len());
-                    }
-                    // The order was never logged.
-                    Err(actors::Error::Rejected(_)) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            failpoint::reached("leaving.page");
-            match page.last() {
-                Some(last) if page.len() == PAGE_SIZE => before = Some(last.place()),
-                _ => return Ok((orders, subscriptions)),
-            }
-        }
+    /// Waits for the end of all work that began before.
+    pub(crate) async fn drained(&self, project: ProjectId) {
+        drop(self.work.take(&project.to_string()).await);
     }
 }
