@@ -14,8 +14,7 @@ use domain::{
     terms::Terms,
     text::ExternalUserId,
     wallet::{
-        Archive, Change, Created, Owner, Wallet, bill::Bill, pay::Payment,
-        purchase::Purchase,
+        Archive, Change, Created, Owner, Wallet, bill::Bill, pay::Payment, purchase::Purchase,
     },
 };
 use payments_port::{ObjectRef, PaidPart};
