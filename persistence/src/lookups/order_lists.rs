@@ -102,7 +102,7 @@ impl OrderGroup<'_> {
             Self::Status(status) => {
                 let name = STATUSES.get(status as usize).map_or("", |(_, name)| *name);
                 hash(b"orders in", project, name)
-            },
+            }
             Self::Processing => hash(b"orders in", project, "processing"),
             Self::Disputed => hash(b"orders in", project, "disputed"),
             Self::Product(product) => hash(b"orders of", project, &product.to_string()),
