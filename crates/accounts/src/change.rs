@@ -90,22 +90,20 @@ impl Accounts {
         new: &ProviderChange,
     ) -> Result<AccountCheck, ChangeError> {
         let former = current.epoch().account.as_ref();
-        let key = match new {
-            ProviderChange::Stripe {
-                secret_key: Some(key),
-                ..
-            } => key.expose_secret(),
-            ProviderChange::Stripe {
-                secret_key: None, ..
-            }
-            | ProviderChange::None => return Ok(AccountCheck::default()),
-            ProviderChange::Sandbox => {
-                return Ok(AccountCheck {
-                    other: former.is_some_and(|former| *former != ProviderAccount::Sandbox),
-                    ..AccountCheck::default()
-                });
-            }
+        let ProviderChange::Stripe {
+            secret_key: Some(key),
+            ..
+        } = new
+        else {
+            let sandbox = ProviderAccount::Sandbox;
+            let other = matches!(new, ProviderChange::Sandbox)
+                && former.is_some_and(|former| *former != sandbox);
+            return Ok(AccountCheck {
+                other,
+                ..AccountCheck::default()
+            });
         };
+        let key = key.expose_secret();
         let (verified, account) = match self.try_key(key).await.map_err(ChangeError::Key)? {
             KeyCheck::Works { account, missing } => {
                 if !missing.is_empty() {

@@ -262,12 +262,17 @@ impl CatalogStore {
                 return Ok(None);
             };
             let same = stripe.secret_key == checked_key && !stripe.verified;
+            let mut epoch = current.epoch.clone();
+            // A known account stays: only somebody who sets a key may begin another epoch.
+            if epoch.account == Some(ProviderAccount::Stripe(None)) {
+                epoch.account = Some(ProviderAccount::Stripe(account));
+            }
             Ok(same.then(|| Provider {
                 account: Account::Stripe(Stripe {
                     verified: true,
                     ..stripe.clone()
                 }),
-                epoch: (current.epoch.clone()).next(Some(ProviderAccount::Stripe(account)), false),
+                epoch,
                 ..current.clone()
             }))
         })

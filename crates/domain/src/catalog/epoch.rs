@@ -58,8 +58,7 @@ impl ProviderAccount {
 
 impl ProviderEpoch {
     /// The epoch once this account is set: this one, or the next one if it is another account or the caller says so.
-    #[must_use]
-    pub fn next(self, account: Option<ProviderAccount>, other: bool) -> Self {
+    pub(super) fn next(self, account: Option<ProviderAccount>, other: bool) -> Self {
         let both = self.account.as_ref().zip(account.as_ref());
         if both.is_some_and(|(old, new)| other || old.is(new) == Some(false)) {
             return Self {
