@@ -50,39 +50,39 @@ fn verbs() -> impl Iterator<Item = Verb> {
         })
 }
 
-/// Defines a command whose subcommands are operations. They are made only where one of them, or their list, is wanted.
-macro_rules! operations_command {
-    ($args:ident, $define:expr) => {
-        /// The operation and its options.
-        #[derive(Debug)]
-        pub(super) struct $args(pub(super) ArgMatches);
+/// An operation of a command and its options: of `scrip api`, `scrip keys` or `scrip users`. They are made only where one
+/// of them, or their list, is wanted.
+#[derive(Debug)]
+pub(super) struct OperationArgs<const COMMAND: char>(ArgMatches);
 
-        impl FromArgMatches for $args {
-            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-                Ok(Self(matches.clone()))
-            }
+pub(super) type ApiArgs = OperationArgs<'a'>;
+pub(super) type KeysArgs = OperationArgs<'k'>;
+pub(super) type UsersArgs = OperationArgs<'u'>;
 
-            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-                self.0 = matches.clone();
-                Ok(())
-            }
-        }
+impl<const COMMAND: char> FromArgMatches for OperationArgs<COMMAND> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self(matches.clone()))
+    }
 
-        impl Args for $args {
-            fn augment_args(command: Command) -> Command {
-                command.defer($define)
-            }
-
-            fn augment_args_for_update(command: Command) -> Command {
-                Self::augment_args(command)
-            }
-        }
-    };
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0 = matches.clone();
+        Ok(())
+    }
 }
 
-operations_command!(ApiArgs, all);
-operations_command!(KeysArgs, |command| short(command, KEYS));
-operations_command!(UsersArgs, |command| short(command, USERS));
+impl<const COMMAND: char> Args for OperationArgs<COMMAND> {
+    fn augment_args(command: Command) -> Command {
+        command.defer(|command| match COMMAND {
+            'k' => short(command, KEYS),
+            'u' => short(command, USERS),
+            _ => all(command),
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
 
 fn all(command: Command) -> Command {
     let template = format!(
@@ -139,29 +139,20 @@ fn listing() -> String {
     text
 }
 
-pub(super) fn run(args: &ApiArgs) -> Result<(), Failure> {
-    if args.0.subcommand().is_some() {
-        return call(&args.0, &[]);
-    }
-    let mut command = help::command();
-    command.build();
-    let api = command.find_subcommand_mut("api");
-    api.map_or(Ok(()), Command::print_help)
-        .map_err(Failure::new)
-}
-
-pub(super) fn run_keys(args: &KeysArgs) -> Result<(), Failure> {
-    call(&args.0, KEYS)
-}
-
-pub(super) fn run_users(args: &UsersArgs) -> Result<(), Failure> {
-    call(&args.0, USERS)
-}
-
-/// Calls the operation that the command line names, or a shorter name of it.
-fn call(matches: &ArgMatches, names: &[(&str, &str)]) -> Result<(), Failure> {
-    let Some((name, matches)) = matches.subcommand() else {
-        return Ok(());
+/// Calls the operation that the command line names, or lists all.
+pub(super) fn run<const COMMAND: char>(args: &OperationArgs<COMMAND>) -> Result<(), Failure> {
+    let Some((name, matches)) = args.0.subcommand() else {
+        let mut command = help::command();
+        command.build();
+        let api = command.find_subcommand_mut("api");
+        return api
+            .map_or(Ok(()), Command::print_help)
+            .map_err(Failure::new);
+    };
+    let names = match COMMAND {
+        'k' => KEYS,
+        'u' => USERS,
+        _ => &[],
     };
     let long = names.iter().find(|(short, _)| *short == name);
     let name = long.map_or(name, |(_, long)| long);

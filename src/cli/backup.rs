@@ -121,9 +121,15 @@ pub(super) async fn run_backup(server: &ApiClient, order: &Value) -> Result<Back
 /// Has the running server make the backup.
 fn by_server(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<(), Failure> {
     let server = server_of(config, args.url.as_ref(), args.token.read()?.as_deref())?;
+    let to = to.as_ref().map(|to| {
+        let to = to.to_str();
+        to.ok_or_else(|| Failure("--to is not valid UTF-8".into()))
+    });
+    let to = to.transpose()?;
     let body = json!({ "withServerKey": args.with_server_key, "to": to, "keep": args.keep });
     remote::wait(async {
         let made = run_backup(&server, &body).await?;
+        let made = serde_json::to_value(made).map_err(Failure::new)?;
         print_summary(&made, args.with_server_key);
         Ok(())
     })
@@ -181,27 +187,22 @@ fn by_itself(args: &BackupArgs, config: &Config, to: Option<PathBuf>) -> Result<
         if let Err(error) = backed_up::note(&config.data_dir, what.made_at) {
             tracing::warn!(%error, "The server will not know of this backup");
         }
-        let backup = Backup {
-            name: made.name,
-            to: what.to.display().to_string(),
-            started_at: String::new(),
-            status: String::new(),
-            records: made.moved.records,
-            bytes: made.moved.bytes,
-            total_bytes: made.moved.of_bytes,
-            new_bytes: made.moved.new_bytes,
-            removed: made.removed_backups,
-            seconds: None,
-            error: None,
-        };
+        let backup = json!({
+            "name": made.name,
+            "to": what.to.display().to_string(),
+            "records": made.moved.records,
+            "bytes": made.moved.bytes,
+            "newBytes": made.moved.new_bytes,
+            "removed": made.removed_backups,
+        });
         print_summary(&backup, with_server_key);
         Ok(())
     })
 }
 
 /// Prints what was backed up.
-fn print_summary(backup: &Backup, with_server_key: bool) {
-    api::print_answer("Backup", &serde_json::to_value(backup).unwrap_or_default());
+fn print_summary(backup: &Value, with_server_key: bool) {
+    api::print_answer("Backup", backup);
     print::line(if with_server_key {
         "the server key is included: the backup is enough to read recovery codes"
     } else {

@@ -2,7 +2,6 @@
 //! generator.
 
 use std::{
-    convert::Infallible,
     env,
     ffi::OsString,
     os::unix::process::CommandExt as _,
@@ -42,9 +41,15 @@ pub(super) fn run(args: BenchArgs) -> Result<(), Failure> {
             this.display()
         ))
     })?;
-    match become_it(&program, args, &this) {
-        Err(error) => Err(Failure::new(format!("{}: {error}", program.display()))),
+    let mut command = Command::new(&program);
+    command.args(args.args);
+    // Unless the user has set it to another binary.
+    if env::var_os(SERVER_VARIABLE).is_none() {
+        command.env(SERVER_VARIABLE, &this);
     }
+    // Replaces this process, so that signals and exit status are the program's. Returns only if it cannot start.
+    let error = command.exec();
+    Err(Failure(format!("{}: {error}", program.display())))
 }
 
 /// Finds the program beside this one, otherwise the first on PATH.
@@ -56,17 +61,6 @@ fn find(this: &Path, path: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     std::iter::once(this.with_file_name(PROGRAM))
         .chain(on_path)
         .find(|program| program.is_file())
-}
-
-/// Replaces this process, so that signals and exit status are the program's. Returns only if it cannot start.
-fn become_it(program: &Path, args: BenchArgs, this: &Path) -> std::io::Result<Infallible> {
-    let mut command = Command::new(program);
-    command.args(args.args);
-    // Unless the user has set it to another binary.
-    if env::var_os(SERVER_VARIABLE).is_none() {
-        command.env(SERVER_VARIABLE, this);
-    }
-    Err(command.exec())
 }
 
 #[cfg(test)]

@@ -198,27 +198,23 @@ fn tls(config: &Config) -> Option<Vec<Finding>> {
     let files = Files { cert, key };
     let chain = files.chain();
     let opened = Tls::open(files).and(chain);
-    Some(match opened {
-        Ok(chain) => {
-            let chain = chain.iter().map(|cert| &**cert);
-            vec![
-                match is_open {
-                    false => Finding::ok(CHECK, "certificate and key match"),
-                    true => Finding::warning(
-                        CHECK,
-                        format!("every user of this machine can read {path}"),
-                        format!("chmod o= {path}"),
-                    ),
-                },
-                certificate::judge("the certificate in http.tls_cert", chain, SystemTime::now()),
-            ]
-        }
+    let chain = match opened {
+        Ok(chain) => chain,
         Err(error) => {
             let advice =
                 "Correct http.tls_cert and http.tls_key, and let the server's user read both files";
-            vec![Finding::failure(CHECK, error.to_string(), advice)]
+            return Some(vec![Finding::failure(CHECK, error.to_string(), advice)]);
         }
-    })
+    };
+    let secret = if is_open {
+        let message = format!("every user of this machine can read {path}");
+        Finding::warning(CHECK, message, format!("chmod o= {path}"))
+    } else {
+        Finding::ok(CHECK, "certificate and key match")
+    };
+    let chain = chain.iter().map(|cert| &**cert);
+    let found = certificate::judge("the certificate in http.tls_cert", chain, SystemTime::now());
+    Some(vec![secret, found])
 }
 
 /// Whether clients behind a proxy can be distinguished, and traffic is encrypted.

@@ -8,12 +8,11 @@ use std::{
     path::PathBuf,
 };
 
-use api_types::admin::FreeGrant;
 use clap::{Args, ValueEnum};
 use domain::{Timestamp, id::ProductId};
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use wire::view::instant;
 
 use self::file::{Grant, ImportFile, Product};
@@ -21,6 +20,7 @@ use super::{
     Failure, print,
     progress::Bar,
     remote::{self, ApiClient, Error, KeyArgs},
+    table::{field, list},
 };
 
 mod file;
@@ -68,20 +68,6 @@ enum Source {
 #[derive(Deserialize)]
 struct Credited {
     credited: bool,
-}
-
-/// The project's products, as the API lists them.
-#[derive(Deserialize)]
-struct Offer {
-    products: Vec<Offered>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Offered {
-    id: String,
-    name: String,
-    free_grant: Option<FreeGrant>,
 }
 
 pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
@@ -140,11 +126,10 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     let grants: Vec<(ProductId, Grant)> = grants.collect();
     for (product, (count, credits)) in totals(&grants)? {
         print::line(&format!("{product}: {credits} credits in {count} grants"));
-        let free = offer.iter().find(|of| of.id == product);
-        if let Some(free) = free.and_then(|of| of.free_grant.as_ref()) {
+        let free = offer.iter().find(|of| field(of, "id") == product);
+        if let Some(free) = free.and_then(|of| of.pointer("/freeGrant/credits")) {
             print::line(&format!(
-                "{product} has a freeGrant: each imported wallet gets its {} credits, too",
-                free.credits
+                "{product} has a freeGrant: each imported wallet gets its {free} credits, too"
             ));
         }
     }
@@ -161,18 +146,19 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
 }
 
 /// The project's products.
-async fn offered(server: &ApiClient) -> Result<Vec<Offered>, Failure> {
-    Ok(server.get::<Offer>("/products").await?.products)
+async fn offered(server: &ApiClient) -> Result<Vec<Value>, Failure> {
+    let all: Value = server.get("/products").await?;
+    Ok(list(&all, "products").to_vec())
 }
 
 /// Products by name; `None` where several have the same name.
-fn names_of(offer: &[Offered]) -> HashMap<String, Option<ProductId>> {
+fn names_of(offer: &[Value]) -> HashMap<String, Option<ProductId>> {
     let mut names = HashMap::new();
-    for Offered { id, name, .. } in offer {
+    for product in offer {
         names
-            .entry(name.clone())
+            .entry(field(product, "name"))
             .and_modify(|id| *id = None)
-            .or_insert_with(|| id.parse().ok());
+            .or_insert_with(|| field(product, "id").parse().ok());
     }
     names
 }
@@ -270,11 +256,7 @@ mod tests {
 
     #[test]
     fn a_product_has_its_name_for_itself() {
-        let offered = |name: &str, id| Offered {
-            id: ProductId(id).to_string(),
-            name: name.to_owned(),
-            free_grant: None,
-        };
+        let offered = |name, id| json!({ "id": ProductId(id).to_string(), "name": name });
         let names = names_of(&[
             offered("Images", 7),
             offered("Tokens", 8),

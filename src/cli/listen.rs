@@ -140,7 +140,7 @@ async fn page(api: &ApiClient, after: Option<&str>, types: &str) -> Result<Page,
     let mut query = vec![("limit", limit.as_str())];
     query.extend(after.map(|after| ("after", after)));
     query.extend((!types.is_empty()).then_some(("types", types)));
-    api.get_with("/events", &query).await
+    api.get(&remote::with_query("/events", &query)).await
 }
 
 /// The id of the newest event. The API lists events from the oldest.

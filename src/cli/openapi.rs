@@ -14,10 +14,9 @@ pub(super) struct OpenapiArgs {
 }
 
 pub(super) fn run(args: &OpenapiArgs) -> Result<(), Failure> {
-    let document = if args.admin {
-        admin::description::document()
-    } else {
-        api::description::document()
+    let document = match args.admin {
+        true => admin::description::document(),
+        false => api::description::document(),
     };
     let text = serde_json::to_string_pretty(&document);
     print::line(&text.map_err(Failure::new)?);

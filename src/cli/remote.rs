@@ -188,15 +188,6 @@ impl ApiClient {
         self.send(Method::GET, path, None).await
     }
 
-    /// Sends a GET with parameters, which are escaped.
-    pub(super) async fn get_with<T: DeserializeOwned>(
-        &self,
-        path: &str,
-        query: &[(&str, &str)],
-    ) -> Result<T, Error> {
-        self.get(&with_query(path, query)).await
-    }
-
     pub(super) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -213,23 +204,14 @@ impl ApiClient {
         self.send(Method::PATCH, path, Some(body)).await
     }
 
-    /// A request whose answer has no body.
-    pub(super) async fn accept(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<(), Error> {
-        self.answer(method, path, body).await.map(drop)
-    }
-
     async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
     ) -> Result<T, Error> {
-        self.json(self.answer(method, path, body).await?).await
+        self.json(self.open(method, path, body, TIMEOUT).await?)
+            .await
     }
 
     /// The JSON of an answer.
@@ -251,15 +233,6 @@ impl ApiClient {
         let base = Url::parse(&self.base).ok()?;
         let docs = base.join(path).ok()?;
         (docs.origin() == base.origin() && docs.path().starts_with("/docs/")).then_some(docs)
-    }
-
-    async fn answer(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<reqwest::Response, Error> {
-        self.open(method, path, body, TIMEOUT).await
     }
 
     /// An answer whose body is not read yet.

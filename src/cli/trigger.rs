@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::{
     Failure, print,
     project::ProjectArgs,
-    remote::{self, ApiClient, KeyArgs},
+    remote::{self, ApiClient, KeyArgs, TIMEOUT},
     table::{field, list},
 };
 
@@ -78,7 +78,9 @@ pub(super) fn run(args: TriggerArgs) -> Result<(), Failure> {
         let trigger = Trigger::open(&args).await?;
         let fired = trigger.fire(&args).await;
         if let Some(key) = &trigger.own_key {
-            let revoked = trigger.administration.accept(Method::DELETE, key, None);
+            let revoked = trigger
+                .administration
+                .open(Method::DELETE, key, None, TIMEOUT);
             revoked.await?;
         }
         fired

@@ -248,10 +248,9 @@ impl Verb {
         let (all, _) = list_path.unwrap_or_default();
         let (_, plural) = all.rsplit_once('/').unwrap_or_default();
         let is_wallet = *parameter == WALLET;
-        let found: Value = match is_wallet {
-            true => client.get_with(all, &[("query", text)]).await?,
-            false => client.get(all).await?,
-        };
+        let query = is_wallet.then_some(("query", text));
+        let list_path = remote::with_query(all, query.as_slice());
+        let found: Value = client.get(&list_path).await?;
         let found = list(&found, plural);
         let fits = |row: &&Value| fields.iter().any(|name| field(row, name) == text);
         let mut exact: Vec<&Value> = found.iter().filter(fits).collect();

@@ -167,60 +167,39 @@ impl Demo {
         };
         let (project, publishable, secret) =
             catalog.create_project(new).await.map_err(Failure::new)?;
-        let project_id = project.id;
-        let mut products = Vec::new();
-        for (kind, name, description) in [
-            (
-                ProductType::Credits,
-                "Demo credits",
-                "Credits to try things out with.",
-            ),
-            (
-                ProductType::Subscription,
-                "Demo plan",
-                "Credits each month, with extra features.",
-            ),
-            (
-                ProductType::OneTime,
-                "Demo export",
-                "Unlocks exports permanently.",
-            ),
-        ] {
-            let new = product(kind, name, description);
-            let made = catalog.create_product(project_id, new).await;
-            products.push(made.map_err(Failure::new)?.id);
-        }
-        let [credits, plan, unlock]: [ProductId; 3] = products
-            .try_into()
-            .map_err(|_| Failure::new("three products"))?;
+        let offer = async |new: NewProduct| {
+            let made = catalog.create_product(project.id, new).await;
+            made.map(|made| made.id).map_err(Failure::new)
+        };
+        let sell = async |product, new: NewPrice| {
+            let made = catalog.create_price(project.id, product, new).await;
+            made.map(|made| made.id.to_string()).map_err(Failure::new)
+        };
+        let about = "Credits to try things out with.";
+        let credits = offer(product(ProductType::Credits, "Demo credits", about)).await?;
+        let about = "Credits each month, with extra features.";
+        let plan = offer(product(ProductType::Subscription, "Demo plan", about)).await?;
+        let about = "Unlocks exports permanently.";
+        let unlock = offer(product(ProductType::OneTime, "Demo export", about)).await?;
         let tier = |price: NewPrice| NewPrice {
             credits_product: Some(credits),
             interval: Interval::Month,
             ..price
         };
-        let prices = [
-            (credits, price("1,000 credits", 900, FUNDS, &[])),
-            (plan, tier(price("Starter", 900, 500, &["history"]))),
-            (
-                plan,
-                tier(price("Studio", 2900, 2000, &["history", "priority"])),
-            ),
-            (unlock, price("Export", 1900, 0, &["export"])),
-        ];
-        let mut made = Vec::with_capacity(4);
-        for (product, price) in prices {
-            let price = catalog.create_price(project_id, product, price).await;
-            made.push(price.map_err(Failure::new)?.id.to_string());
-        }
-        let [price, tier, _, _]: [String; 4] =
-            made.try_into().map_err(|_| Failure::new("four prices"))?;
+        let pack = sell(credits, price("1,000 credits", 900, FUNDS, &[])).await?;
+        let starter = sell(plan, tier(price("Starter", 900, 500, &["history"]))).await?;
+        let studio = price("Studio", 2900, 2000, &["history", "priority"]);
+        sell(plan, tier(studio)).await?;
+        let mut once = price("", 1900, 0, &["export"]);
+        once.label = None;
+        sell(unlock, once).await?;
         Ok(Self {
             project: project.id.to_string(),
             publishable_key: publishable.plain,
             secret_key: secret.plain,
             product: credits.to_string(),
-            price,
-            tier,
+            price: pack,
+            tier: starter,
             admin_token: String::new(),
             url: String::new(),
             stripe: false,

@@ -13,7 +13,7 @@ use super::file::delimiter;
 use crate::cli::{
     Failure, print,
     project::{Project, ProjectArgs},
-    remote::ServerUrlArgs,
+    remote::{self, ServerUrlArgs},
     table::Table,
 };
 
@@ -80,36 +80,24 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
             let page = page(&project, theirs, ours, cursor.as_deref()).await?;
             for found in page.subscriptions {
                 let user = users.user(&found);
-                let word = match (&found, &user) {
-                    (
-                        RunningSubscription {
-                            order_id: Some(_), ..
-                        },
-                        _,
-                    ) => "already taken over".into(),
-                    (RunningSubscription { active: false, .. }, _) => {
-                        "skipped: it is not paid up".into()
-                    }
-                    (
-                        RunningSubscription {
-                            mismatch: Some(how),
-                            ..
-                        },
-                        _,
-                    ) => {
-                        format!("skipped: Stripe charges {how}")
-                    }
-                    (_, None) => "skipped: its user is unknown".into(),
-                    (_, Some(_)) if !args.apply => "would be taken over".into(),
-                    (_, Some(user)) => match adopt(&project, &found.id, ours, user).await {
+                let word = match &user {
+                    _ if found.order_id.is_some() => "already taken over".to_owned(),
+                    _ if !found.active => "skipped: it is not paid up".to_owned(),
+                    _ if found.mismatch.is_some() => format!(
+                        "skipped: Stripe charges {}",
+                        found.mismatch.unwrap_or_default()
+                    ),
+                    None => "skipped: its user is unknown".to_owned(),
+                    Some(_) if !args.apply => "would be taken over".to_owned(),
+                    Some(user) => match adopt(&project, &found.id, ours, user).await {
                         Ok(Adopted { adopted: true, .. }) => {
-                            done = done.saturating_add(1);
+                            done += 1;
                             "taken over".to_owned()
                         }
-                        Ok(_) => "already taken over".into(),
+                        Ok(_) => "already taken over".to_owned(),
                         Err(error) => {
-                            failed = failed.saturating_add(1);
-                            format!("failed: {}", error.0)
+                            failed += 1;
+                            format!("failed: {error}")
                         }
                     },
                 };
@@ -153,7 +141,8 @@ async fn page(
     let mut query = vec![("price", price), ("priceId", ours)];
     query.extend(cursor.map(|cursor| ("cursor", cursor)));
     let path = project.path("/provider/subscriptions");
-    Ok(project.remote.get_with(&path, &query).await?)
+    let path = remote::with_query(&path, &query);
+    Ok(project.remote.get(&path).await?)
 }
 
 async fn adopt(
