@@ -32,11 +32,9 @@ use operations::{
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
 use persistence::Store;
-use scrip_http::connections::{
-    self as server, Server, ServerSettings, descriptors, signals::Signals,
-};
+use scrip_http::connections::{self as server, Server, descriptors, signals::Signals};
 use scrip_http::limits::Limits;
-use serving::{Listeners, Serving};
+use serving::{Listeners, Serving, serve_metrics};
 use tokio::{net::TcpListener, task::JoinHandle};
 
 use crate::{
@@ -54,8 +52,6 @@ use store::{close, close_unused, open_data_dir};
 
 /// After the log failed for good: time for the answers that say so to reach their callers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
-/// Connections to the metrics at an address of their own.
-const METRICS_CONNECTIONS: usize = 64;
 /// What a service is built on: a process has sled and the machine's clock, a test what it brings.
 pub struct Platform {
     /// The log and the books.
@@ -115,99 +111,47 @@ impl Service {
         config: Config,
         provided: ProvidedSecrets,
     ) -> Result<Self, Error> {
-        let (address, own) = reserved.addresses()?;
-        let place = provider_environment(&config, address, own);
-        let store = platform.store.clone();
         // The journal holds the lock on the directory by now.
-        let opened = match Secrets::open(&config.data_dir, provided) {
-            Ok(secrets) => Self::over(platform, &config, place, secrets, None).await,
-            Err(error) => Err(error.into()),
-        };
-        let (app, new_admin_token) = match opened {
-            Ok(opened) => opened,
-            Err(error) => {
-                // The journal is closed in order, also where something above it failed.
-                close_unused(store).await?;
-                return Err(error);
-            }
-        };
+        let secrets = Secrets::open(&config.data_dir, provided).map_err(Error::from);
+        let mut service =
+            Self::over(platform, &config, reserved.addresses()?, secrets, None).await?;
         let mut listeners = Listeners::at(reserved)?;
         let admin = listeners.admin.as_ref().map(TcpListener::local_addr);
-        Ok(Self {
-            config: Arc::clone(&app.config),
-            app,
-            metrics: listeners.metrics.take(),
-            listeners: Some(listeners),
-            address,
-            admin_address: admin.transpose()?,
-            new_admin_token,
-        })
+        service.admin_address = admin.transpose()?;
+        service.metrics = listeners.metrics.take();
+        service.listeners = Some(listeners);
+        Ok(service)
     }
 
+    /// A service at these addresses that does not listen yet. The store is closed in order where something above it fails.
     async fn over(
-        Platform { store, clock }: Platform,
+        platform: Platform,
         config: &Config,
-        place: ProviderEnvironment,
-        Secrets {
-            admin_token_sha256,
-            new_admin_token,
-            server_keys,
-        }: Secrets,
+        (address, own): (SocketAddr, SocketAddr),
+        secrets: Result<Secrets, Error>,
         cluster: Option<Arc<ClusterPart>>,
-    ) -> Result<(Arc<AppState>, Option<String>), Error> {
-        let handle = wallets(store, clock.clone(), &server_keys, config).await?;
-        let cipher = Cipher::new(&server_keys, "scrip/provider/1");
-        actors::notes::refuse_unknown(&handle, &note_kinds())?;
-        let cell = cluster.as_ref().map(|part| part.cell());
-        let cell = catalog::own_cell(&handle, cell).await?;
-        let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
-        let base = addresses::dashboard(config, &place.public_url);
-        let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
-        let accounts = Arc::new(accounts);
-        let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.faults);
-        let payments = Payments::new(handle.clone(), Arc::clone(&catalog), accounts.clone())?;
-        let audit = AuditLog::load(handle.clone())?;
-        let people = Arc::new(People::load(handle.clone(), &server_keys, clock.now())?);
-        let mailer = Mailer::start(&config.mail, &config.data_dir)?;
-        let (backup, folder) = (config.backup.clone(), (config.data_dir.as_path(), cell));
-        let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_keys);
-        let metrics = certificate::all_metrics(config, cluster.as_ref());
-        let counters = metrics.deliveries();
-        let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
-        let edge = EdgeState {
-            clock,
-            handle: handle.clone(),
-            catalog: Arc::clone(&catalog),
-            limits: Arc::new(Limits::new(config.into())),
-            bodies: (&config.http).into(),
-            parameters: &web::QUERY_PARAMETERS,
-            metrics,
-            people,
-            saving: tokio::sync::Mutex::default(),
-            audit,
-            admin_token_sha256,
-            metrics_token_sha256: config.metrics.token.as_ref().map(Token::sha256),
+    ) -> Result<Self, Error> {
+        let place = provider_environment(config, address, own);
+        let store = platform.store.clone();
+        let opened = match secrets {
+            Ok(secrets) => open_app(platform, config, place, secrets, cluster).await,
+            Err(error) => Err(error),
         };
-        let oidc = addresses::oidc(config, &base, &server_keys)?;
-        let app = AppState {
-            oidc,
-            started_at: edge.clock.now(),
-            edge: Arc::new(edge),
-            outstanding: OutstandingCredits::new(handle.clone(), Arc::clone(&catalog)),
-            wallet_notes: Arc::new(WalletNotes::new(handle.clone())),
-            handle,
-            catalog,
-            payments,
-            accounts,
-            sandboxes,
-            invitations: Arc::new(Invitations::new(base, mailer.clone())),
-            mailer,
-            backups: Arc::new(backups),
-            cluster,
-            webhooks,
-            config: Arc::new(config.clone()),
-        };
-        Ok((Arc::new(app), new_admin_token))
+        match opened {
+            Ok((app, new_admin_token)) => Ok(Self {
+                config: Arc::clone(&app.config),
+                app,
+                listeners: None,
+                metrics: None,
+                address,
+                admin_address: None,
+                new_admin_token,
+            }),
+            Err(error) => {
+                close_unused(store).await?;
+                Err(error)
+            }
+        }
     }
 
     /// The address that it listens on.
@@ -338,16 +282,75 @@ impl Service {
     fn serve_metrics(&mut self) -> Option<JoinHandle<()>> {
         let listener = self.metrics.take()?;
         let router = app::metrics_router(&self.app);
-        let settings = ServerSettings::from(&self.config.http);
-        let settings = ServerSettings {
-            max_connections: METRICS_CONNECTIONS.min(settings.max_connections),
-            ..settings
-        };
-        let server = Server::new(listener, router, settings);
-        Some(tokio::spawn(
-            server.run(std::future::pending(), std::future::pending()),
-        ))
+        Some(serve_metrics(listener, router, &self.config))
     }
+}
+
+/// All parts of a service, joined; and the administrator's token where it is new.
+async fn open_app(
+    Platform { store, clock }: Platform,
+    config: &Config,
+    place: ProviderEnvironment,
+    Secrets {
+        admin_token_sha256,
+        new_admin_token,
+        server_keys,
+    }: Secrets,
+    cluster: Option<Arc<ClusterPart>>,
+) -> Result<(Arc<AppState>, Option<String>), Error> {
+    let handle = wallets(store, clock.clone(), &server_keys, config).await?;
+    let cipher = Cipher::new(&server_keys, "scrip/provider/1");
+    actors::notes::refuse_unknown(&handle, &note_kinds())?;
+    let cell = cluster.as_ref().map(|part| part.cell());
+    let cell = catalog::own_cell(&handle, cell).await?;
+    let catalog = Arc::new(CatalogStore::load(handle.clone(), cipher, cell)?);
+    let base = addresses::dashboard(config, &place.public_url);
+    let accounts = Accounts::new(&handle, Arc::clone(&catalog), place, &server_keys)?;
+    let accounts = Arc::new(accounts);
+    let sandboxes = Sandboxes::start(&handle, &accounts, config.sandbox.faults);
+    let payments = Payments::new(handle.clone(), Arc::clone(&catalog), accounts.clone())?;
+    let audit = AuditLog::load(handle.clone())?;
+    let people = Arc::new(People::load(handle.clone(), &server_keys, clock.now())?);
+    let mailer = Mailer::start(&config.mail, &config.data_dir)?;
+    let (backup, folder) = (config.backup.clone(), (config.data_dir.as_path(), cell));
+    let backups = Backups::new(handle.clone(), clock.clone(), backup, folder, &server_keys);
+    let metrics = certificate::all_metrics(config, cluster.as_ref());
+    let counters = metrics.deliveries();
+    let webhooks = Webhooks::new(&handle, &catalog, &config.webhooks, counters)?;
+    let edge = EdgeState {
+        clock,
+        handle: handle.clone(),
+        catalog: Arc::clone(&catalog),
+        limits: Arc::new(Limits::new(config.into())),
+        bodies: (&config.http).into(),
+        parameters: &web::QUERY_PARAMETERS,
+        metrics,
+        people,
+        saving: tokio::sync::Mutex::default(),
+        audit,
+        admin_token_sha256,
+        metrics_token_sha256: config.metrics.token.as_ref().map(Token::sha256),
+    };
+    let oidc = addresses::oidc(config, &base, &server_keys)?;
+    let app = AppState {
+        oidc,
+        started_at: edge.clock.now(),
+        edge: Arc::new(edge),
+        outstanding: OutstandingCredits::new(handle.clone(), Arc::clone(&catalog)),
+        wallet_notes: Arc::new(WalletNotes::new(handle.clone())),
+        handle,
+        catalog,
+        payments,
+        accounts,
+        sandboxes,
+        invitations: Arc::new(Invitations::new(base, mailer.clone())),
+        mailer,
+        backups: Arc::new(backups),
+        cluster,
+        webhooks,
+        config: Arc::new(config.clone()),
+    };
+    Ok((Arc::new(app), new_admin_token))
 }
 
 /// Takes no new connections, waits until requests in flight are answered, and ends all tasks. Requests are cut off at the

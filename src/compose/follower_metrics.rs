@@ -11,10 +11,10 @@ use axum::{
 };
 use cluster::ClusterPart;
 use operations::data_dir::secrets::Secrets;
-use scrip_http::connections::Server;
 use tokio::{net::TcpListener, task::JoinHandle};
 use web::health::OPEN_METRICS;
 
+use super::serving::serve_metrics;
 use crate::config::{Config, Token};
 
 /// `/metrics` of a process that does not lead.
@@ -60,8 +60,7 @@ impl FollowerMetrics {
         };
         let listener = listener.into_std()?;
         let own = TcpListener::from_std(listener.try_clone()?)?;
-        let server = Server::new(own, self.router(), (&config.http).into());
-        let serving = tokio::spawn(server.run(std::future::pending(), std::future::pending()));
+        let serving = serve_metrics(own, self.router(), config);
         Ok((Some(TcpListener::from_std(listener)?), Some(serving)))
     }
 }

@@ -8,7 +8,7 @@ use actors::{
     clock::{Clock as _, SystemClock},
 };
 use cluster::{
-    Ending, ForwardSettings, FrontSettings, FrontSwitch, Joined, Lead, Process,
+    Ending, ForwardSettings, FrontSettings, FrontSwitch, Joined, Process,
     postgres::{Member, SEGMENT_FRAMES_LOG2, Server as Database},
 };
 use operations::data_dir::{
@@ -21,13 +21,13 @@ use web::api::FastPath;
 
 use super::{
     BoundSockets, Error, Listeners, Platform, Service, Serving,
-    addresses::{provider_environment, scheme},
+    addresses::scheme,
     background::Background,
     cells::{self, find_routing_key},
     close,
     follower_metrics::{FollowerMetrics, tokens},
     stop,
-    store::{close_unused, open_data_dir, store_options},
+    store::{open_data_dir, store_options},
 };
 use crate::{
     app::{self, AppState},
@@ -133,7 +133,12 @@ impl ClusterProcess {
             serving.finish(tokio::time::sleep(FORWARD_TIMEOUT)).await;
             return Ok(Ended::Stopped);
         };
-        let mut service = start(lead, &config, addresses, self.secrets, &part).await?;
+        let platform = Platform {
+            store: lead.store,
+            clock: lead.clock,
+        };
+        let (secrets, cluster) = (Ok(self.secrets), Some(Arc::clone(&part)));
+        let mut service = Service::over(platform, &config, addresses, secrets, cluster).await?;
         service.metrics = metrics;
         let app = Arc::clone(&service.app);
         let background = Background::start(&app);
@@ -181,37 +186,6 @@ pub async fn leave(
     let (member, _) = member(&config, &url, "".into(), provided)?;
     let left = tokio::task::spawn_blocking(move || cluster::leave(store_options(&config), member));
     Ok(left.await.map_err(std::io::Error::other)??)
-}
-
-/// Starts the service of a process that leads; the store is closed in order where that fails.
-async fn start(
-    lead: Lead,
-    config: &Config,
-    (address, own): (SocketAddr, SocketAddr),
-    secrets: Secrets,
-    part: &Arc<cluster::ClusterPart>,
-) -> Result<Service, Error> {
-    let store = lead.store.clone();
-    let platform = Platform {
-        store: lead.store,
-        clock: lead.clock,
-    };
-    let place = provider_environment(config, address, own);
-    match Service::over(platform, config, place, secrets, Some(Arc::clone(part))).await {
-        Ok((app, new_admin_token)) => Ok(Service {
-            config: Arc::clone(&app.config),
-            app,
-            listeners: None,
-            metrics: None,
-            address,
-            admin_address: None,
-            new_admin_token,
-        }),
-        Err(error) => {
-            close_unused(store).await?;
-            Err(error)
-        }
-    }
 }
 
 /// Answers requests in this process for as long as it leads.

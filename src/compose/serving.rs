@@ -2,7 +2,8 @@
 
 use std::{future::pending, io, sync::Arc};
 
-use scrip_http::connections::{self as server, Responder, Server, tls::Tls};
+use axum::Router;
+use scrip_http::connections::{self as server, Responder, Server, ServerSettings, tls::Tls};
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
 use super::addresses::BoundSockets;
@@ -31,6 +32,24 @@ impl Listeners {
             tls: sockets.tls,
         })
     }
+}
+
+/// Connections to the metrics at an address of their own.
+const METRICS_CONNECTIONS: usize = 64;
+
+/// Answers at the address of the metrics.
+pub(super) fn serve_metrics(
+    listener: TcpListener,
+    router: Router,
+    config: &Config,
+) -> JoinHandle<()> {
+    let settings = ServerSettings::from(&config.http);
+    let settings = ServerSettings {
+        max_connections: METRICS_CONNECTIONS.min(settings.max_connections),
+        ..settings
+    };
+    let server = Server::new(listener, router, settings);
+    tokio::spawn(server.run(pending(), pending()))
 }
 
 /// A process that answers.
