@@ -5,6 +5,7 @@ pub mod backup;
 mod books;
 pub mod contract;
 mod error;
+mod faults;
 pub mod files;
 mod format;
 pub mod frames;
@@ -16,7 +17,9 @@ mod journal;
 mod log;
 pub mod lookups;
 mod membership;
-pub mod memory;
+#[cfg(feature = "test-util")]
+#[path = "tests/memory/mod.rs"]
+mod memory;
 mod options;
 pub mod private_file;
 mod sled_error;
@@ -33,6 +36,9 @@ pub use contract::{
     Takings, WalletOrder, WalletPlace, latency,
 };
 pub use error::{AppendRefusal, Error, Outcome, Ticket};
+#[cfg(feature = "test-util")]
+pub use faults::InjectFault;
+pub use faults::{Faults, Step};
 pub use format::{
     append::{Append, EntryBuilder, LogEvent, Note},
     entry::Entry,
@@ -46,8 +52,9 @@ pub use log::{
 };
 pub use lookups::{ListChange, OrderPosition, OrderRow, OrderSummary, ProviderId, case_folded};
 pub use membership::Membership;
+#[cfg(feature = "test-util")]
 pub use memory::MemoryJournal;
-pub use options::{Completions, Faults, OnFatal, Options, Step};
+pub use options::{Completions, OnFatal, Options};
 
 /// Checks that writes of this process can be made to survive a power cut. Denies the process `sync_file_range` for
 /// good, as opening a store does.

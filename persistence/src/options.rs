@@ -1,10 +1,11 @@
-//! What an operator or a test may choose about the store, and the defaults.
+//! What an operator may choose about the store, and the defaults.
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use crate::{
     contract::{Backlog, OnOutcome},
     error::{Error, Outcome},
+    faults::Faults,
 };
 
 /// Calls the callbacks of a group commit with their outcomes, in the order given. Runs on the log's
@@ -48,8 +49,8 @@ pub struct Options {
     pub completions: Completions,
     /// Called when the log fails. The default logs it.
     pub on_fatal: OnFatal,
-    /// Failures to inject, for tests.
-    pub faults: Option<Arc<dyn Faults>>,
+    /// Steps that fail in a test.
+    pub faults: Faults,
 }
 
 impl Options {
@@ -82,19 +83,7 @@ impl Options {
                 }
             }),
             on_fatal: Arc::new(|why| tracing::error!(error = %why, "The log failed for good")),
-            faults: None,
-        }
-    }
-
-    /// Fails when a test wants this step to fail.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`], as the test says.
-    pub fn before(&self, step: Step) -> Result<(), Error> {
-        match &self.faults {
-            Some(faults) => faults.before(step).map_err(Error::Io),
-            None => Ok(()),
+            faults: Faults::default(),
         }
     }
 }
@@ -105,98 +94,4 @@ impl fmt::Debug for Options {
             .field("dir", &self.dir)
             .finish_non_exhaustive()
     }
-}
-
-/// A step of the store: a crash or an error after it leaves something else on the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// A group commit inserts a frame.
-    InsertFrame,
-    /// A group commit makes its frames durable.
-    FlushFrames,
-    /// A checkpoint writes applied state.
-    Checkpoint,
-    /// A checkpoint writes how far it applied.
-    WriteMeta,
-    /// A checkpoint makes the applied state durable.
-    FlushCheckpoint,
-    /// A checkpoint asks the disk about earlier write errors.
-    SyncCheckpoint,
-    /// A checkpoint deletes what it replaced.
-    Forget,
-    /// A checkpoint deletes an applied frame.
-    DropFrame,
-    /// The watermark is written.
-    SyncWatermark,
-    /// A backup writes a chunk.
-    WriteChunk,
-    /// A backup copies the frames of the log.
-    CopyFrames,
-    /// A backup makes its chunks durable.
-    SyncChunks,
-    /// A backup writes its manifest.
-    WriteManifest,
-    /// A backup removes what no manifest names.
-    RemoveOld,
-    /// A restore writes what a chunk holds.
-    RestoreChunk,
-    /// A restore takes a frame from the log that the books go on with.
-    RestoreFrame,
-    /// A restore notes how far it has come.
-    RestoreProgress,
-    /// A restore applies the log.
-    RestoreCheckpoint,
-    /// A restore puts a file or the database in its place.
-    RestoreMove,
-    /// A restore removes what it worked with.
-    RestoreTidy,
-    /// A data directory is marked as being emptied.
-    DiscardMark,
-    /// Something of a data directory is removed.
-    DiscardRemove,
-    /// The log of a new cell is made, which goes on from a frame of another.
-    MakeCell,
-    /// A data directory is noted as following another log of its cluster; and once that is so.
-    ChangeCell,
-}
-
-impl Step {
-    /// Every step of a journal at work, for tests that go through all of them.
-    pub const ALL: [Self; 9] = [
-        Self::InsertFrame,
-        Self::FlushFrames,
-        Self::Checkpoint,
-        Self::WriteMeta,
-        Self::FlushCheckpoint,
-        Self::SyncCheckpoint,
-        Self::Forget,
-        Self::DropFrame,
-        Self::SyncWatermark,
-    ];
-
-    /// Every step of a backup.
-    pub const BACKUP: [Self; 5] = [
-        Self::WriteChunk,
-        Self::CopyFrames,
-        Self::SyncChunks,
-        Self::WriteManifest,
-        Self::RemoveOld,
-    ];
-
-    /// Every step of a restore.
-    pub const RESTORE: [Self; 4] = [
-        Self::RestoreChunk,
-        Self::RestoreProgress,
-        Self::RestoreCheckpoint,
-        Self::RestoreMove,
-    ];
-
-    /// Every step of emptying a data directory.
-    pub const DISCARD: [Self; 2] = [Self::DiscardMark, Self::DiscardRemove];
-}
-
-/// Makes steps fail, for tests.
-pub trait Faults: Send + Sync {
-    /// Called before each step; an error is treated as the step's own.
-    fn before(&self, step: Step) -> Result<(), String>;
 }

@@ -102,7 +102,7 @@ fn restore_to(from: &Path, folder: &Path, name: Option<&str>) -> Restore {
         name: name.map(Into::into),
         dir: folder.join("restored"),
         allow_unsynced: false,
-        faults: None,
+        faults: Faults::default(),
     }
 }
 
@@ -326,7 +326,7 @@ fn a_restore_that_ends_at_any_step_is_served_to_nobody_and_goes_on() {
             let trouble = Arc::<Trouble>::default();
             trouble.fail(step, times);
             let mut restore = restore_to(&service.to(), folder.path(), None);
-            restore.faults = Some(Arc::clone(&trouble) as Arc<dyn Faults>);
+            restore.faults = (&trouble).into();
             let ended = backup::restore(&restore, &|_| true);
             if ended.is_ok() {
                 assert!(times > 0, "{what}");
@@ -342,7 +342,7 @@ fn a_restore_that_ends_at_any_step_is_served_to_nobody_and_goes_on() {
             };
             assert!(refused.to_string().contains("restore"), "{what}: {refused}");
             assert!(verify(&restore.dir).is_err(), "{what}");
-            restore.faults = None;
+            restore.faults = Faults::default();
             backup::restore(&restore, &|_| true).unwrap();
             is_whole(&restore.dir, &before, &after);
             // And again it is refused: there is something now.
@@ -362,7 +362,7 @@ fn a_restore_that_ends_while_it_tidies_up_is_whole() {
     let trouble = Arc::<Trouble>::default();
     trouble.fail(Step::RestoreTidy, 0);
     let mut restore = restore_to(&service.to(), folder.path(), None);
-    restore.faults = Some(Arc::clone(&trouble) as Arc<dyn Faults>);
+    restore.faults = (&trouble).into();
     assert!(backup::restore(&restore, &|_| true).is_err());
     assert!(restore.dir.join("restoring.over").exists());
     is_whole(&restore.dir, &service.seen(), &service.seen());
@@ -374,7 +374,7 @@ fn a_restore_that_ends_while_it_tidies_up_is_whole() {
             false => fs::remove_file(path).unwrap(),
         }
     }
-    restore.faults = None;
+    restore.faults = Faults::default();
     backup::restore(&restore, &|_| true).unwrap();
     is_whole(&restore.dir, &service.seen(), &service.seen());
     assert!(!restore.dir.join("restoring.over").exists());

@@ -33,7 +33,7 @@ fn on_sled() -> InDirectory {
 fn elsewhere() -> InDirectory {
     let log = Arc::<Mutex<SharedLog>>::default();
     InDirectory::new(move |dir, trouble| {
-        let frames = LoneConnection::new(&log, 3, Arc::clone(trouble) as _);
+        let frames = LoneConnection::new(&log, 3, trouble.into());
         Arc::new(SledJournal::open_over(options(dir, trouble), Arc::new(frames)).unwrap())
     })
 }

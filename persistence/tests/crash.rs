@@ -30,7 +30,7 @@ use domain::{
 };
 use parking_lot::Mutex;
 use persistence::{
-    AppendRefusal, Awake, Backlog, Books, Error, Faults, Log, Options, Outcome, ProviderId,
+    AppendRefusal, Awake, Backlog, Books, Error, InjectFault, Log, Options, Outcome, ProviderId,
     SledJournal, Step, Ticket, verify,
 };
 
@@ -517,7 +517,7 @@ struct CutOff {
     left: Mutex<Option<tempfile::TempDir>>,
 }
 
-impl Faults for CutOff {
+impl InjectFault for CutOff {
     fn before(&self, step: Step) -> Result<(), String> {
         if step != self.step || self.after.fetch_sub(1, Ordering::AcqRel) > 0 {
             return Ok(());
@@ -564,7 +564,7 @@ fn opening_that_is_cut_off_anywhere_is_mended_by_opening_again() {
             });
             let mut failing = options(image.path(), &Arc::default());
             failing.checkpoint.bytes = 500;
-            failing.faults = Some(Arc::clone(&cut) as Arc<dyn Faults>);
+            failing.faults = (&cut).into();
             let opened = SledJournal::open(failing);
             let Some(left) = cut.left.lock().take() else {
                 assert!(opened.is_ok(), "{what}");

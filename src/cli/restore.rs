@@ -8,7 +8,10 @@ use operations::data_dir::{
     secrets::{ProvidedSecrets, SERVER_KEY_VARIABLE},
     server_key::KeyState,
 };
-use persistence::backup::{self, Restore, RestoreSummary};
+use persistence::{
+    Faults,
+    backup::{self, Restore, RestoreSummary},
+};
 use wire::view::instant;
 
 use super::{Failure, local::LocalArgs, print, progress::with_bar, verify};
@@ -38,7 +41,7 @@ pub(super) fn run(args: RestoreArgs) -> Result<(), Failure> {
         name: args.backup,
         dir: config.data_dir.clone(),
         allow_unsynced: config.journal.allow_unsynced,
-        faults: None,
+        faults: Faults::default(),
     };
     let restored = with_bar(|on_progress| backup::restore(&what, on_progress));
     let restored = restored.map_err(Failure::new)?;

@@ -43,11 +43,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "persistence/src/memory/mod.rs",
-        "the journal in memory mirrors the one on sled, method by method",
-    ),
-    (
-        "length",
         "crates/catalog/src/store.rs",
         "the one writer of the catalog, a method for each document",
     ),

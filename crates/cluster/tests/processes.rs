@@ -55,7 +55,7 @@ impl Process {
 
     fn options(&self) -> Options {
         let mut options = common::options(self.dir.path(), &Arc::default());
-        options.faults = None;
+        options.faults = persistence::Faults::default();
         let failed = Arc::clone(&self.failed);
         options.on_fatal = Arc::new(move |why| *failed.lock() = Some(why.clone()));
         options

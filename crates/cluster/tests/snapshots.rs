@@ -115,7 +115,7 @@ impl Cell {
             name: None,
             dir: data(folder),
             allow_unsynced: false,
-            faults: trouble.map(|it| Arc::clone(it) as Arc<dyn Faults>),
+            faults: trouble.map(Into::into).unwrap_or_default(),
         };
         let said = |moved: &_| needed.lock().is_some() && on_progress(moved);
         restore_member(&what, &said)
@@ -144,7 +144,7 @@ impl Cell {
 }
 
 fn connect(log: &Arc<Mutex<SharedLog>>) -> LoneConnection {
-    LoneConnection::new(log, 3, Arc::<Trouble>::default())
+    LoneConnection::new(log, 3, Faults::default())
 }
 
 fn data(folder: &Path) -> PathBuf {
@@ -259,7 +259,7 @@ fn making_a_member_that_ends_at_any_step_is_served_to_nobody_and_goes_on() {
                 name: None,
                 dir: data(image.path()),
                 allow_unsynced: false,
-                faults: None,
+                faults: Faults::default(),
             };
             assert!(backup::restore(&kept, &|_| true).is_err(), "{what}");
             cell.join(image.path(), None).unwrap();
@@ -294,7 +294,7 @@ fn a_snapshot_without_its_log_is_no_backup() {
         name: None,
         dir: folder.path().join("restored"),
         allow_unsynced: false,
-        faults: None,
+        faults: Faults::default(),
     };
     let refused = backup::restore(&kept, &|_| true).unwrap_err();
     assert!(refused.to_string().contains("has no frames"), "{refused}");
@@ -326,7 +326,7 @@ fn a_restore_and_the_books_of_a_member_are_never_mixed() {
             name: None,
             dir: data(folder),
             allow_unsynced: false,
-            faults: trouble.map(|it| Arc::clone(it) as Arc<dyn Faults>),
+            faults: trouble.map(Into::into).unwrap_or_default(),
         };
         backup::restore(&what, &|_| true)
     };
@@ -528,7 +528,7 @@ fn books_that_are_discarded_are_not_taken_for_a_new_directory() {
                 let image = crash_image(folder.path());
                 let trouble = Arc::<Trouble>::default();
                 trouble.fail(step, times);
-                let ended = discard(&data(image.path()), Some(&*trouble));
+                let ended = discard(&data(image.path()), &(&trouble).into());
                 let image = crash_image(image.path());
                 let unmarked = step == Step::DiscardMark && start == 0 && times < 2;
                 let opened = cell.open_at(image.path());
@@ -537,7 +537,7 @@ fn books_that_are_discarded_are_not_taken_for_a_new_directory() {
                     whole.close().unwrap();
                 }
                 if ended.is_err() && times % 2 == 0 {
-                    discard(&data(image.path()), None).unwrap();
+                    discard(&data(image.path()), &Faults::default()).unwrap();
                     let left = names(&data(image.path()));
                     let left: Vec<_> = left
                         .iter()
@@ -566,7 +566,7 @@ fn a_store_half_of_whose_files_are_gone_is_discarded_all_the_same() {
     cell.join(folder.path(), None).unwrap();
     let trouble = Arc::<Trouble>::default();
     trouble.fail(Step::DiscardRemove, 0);
-    assert!(discard(&data(folder.path()), Some(&*trouble)).is_err());
+    assert!(discard(&data(folder.path()), &(&trouble).into()).is_err());
     fs::remove_file(data(folder.path()).join("sled/conf")).unwrap();
     assert!(cell.open_at(folder.path()).is_err());
     cell.join(folder.path(), None).unwrap();
@@ -578,7 +578,7 @@ fn books_in_use_and_an_unfinished_backup_are_not_discarded() {
     let cell = Cell::open();
     cell.live(2);
     let own = cell.folder.path().join("data");
-    let refused = discard(&own, None).unwrap_err().to_string();
+    let refused = discard(&own, &Faults::default()).unwrap_err().to_string();
     assert!(refused.contains("another Scrip is using"), "{refused}");
     let folder = tempfile::tempdir().unwrap();
     let plain = SledJournal::open(options(&folder.path().join("data"), &Arc::default())).unwrap();
@@ -598,11 +598,13 @@ fn books_in_use_and_an_unfinished_backup_are_not_discarded() {
         name: None,
         dir: data(folder.path()),
         allow_unsynced: false,
-        faults: None,
+        faults: Faults::default(),
     };
     let stopped = backup::restore(&kept, &|_| false);
     assert!(stopped.is_err());
-    let refused = discard(&kept.dir, None).unwrap_err().to_string();
+    let refused = discard(&kept.dir, &Faults::default())
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("is not finished"), "{refused}");
     backup::restore(&kept, &|_| true).unwrap();
 }

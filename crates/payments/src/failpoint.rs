@@ -1,18 +1,15 @@
-//! Points at which a test may abort the process, as a power cut would between two steps. A release build has none.
-
-#[cfg(debug_assertions)]
-const VARIABLE: &str = "SCRIP_DIE_AT";
+//! Points at which a test may abort the process, as a power cut would between two steps: with the feature `test-util`.
 
 /// Aborts the process if the environment names this point.
-#[cfg(debug_assertions)]
+#[cfg(feature = "test-util")]
 pub fn reached(place: &str) {
-    if std::env::var_os(VARIABLE).is_some_and(|named| named == place) {
+    if std::env::var_os("SCRIP_DIE_AT").is_some_and(|named| named == place) {
         tracing::error!(place, "Aborting at a failpoint");
         std::process::abort();
     }
 }
 
-/// Does nothing in a release build.
-#[cfg(not(debug_assertions))]
+/// Nothing happens in a build that is no test's.
+#[cfg(not(feature = "test-util"))]
 #[inline(always)]
 pub const fn reached(_: &str) {}

@@ -13,9 +13,9 @@ use super::{
 use crate::{
     contract::BesideFile,
     error::Error,
+    faults::Faults,
     files::{make_private, sync},
     log::{lock::Directory, watermark},
-    options::Faults,
 };
 
 /// Names that a data directory must not contain when a restore begins.
@@ -26,7 +26,7 @@ pub(super) fn begin(
     directory: &Directory,
     first: State,
     files: &[BesideFile],
-    faults: Option<&dyn Faults>,
+    faults: &Faults,
 ) -> Result<State, Error> {
     let work = directory.restoring();
     let former = State::read(directory);

@@ -19,9 +19,9 @@ use crate::{
     },
     contract::{BackUp, BackupSummary, BesideFile, OnProgress, SnapshotOrder, TransferProgress},
     error::Error,
+    faults::Step,
     frames::{FramePosition, read_behind},
     log::shared::Shared,
-    options::Step,
 };
 
 const SCATTERED_CHUNK_DIVISOR: usize = 8;
@@ -114,13 +114,13 @@ fn copy(
     let Copy {
         moved, sections, ..
     } = copy;
-    shared.options.before(Step::SyncChunks)?;
+    shared.options.faults.before(Step::SyncChunks)?;
     repository.sync()?;
     let mark = hold.mark;
     // The copy is complete only if nothing was forgotten up to here.
     hold.check()?;
     drop(hold);
-    shared.options.before(Step::WriteManifest)?;
+    shared.options.faults.before(Step::WriteManifest)?;
     repository.put_manifest(
         what.name,
         &Manifest {
@@ -208,7 +208,7 @@ impl Copy<'_> {
 
     /// Copies the frames that are not applied at the mark, up to this one, which is durable.
     fn frames(&mut self, head: FramePosition) -> Result<(), Error> {
-        self.shared.options.before(Step::CopyFrames)?;
+        self.shared.options.faults.before(Step::CopyFrames)?;
         let mut last = self.hold.mark.applied;
         let frames = &*self.books.disk.frames;
         self.section(FRAMES, 1, |take| {
@@ -265,7 +265,7 @@ impl Copy<'_> {
         if self.shared.queue.stopped().is_some() {
             return Err(stopped());
         }
-        self.shared.options.before(Step::WriteChunk)?;
+        self.shared.options.faults.before(Step::WriteChunk)?;
         let (content, records) = filling.take();
         let put = self.repository.put(&content)?;
         let bytes = content.len() as u64;
@@ -299,12 +299,12 @@ fn thin_out(
         for name in names.drain(..old) {
             // Never the one that was just made, however the others are called.
             if name != what.name {
-                shared.options.before(Step::RemoveOld)?;
+                shared.options.faults.before(Step::RemoveOld)?;
                 repository.remove(&name)?;
                 removed += 1;
             }
         }
     }
-    shared.options.before(Step::RemoveOld)?;
+    shared.options.faults.before(Step::RemoveOld)?;
     Ok((removed, repository.sweep()?))
 }

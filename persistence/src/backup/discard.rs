@@ -9,15 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::state::{FILE, FINISHED_DIR, Stage, State, before};
+use super::state::{FILE, FINISHED_DIR, Stage, State};
 use crate::{
     error::Error,
+    faults::{Faults, Step},
     files::{entries, make_private, sync, unusable},
     log::{
         lock::{DATABASE, Directory, RESTORING},
         watermark,
     },
-    options::{Faults, Step},
 };
 
 /// `restoring/` before its state is in it.
@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// # Errors
 ///
 /// [`Error::Unusable`] when the directory is in use, `scrip restore` has not finished there, or it cannot be written.
-pub fn discard(dir: &Path, faults: Option<&dyn Faults>) -> Result<(), Error> {
+pub fn discard(dir: &Path, faults: &Faults) -> Result<(), Error> {
     await_closed(dir);
     let directory = Directory::lock(dir)?;
     if State::read(&directory).is_some_and(|state| !state.follows) {
@@ -82,11 +82,7 @@ pub fn start_over(dir: &Path) -> Result<(), Error> {
 }
 
 /// Removes everything of a store, also one that is being restored. Leaves `restoring/` with a state that says so.
-pub(super) fn empty(
-    directory: &Directory,
-    follows: bool,
-    faults: Option<&dyn Faults>,
-) -> Result<(), Error> {
+pub(super) fn empty(directory: &Directory, follows: bool, faults: &Faults) -> Result<(), Error> {
     mark(directory, follows, faults)?;
     let (root, work) = (directory.root(), directory.restoring());
     let books = [directory.database(), directory.unfinished()];
@@ -97,7 +93,7 @@ pub(super) fn empty(
         let Ok(kind) = fs::symlink_metadata(&path) else {
             continue;
         };
-        before(faults, Step::DiscardRemove)?;
+        faults.before(Step::DiscardRemove)?;
         let removed = match kind.is_dir() {
             true => fs::remove_dir_all(&path),
             false => fs::remove_file(&path),
@@ -109,7 +105,7 @@ pub(super) fn empty(
 }
 
 /// Says durably that the directory is being emptied, before anything is removed.
-fn mark(directory: &Directory, follows: bool, faults: Option<&dyn Faults>) -> Result<(), Error> {
+fn mark(directory: &Directory, follows: bool, faults: &Faults) -> Result<(), Error> {
     let state = State {
         backup: String::new(),
         chunks: 0,
@@ -117,7 +113,7 @@ fn mark(directory: &Directory, follows: bool, faults: Option<&dyn Faults>) -> Re
         follows,
     };
     let work = directory.restoring();
-    before(faults, Step::DiscardMark)?;
+    faults.before(Step::DiscardMark)?;
     if work.exists() {
         return state.write(&work);
     }
@@ -125,7 +121,7 @@ fn mark(directory: &Directory, follows: bool, faults: Option<&dyn Faults>) -> Re
     let new = directory.root().join(UNFINISHED_DIR);
     make_private(&new)?;
     state.write(&new)?;
-    before(faults, Step::DiscardMark)?;
+    faults.before(Step::DiscardMark)?;
     fs::rename(&new, &work).map_err(|error| unusable(&work, &error))?;
     sync(directory.root())
 }

@@ -1,7 +1,7 @@
 //! Makes the books of a process that joins others: from a copy of theirs, in a repository that all of them reach, and the
 //! frames of their log behind it, which goes on under the same numbers.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use super::{
     rebuild::{Source, move_in, rebuild},
@@ -13,10 +13,10 @@ use crate::{
     books::verify::report::VerifyReport,
     contract::{OnProgress, TransferProgress},
     error::Error,
+    faults::Faults,
     files::make_private,
     frames::{FramePosition, Frames},
     log::lock::Directory,
-    options::Faults,
 };
 
 /// Books to make, and where to.
@@ -35,8 +35,8 @@ pub struct MemberRestore<'a> {
     pub dir: PathBuf,
     /// Run even where writes cannot be made to survive a power cut.
     pub allow_unsynced: bool,
-    /// Failures to inject, for tests.
-    pub faults: Option<Arc<dyn Faults>>,
+    /// Steps that fail in a test.
+    pub faults: Faults,
 }
 
 impl std::fmt::Debug for MemberRestore<'_> {
@@ -76,7 +76,7 @@ pub fn restore_member(
     install_guard(what.allow_unsynced)?;
     make_private(&what.dir)?;
     let directory = Directory::lock(&what.dir)?;
-    let faults = what.faults.as_deref();
+    let faults = &what.faults;
     let former = State::read(&directory).filter(|state| state.follows);
     let wanted = |name: &str| what.name.as_ref().is_none_or(|wanted| wanted == name);
     if let Some(former) = &former

@@ -9,7 +9,7 @@ use super::{
     manifest::Manifest,
     records,
     repository::Repository,
-    state::{FINISHED_DIR, Stage, State, before},
+    state::{FINISHED_DIR, Stage, State},
     stopped,
 };
 use crate::{
@@ -21,6 +21,7 @@ use crate::{
     },
     contract::{BesideFile, OnProgress, TransferProgress},
     error::Error,
+    faults::{Faults, Step},
     files::{sync, unusable, write_new},
     frames::{FramePosition, Frames, SledFrames, frame, read_behind},
     log::{
@@ -29,7 +30,7 @@ use crate::{
         recovery::{self, write_meta},
         watermark::Watermark,
     },
-    options::{Faults, Options, Step},
+    options::Options,
     sled_error::caught,
     tuning::Tuning,
 };
@@ -53,7 +54,7 @@ pub(super) struct Source<'a> {
     /// goes on by itself.
     pub(super) log: Option<&'a dyn Frames>,
     pub(super) files: &'a [BesideFile],
-    pub(super) faults: Option<&'a dyn Faults>,
+    pub(super) faults: &'a Faults,
 }
 
 /// Restores it, or goes on where an earlier attempt stopped. Returns how much was read, and what verifying it found unless
@@ -120,7 +121,7 @@ struct Rebuild<'a> {
 
 impl Rebuild<'_> {
     fn before(&self, step: Step) -> Result<(), Error> {
-        before(self.source.faults, step)
+        self.source.faults.before(step)
     }
 
     fn note(&mut self, stage: Stage) -> Result<(), Error> {
@@ -261,7 +262,7 @@ impl Rebuild<'_> {
 }
 
 /// Moves everything that was restored to its place, the database last.
-pub(super) fn move_in(directory: &Directory, faults: Option<&dyn Faults>) -> Result<(), Error> {
+pub(super) fn move_in(directory: &Directory, faults: &Faults) -> Result<(), Error> {
     let (root, work) = (directory.root(), directory.restoring());
     let data = work.join(DATA);
     let mut names = Vec::new();
@@ -274,7 +275,7 @@ pub(super) fn move_in(directory: &Directory, faults: Option<&dyn Faults>) -> Res
     names.retain(|name| name != "lock");
     names.sort_by_key(|name| name == "sled");
     for name in names {
-        before(faults, Step::RestoreMove)?;
+        faults.before(Step::RestoreMove)?;
         if name == "sled" {
             // Everything that goes with the database is durable in its place before it.
             sync(root)?;
@@ -283,7 +284,7 @@ pub(super) fn move_in(directory: &Directory, faults: Option<&dyn Faults>) -> Res
         fs::rename(data.join(&name), &to).map_err(|error| unusable(&to, &error))?;
     }
     sync(root)?;
-    before(faults, Step::RestoreMove)?;
+    faults.before(Step::RestoreMove)?;
     // Renamed first, and then removed: half removed it would be taken for half restored.
     let over = root.join(FINISHED_DIR);
     if over.exists() {
@@ -291,7 +292,7 @@ pub(super) fn move_in(directory: &Directory, faults: Option<&dyn Faults>) -> Res
     }
     fs::rename(&work, &over).map_err(|error| unusable(&over, &error))?;
     sync(root)?;
-    before(faults, Step::RestoreTidy)?;
+    faults.before(Step::RestoreTidy)?;
     fs::remove_dir_all(&over).map_err(|error| unusable(&over, &error))?;
     sync(root)
 }

@@ -2,7 +2,7 @@
 //! (`restoring/`), opened, applied and verified there, and only then moved to its place, the database last. While that
 //! folder exists nothing is served from the directory, and running the same restore again goes on where it stopped.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use domain::Timestamp;
 
@@ -16,9 +16,9 @@ use crate::{
     books::verify::report::VerifyReport,
     contract::{OnProgress, TransferProgress},
     error::Error,
+    faults::Faults,
     files::make_private,
     log::{guard, lock::Directory},
-    options::Faults,
 };
 
 /// A backup to restore, and where to.
@@ -32,8 +32,8 @@ pub struct Restore {
     pub dir: PathBuf,
     /// Run even where writes cannot be made to survive a power cut.
     pub allow_unsynced: bool,
-    /// Failures to inject, for tests.
-    pub faults: Option<Arc<dyn Faults>>,
+    /// Steps that fail in a test.
+    pub faults: Faults,
 }
 
 impl std::fmt::Debug for Restore {
@@ -90,7 +90,7 @@ pub fn restore(what: &Restore, on_progress: OnProgress<'_>) -> Result<RestoreSum
         manifest: &manifest,
         log: None,
         files: &files,
-        faults: what.faults.as_deref(),
+        faults: &what.faults,
     };
     let (moved, report) = rebuild(&directory, &source, on_progress)?;
     drop(directory);

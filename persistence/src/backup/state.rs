@@ -8,7 +8,6 @@ use crate::{
     error::Error,
     files::{sync, unusable, write_new},
     log::lock::Directory,
-    options::{Faults, Step},
 };
 
 /// File in `restoring/` that holds the attempt's [`State`].
@@ -60,9 +59,4 @@ impl State {
         fs::rename(&new, &path).map_err(|error| unusable(&path, &error))?;
         sync(work)
     }
-}
-
-/// Fails when a test wants this step to fail.
-pub(super) fn before(faults: Option<&dyn Faults>, step: Step) -> Result<(), Error> {
-    faults.map_or(Ok(()), |faults| faults.before(step).map_err(Error::Io))
 }

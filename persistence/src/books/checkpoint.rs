@@ -14,6 +14,7 @@ use super::{
 use crate::{
     contract::Awake,
     error::{Error, Ticket},
+    faults::Step,
     frames::{FramePosition, Frames, read_behind},
     log::{
         database::Database,
@@ -23,7 +24,7 @@ use crate::{
         shared::{Disk, Shared},
         watermark::Watermark,
     },
-    options::{Options, Step},
+    options::Options,
     sled_error::caught,
     usage::pending::{CheckpointEnd, PendingSales},
 };
@@ -121,7 +122,7 @@ fn old_frame(frame: &PendingFrame) -> OldFrame {
 
 /// Removes what a checkpoint replaced. Only after it is durable.
 fn forget(options: &Options, books: &DiskBooks, report: CheckpointReport) -> Result<(), Error> {
-    options.before(Step::Forget)?;
+    options.faults.before(Step::Forget)?;
     books.applied.forget(report)
 }
 
@@ -132,7 +133,7 @@ fn drop_frames(
     frames: impl Iterator<Item = OldFrame>,
 ) -> Result<(), Error> {
     for (lsn, _) in frames {
-        options.before(Step::DropFrame)?;
+        options.faults.before(Step::DropFrame)?;
         books.disk.frames.forget(lsn)?;
     }
     Ok(())
@@ -141,9 +142,9 @@ fn drop_frames(
 /// Makes what was written to the books durable.
 fn flush(options: &Options, books: &DiskBooks) -> Result<(), Error> {
     let database = &books.disk.database;
-    options.before(Step::FlushCheckpoint)?;
+    options.faults.before(Step::FlushCheckpoint)?;
     database.flush("making a checkpoint durable")?;
-    options.before(Step::SyncCheckpoint)?;
+    options.faults.before(Step::SyncCheckpoint)?;
     database.sync("syncing a checkpoint")
 }
 
@@ -236,10 +237,10 @@ fn checkpoint(
             ticket: last.ticket,
         });
     }
-    options.before(Step::Checkpoint)?;
+    options.faults.before(Step::Checkpoint)?;
     let report = books.applied.checkpoint(events, awake, durable)?;
     if let Some(last) = frames.last() {
-        options.before(Step::WriteMeta)?;
+        options.faults.before(Step::WriteMeta)?;
         write_meta(&books.disk.database.sled, &last.place)?;
         flush(options, books)?;
     }

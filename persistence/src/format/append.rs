@@ -312,6 +312,7 @@ fn too_large() -> Error {
     Error::Damaged("an append is larger than a frame".into())
 }
 
+#[cfg(any(test, feature = "test-util"))]
 pub(crate) fn decode_events(bytes: &[u8]) -> Result<Vec<LogEvent>, Error> {
     let mut rest = bytes;
     let mut events = Vec::new();

@@ -18,11 +18,7 @@
 use std::{fs::File, ops::Bound, sync::Arc};
 
 use super::{FramePosition, Frames, Group, OnFrame, Written};
-use crate::{
-    error::Error,
-    options::{Options, Step},
-    sled_error::failed,
-};
+use crate::{error::Error, faults::Step, options::Options, sled_error::failed};
 
 /// The tree of frames, by sequence number.
 const TREE: &str = "journal";
@@ -89,7 +85,7 @@ impl Frames for SledFrames {
 
     fn start(&self, group: &Group) -> Result<(), Error> {
         for frame in &group.frames {
-            self.options.before(Step::InsertFrame)?;
+            self.options.faults.before(Step::InsertFrame)?;
             let lsn = frame.place.lsn;
             if frame.bytes.len() >= LARGE_FRAME {
                 self.put_spacers(lsn.saturating_add(AHEAD))?;
@@ -104,7 +100,7 @@ impl Frames for SledFrames {
     }
 
     fn finish(&self) -> Result<Written, Error> {
-        self.options.before(Step::FlushFrames)?;
+        self.options.faults.before(Step::FlushFrames)?;
         self.db
             .flush()
             .map_err(|error| failed("making the log durable", &error))?;

@@ -10,7 +10,7 @@ use super::{
     shared::{Disk, Shared},
     watermark::Watermark,
 };
-use crate::{error::Error, options::Step, sled_error::failed};
+use crate::{error::Error, faults::Step, sled_error::failed};
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -64,7 +64,7 @@ pub(crate) fn run(
         let head = shared.progress.head();
         // What a follower has read was acknowledged to another, and may still be lost to both.
         if shared.is_leader.load(Ordering::Acquire) && head != watermark.place() {
-            shared.options.before(Step::SyncWatermark)?;
+            shared.options.faults.before(Step::SyncWatermark)?;
             watermark.write(head)?;
         }
         // After it: a process to which a frame was reported can prove it.

@@ -22,7 +22,7 @@ use domain::{
 };
 use parking_lot::{Condvar, Mutex};
 use persistence::{
-    Append, Books, Faults, ListChange, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
+    Append, Books, InjectFault, ListChange, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
 };
 
 /// Long enough for any disk, short enough for a test that hangs.
@@ -227,7 +227,7 @@ impl Trouble {
     }
 }
 
-impl Faults for Trouble {
+impl InjectFault for Trouble {
     fn before(&self, step: Step) -> Result<(), String> {
         let mut state = self.state.lock();
         while state.held.contains(&step) {
@@ -256,7 +256,7 @@ pub(crate) fn options(dir: &Path, trouble: &Arc<Trouble>) -> Options {
     options.cache_bytes = 8 << 20;
     // So that nothing but what a test does reaches the disk.
     options.flush_every_ms = 3_600_000;
-    options.faults = Some(Arc::clone(trouble) as Arc<dyn Faults>);
+    options.faults = trouble.into();
     options
 }
 

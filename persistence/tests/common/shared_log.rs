@@ -86,12 +86,12 @@ pub(crate) struct LoneConnection {
     depth: usize,
     /// Whether each group under way was added.
     under_way: Mutex<VecDeque<bool>>,
-    faults: Arc<dyn Faults>,
+    faults: Faults,
 }
 
 impl LoneConnection {
     /// Connects, for at most so many groups under way.
-    pub(crate) fn new(log: &Arc<Mutex<SharedLog>>, depth: usize, faults: Arc<dyn Faults>) -> Self {
+    pub(crate) fn new(log: &Arc<Mutex<SharedLog>>, depth: usize, faults: Faults) -> Self {
         Self {
             log: Arc::clone(log),
             depth,
@@ -107,14 +107,14 @@ impl Frames for LoneConnection {
     }
 
     fn start(&self, group: &Group) -> Result<(), Error> {
-        self.faults.before(Step::InsertFrame).map_err(Error::Io)?;
+        self.faults.before(Step::InsertFrame)?;
         let added = self.log.lock().insert(group);
         self.under_way.lock().push_back(added);
         Ok(())
     }
 
     fn finish(&self) -> Result<Written, Error> {
-        self.faults.before(Step::FlushFrames).map_err(Error::Io)?;
+        self.faults.before(Step::FlushFrames)?;
         match self.under_way.lock().pop_front() {
             Some(true) => Ok(Written::Durable),
             _ => Err(Error::Io("another process writes this log".into())),

@@ -5,7 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use persistence::backup::{Restore, restore};
+use persistence::{
+    Faults,
+    backup::{Restore, restore},
+};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -47,7 +50,7 @@ impl BackupCopy {
             name: None,
             dir: dir.clone(),
             allow_unsynced: config.journal.allow_unsynced,
-            faults: None,
+            faults: Faults::default(),
         };
         with_bar(|on_progress| restore(&what, on_progress)).map_err(Failure::new)?;
         // Frees its space.

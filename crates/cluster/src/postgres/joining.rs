@@ -176,9 +176,9 @@ impl<'a> Joining<'a> {
     /// Notes in the directory which log it follows from here on, where that was another.
     fn note_cell(&mut self) -> Result<(), Error> {
         if let Some(membership) = self.moves.take() {
-            self.options.before(Step::ChangeCell)?;
+            self.options.faults.before(Step::ChangeCell)?;
             membership.write(&self.options.dir)?;
-            self.options.before(Step::ChangeCell)?;
+            self.options.faults.before(Step::ChangeCell)?;
         }
         Ok(())
     }
@@ -203,7 +203,7 @@ impl<'a> Joining<'a> {
         tracing::warn!(reason, dir = %dir.display(), "Rebuilding local state");
         // What was begun with another log's snapshot is of no use either.
         if is_new || self.moves.is_some() || !backup::is_unfinished_member(dir) {
-            backup::discard(dir, options.faults.as_deref())?;
+            backup::discard(dir, &options.faults)?;
         }
         self.note_cell()?;
         if is_new {

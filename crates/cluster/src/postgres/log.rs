@@ -51,7 +51,7 @@ pub struct PostgresFrames {
     /// Groups under way at once.
     depth: usize,
     /// Failures to inject, for tests.
-    faults: Option<Arc<dyn Faults>>,
+    faults: Faults,
 }
 
 impl std::fmt::Debug for PostgresFrames {
@@ -72,7 +72,7 @@ impl PostgresFrames {
         claimant: Claimant,
         joins: Option<i16>,
         standing: Arc<Standing>,
-        faults: Option<Arc<dyn Faults>>,
+        faults: Faults,
     ) -> Self {
         standing.begin();
         let identity = Identity::of(&claimant, joins);
@@ -195,7 +195,7 @@ impl PostgresFrames {
     /// Makes another log, which goes on from a frame of this one. Somebody else may have been faster; `false`: the frame
     /// is gone.
     pub(super) fn divide(&self, segments: Segments, base: FramePosition) -> Result<bool, Error> {
-        self.before(Step::MakeCell)?;
+        self.faults.before(Step::MakeCell)?;
         let opener = &self.opener;
         let divided = opener.server.wait(async {
             let mut connection = opener.server.connect().await?;
@@ -251,12 +251,6 @@ impl PostgresFrames {
         })
     }
 
-    /// Fails when a test wants this step to fail.
-    fn before(&self, step: Step) -> Result<(), Error> {
-        let faults = self.faults.as_ref();
-        faults.map_or(Ok(()), |faults| faults.before(step).map_err(Error::Io))
-    }
-
     /// Asks on the connection for reading, which is reopened where it is gone.
     fn reading<T>(
         &self,
@@ -291,7 +285,7 @@ impl Frames for PostgresFrames {
     }
 
     fn start(&self, group: &Group) -> Result<(), Error> {
-        self.before(Step::InsertFrame)?;
+        self.faults.before(Step::InsertFrame)?;
         let insert = Insert::of(group)?;
         self.sent.lock().push_back(Sent {
             last: group.last(),
@@ -304,7 +298,7 @@ impl Frames for PostgresFrames {
     }
 
     fn finish(&self) -> Result<Written, Error> {
-        self.before(Step::FlushFrames)?;
+        self.faults.before(Step::FlushFrames)?;
         let pipeline = self.pipeline.lock();
         let Some(sent) = self.sent.lock().pop_front() else {
             return Ok(Written::Unknown);
