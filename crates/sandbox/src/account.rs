@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// An account with all its objects.
-pub struct Account(Books);
+pub struct Account(Database);
 
 /// The outcome of a request.
 #[derive(Debug)]
@@ -35,9 +35,9 @@ impl Account {
     #[must_use]
     pub fn counted(base: &str) -> Self {
         let ids = Ids::Counted(BTreeMap::new(), String::new());
-        let mut books = Books::new(base.into(), 0, ids);
-        books.most_events = 0;
-        Self(books)
+        let mut db = Database::new(base.into(), 0, ids);
+        db.most_events = 0;
+        Self(db)
     }
 
     /// Shows invoices' lines by these settings.

@@ -83,7 +83,7 @@ impl Sandbox {
     async fn work<T: Send + 'static>(
         &self,
         project: ProjectId,
-        work: impl FnOnce(&mut Books) -> Result<T> + Send + 'static,
+        work: impl FnOnce(&mut Database) -> Result<T> + Send + 'static,
     ) -> Result<T, Failure> {
         self.0.catch_up(project).await?;
         self.0.at(project, work).await
@@ -94,12 +94,12 @@ impl Sandbox {
 async fn drawn(
     sandbox: &Sandbox,
     project: &str,
-    draw: impl FnOnce(&mut Books, &str) -> Result<Response> + Send + 'static,
+    draw: impl FnOnce(&mut Database, &str) -> Result<Response> + Send + 'static,
 ) -> Response {
     let Some((project, settings)) = sandbox.project(project) else {
         return pages::nothing();
     };
-    let work = move |books: &mut Books| draw(books, &settings.name);
+    let work = move |db: &mut Database| draw(db, &settings.name);
     match sandbox.work(project, work).await {
         Ok(page) => page,
         Err(Failure::Refused(_)) => pages::nothing(),
@@ -112,7 +112,7 @@ async fn drawn(
 async fn acted<T: Send + 'static>(
     sandbox: &Sandbox,
     project: ProjectId,
-    work: impl FnOnce(&mut Books) -> Result<T> + Send + 'static,
+    work: impl FnOnce(&mut Database) -> Result<T> + Send + 'static,
 ) -> Result<T, Failure> {
     let done = sandbox.work(project, work).await?;
     let _: Result<(), _> = webhooks::deliver(&sandbox.0, project).await;

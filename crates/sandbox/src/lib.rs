@@ -164,7 +164,7 @@ impl Sandbox {
             return Ok(None);
         };
         let delay = settings.delay_seconds;
-        let work = move |books: &mut core::books::Books| Ok(core::due::next(books, delay));
+        let work = move |db: &mut core::database::Database| Ok(core::due::next(db, delay));
         let next = self.0.at(project, work).await;
         let next = next.map_err(store::Failure::plain)?;
         let debit = self.0.project_state(project).injector.lock().next_debit();

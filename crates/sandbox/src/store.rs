@@ -33,14 +33,14 @@ pub(super) struct Store {
     fault_profile: FaultProfile,
 }
 
-/// One project's books, faults and fault profile.
+/// One project's objects, faults and fault profile.
 pub(super) struct ProjectState {
-    books: Mutex<Option<Books>>,
+    db: Mutex<Option<Database>>,
     /// Held while webhooks are delivered: one task at a time.
     pub(super) delivering: Mutex<()>,
     /// Faults requested by a script.
     pub(super) faults: parking_lot::Mutex<Faults>,
-    /// Its fault profile. Where both are locked, the books are locked first.
+    /// Its fault profile. Where both are locked, the database is locked first.
     pub(super) injector: parking_lot::Mutex<FaultInjector>,
 }
 
@@ -85,7 +85,7 @@ impl Store {
             injector.switch(self.fault_profile.clone(), now);
             Arc::new(ProjectState {
                 injector: parking_lot::Mutex::new(injector),
-                books: Mutex::new(None),
+                db: Mutex::new(None),
                 delivering: Mutex::new(()),
                 faults: parking_lot::Mutex::default(),
             })
@@ -102,7 +102,7 @@ impl Store {
     ) -> Result<T, Failure>
     where
         T: Send + 'static,
-        F: FnOnce(&mut Books) -> Result<T> + Send + 'static,
+        F: FnOnce(&mut Database) -> Result<T> + Send + 'static,
     {
         let store = Arc::clone(self);
         let task = tokio::spawn(async move { store.work(project, work).await });
@@ -114,43 +114,43 @@ impl Store {
 
     async fn work<T, F>(&self, project: ProjectId, work: F) -> Result<T, Failure>
     where
-        F: FnOnce(&mut Books) -> Result<T>,
+        F: FnOnce(&mut Database) -> Result<T>,
     {
         let project_state = self.project_state(project);
-        let mut slot = project_state.books.lock().await;
+        let mut slot = project_state.db.lock().await;
         // Taken out, so that the state is loaded again after a failure.
-        let mut books = match slot.take() {
-            Some(books) => books,
+        let mut db = match slot.take() {
+            Some(db) => db,
             None => self.load(project).await.map_err(Failure::Broken)?,
         };
-        books.now = self.now(project);
-        books.listing = project_state.injector.lock().settings().listing();
-        books.ids = ids().map_err(Failure::Broken)?;
-        books.request = Request::default();
-        let done = work(&mut books);
+        db.now = self.now(project);
+        db.listing = project_state.injector.lock().settings().listing();
+        db.ids = ids().map_err(Failure::Broken)?;
+        db.request = Request::default();
+        let done = work(&mut db);
         if done.is_err() {
-            if !books.is_changed() {
-                *slot = Some(books);
+            if !db.is_changed() {
+                *slot = Some(db);
             }
             return done.map_err(Failure::Refused);
         }
-        self.save(project, &mut books).await?;
-        *slot = Some(books);
+        self.save(project, &mut db).await?;
+        *slot = Some(db);
         done.map_err(Failure::Refused)
     }
 
-    async fn load(&self, project: ProjectId) -> Result<Books, Error> {
+    async fn load(&self, project: ProjectId) -> Result<Database, Error> {
         let notes = self.note_store.load(project).await?;
         let base = format!("{}/sandbox/{project}", self.host.public_url());
-        let mut books = Books::new(base, self.now(project), ids()?);
-        let restored = books.restore(&notes);
+        let mut db = Database::new(base, self.now(project), ids()?);
+        let restored = db.restore(&notes);
         restored.map_err(|error| Error::Broken(error.to_string()))?;
-        promotions::seed(&mut books);
-        let changes = books.take_changes();
+        promotions::seed(&mut db);
+        let changes = db.take_changes();
         if !changes.is_empty() {
             self.note_store.save(project, changes).await?;
         }
-        Ok(books)
+        Ok(db)
     }
 
     /// The project's clock, in seconds.
@@ -158,11 +158,11 @@ impl Store {
         self.host.now(project).0.div_euclid(1000)
     }
 
-    async fn save(&self, project: ProjectId, books: &mut Books) -> Result<(), Failure> {
-        if !books.is_changed() {
+    async fn save(&self, project: ProjectId, db: &mut Database) -> Result<(), Failure> {
+        if !db.is_changed() {
             return Ok(());
         }
-        let changes = books.take_changes();
+        let changes = db.take_changes();
         let bytes = changes.iter().fold(0_usize, |sum, (id, note)| {
             let note = note.as_ref().map_or(0, String::len);
             sum.saturating_add(id.len()).saturating_add(note)
@@ -178,10 +178,10 @@ impl Store {
 
     /// Does what is due by now, one thing after another.
     pub(super) async fn catch_up(self: &Arc<Self>, project: ProjectId) -> Result<(), Failure> {
-        let step = |books: &mut Books| {
-            let more = due::step(books);
+        let step = |db: &mut Database| {
+            let more = due::step(db);
             if !more {
-                due::tidy(books);
+                due::tidy(db);
             }
             Ok(more)
         };
@@ -193,9 +193,9 @@ impl Store {
                 .lock()
                 .take_debit(self.now(project));
             let Some(session) = debit else { return Ok(()) };
-            let fail = move |books: &mut Books| {
+            let fail = move |db: &mut Database| {
                 // Refused if it was completed or failed before.
-                let failed = checkout::act(books, &session, Action::Fail, &Buyer::default());
+                let failed = checkout::act(db, &session, Action::Fail, &Buyer::default());
                 drop(failed);
                 Ok(())
             };

@@ -81,29 +81,29 @@ async fn round(
     };
     let delay = settings.delay_seconds;
     let copies = settings.duplicates.saturating_add(1);
-    let address = move |books: &Books, endpoint: Option<&String>| {
+    let address = move |db: &Database, endpoint: Option<&String>| {
         let Some(id) = endpoint else {
             let secret = Some(keys.webhook_secret.clone());
             let url = host.webhook_url(project);
             return Some(Address { url, secret });
         };
-        let endpoint: &Endpoint = books.get(id).filter(|one: &&Endpoint| one.enabled)?;
+        let endpoint: &Endpoint = db.get(id).filter(|one: &&Endpoint| one.enabled)?;
         let url = endpoint.url.clone();
         let secret = SigningSecret::new(&endpoint.secret);
         let secret = secret.filter(|_| is_allowed_target(&host.public_url(), &url));
         Some(Address { url, secret })
     };
     let state = Arc::clone(project_state);
-    let work = move |books: &mut Books| {
+    let work = move |db: &mut Database| {
         let mut due = Vec::new();
-        for event in events::due(books, delay) {
+        for event in events::due(db, delay) {
             let mut injector = state.injector.lock();
-            let view = injector.event(event.view(books));
+            let view = injector.event(event.view(db));
             let body: Arc<str> = injector.print(&view).into();
-            due.extend(event.targets_due(books.now, delay).map(|target| Delivery {
+            due.extend(event.targets_due(db.now, delay).map(|target| Delivery {
                 event: event.head.id.clone(),
                 endpoint: target.endpoint.clone(),
-                address: address(books, target.endpoint.as_ref()),
+                address: address(db, target.endpoint.as_ref()),
                 body: Arc::clone(&body),
                 copies: match target.endpoint {
                     None => copies.saturating_sub(event.delivered),
@@ -137,7 +137,7 @@ async fn note(
         });
         let later = deliveries.split_off(fitting.count().max(1));
         let portion = std::mem::replace(&mut deliveries, later);
-        let work = move |books: &mut Books| {
+        let work = move |db: &mut Database| {
             for Delivery {
                 event,
                 endpoint,
@@ -146,11 +146,11 @@ async fn note(
             } in portion
             {
                 // The event may have been dropped to make room for others.
-                if let Some(mut event) = books.get::<Event>(&event).cloned() {
+                if let Some(mut event) = db.get::<Event>(&event).cloned() {
                     for accepted in accepted {
-                        event.record_delivery(endpoint.as_deref(), accepted, copies, books.now);
+                        event.record_delivery(endpoint.as_deref(), accepted, copies, db.now);
                     }
-                    books.put(event);
+                    db.put(event);
                 }
             }
             Ok(())

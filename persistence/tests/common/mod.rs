@@ -22,7 +22,8 @@ use domain::{
 };
 use parking_lot::{Condvar, Mutex};
 use persistence::{
-    Append, Books, InjectFault, ListChange, Log, LogEvent, OnOutcome, Options, Outcome, Step, Ticket,
+    Append, Books, InjectFault, ListChange, Log, LogEvent, OnOutcome, Options, Outcome, Step,
+    Ticket,
 };
 
 /// Long enough for any disk, short enough for a test that hangs.

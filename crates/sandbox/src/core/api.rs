@@ -22,61 +22,59 @@ pub(crate) use events::covers;
 pub(crate) use read::{Paging, changed, created};
 
 /// Answers `method /v1/<path>`.
-pub(crate) fn call(books: &mut Books, method: &str, path: &str, params: &Params) -> Result<Value> {
-    let mut answer = route(books, method, path, params)?;
-    expand::expand(books, params, &mut answer)?;
+pub(crate) fn call(db: &mut Database, method: &str, path: &str, params: &Params) -> Result<Value> {
+    let mut answer = route(db, method, path, params)?;
+    expand::expand(db, params, &mut answer)?;
     Ok(answer)
 }
 
-fn route(books: &mut Books, method: &str, path: &str, params: &Params) -> Result<Value> {
+fn route(db: &mut Database, method: &str, path: &str, params: &Params) -> Result<Value> {
     let segments: Vec<&str> = path.split('/').collect();
     match (method, segments.as_slice()) {
-        ("POST", ["checkout", "sessions"]) => sessions::create(books, params),
-        ("GET", ["checkout", "sessions", id]) => sessions::retrieve(books, params, id),
-        ("POST", ["checkout", "sessions", id, "expire"]) => sessions::expire(books, params, id),
-        ("GET", ["checkout", "sessions", id, "line_items"]) => sessions::items(books, params, id),
-        ("POST", ["products"]) => prices::create_product(books, params),
-        ("POST", ["products", id]) => prices::update_product(books, params, id),
-        ("DELETE", ["products", id]) => prices::delete_product(books, params, id),
-        ("POST", ["prices"]) => prices::create(books, params),
-        ("POST", ["prices", id]) => prices::update(books, params, id),
-        ("POST", ["coupons"]) => promotions::create_coupon(books, params),
-        ("POST", ["promotion_codes"]) => promotions::create(books, params),
-        ("GET", ["promotion_codes"]) => promotions::list(books, params),
-        ("POST", ["customers"]) => customers::create(books, params),
-        ("POST", ["customers", id]) => customers::update(books, params, id),
-        ("GET", ["account"]) => endpoints::account(books, params),
-        ("POST", ["webhook_endpoints"]) => endpoints::create(books, params),
-        ("POST", ["webhook_endpoints", id]) => endpoints::update(books, params, id),
-        ("DELETE", ["webhook_endpoints", id]) => read::delete::<Endpoint>(books, params, id),
-        ("POST", ["refunds"]) => refunds::create(books, params),
-        ("POST", ["refunds", id]) => refunds::update(books, params, id),
-        ("POST", ["refunds", id, "cancel"]) => refunds::cancel(books, params, id),
-        ("POST", ["disputes", id]) => disputes::update(books, params, id),
-        ("POST", ["disputes", id, "close"]) => disputes::close(books, params, id),
-        ("GET", ["subscriptions"]) => subscriptions::list(books, params),
-        ("POST", ["subscriptions", id]) => subscriptions::update(books, params, id),
-        ("DELETE", ["subscriptions", id]) => subscriptions::cancel(books, params, id),
-        ("POST", ["subscriptions", id, "resume"]) => subscriptions::resume(books, params, id),
-        ("POST", ["subscription_schedules"]) => schedules::create(books, params),
-        ("GET", ["subscription_schedules"]) => schedules::list(books, params),
-        ("POST", ["subscription_schedules", id]) => schedules::update(books, params, id),
-        ("POST", ["subscription_schedules", id, "release"]) => {
-            schedules::release(books, params, id)
-        }
-        ("POST", ["subscription_schedules", id, "cancel"]) => schedules::cancel(books, params, id),
-        ("POST", ["invoices", id, word]) => invoices::invoice(books, params, id, word),
-        ("GET", ["invoices", id, "lines"]) => invoices::lines(books, params, id),
-        ("POST", ["invoiceitems"]) => invoices::create_item(books, params),
-        ("GET", ["invoiceitems"]) => invoices::items(books, params),
-        ("DELETE", ["invoiceitems", id]) => invoices::delete_item(books, params, id),
-        ("GET", ["invoice_payments"]) => invoices::invoice_payments(books, params),
-        ("POST", ["billing_portal", "configurations"]) => portal::create(books, params),
-        ("POST", ["billing_portal", "configurations", id]) => portal::update(books, params, id),
-        ("POST", ["billing_portal", "sessions"]) => portal::visit(books, params),
-        ("GET", ["events"]) => events::list(books, params),
-        ("GET", ["events", id]) => events::one(books, params, id),
-        ("GET", _) => look_up(books, params, path),
+        ("POST", ["checkout", "sessions"]) => sessions::create(db, params),
+        ("GET", ["checkout", "sessions", id]) => sessions::retrieve(db, params, id),
+        ("POST", ["checkout", "sessions", id, "expire"]) => sessions::expire(db, params, id),
+        ("GET", ["checkout", "sessions", id, "line_items"]) => sessions::items(db, params, id),
+        ("POST", ["products"]) => prices::create_product(db, params),
+        ("POST", ["products", id]) => prices::update_product(db, params, id),
+        ("DELETE", ["products", id]) => prices::delete_product(db, params, id),
+        ("POST", ["prices"]) => prices::create(db, params),
+        ("POST", ["prices", id]) => prices::update(db, params, id),
+        ("POST", ["coupons"]) => promotions::create_coupon(db, params),
+        ("POST", ["promotion_codes"]) => promotions::create(db, params),
+        ("GET", ["promotion_codes"]) => promotions::list(db, params),
+        ("POST", ["customers"]) => customers::create(db, params),
+        ("POST", ["customers", id]) => customers::update(db, params, id),
+        ("GET", ["account"]) => endpoints::account(db, params),
+        ("POST", ["webhook_endpoints"]) => endpoints::create(db, params),
+        ("POST", ["webhook_endpoints", id]) => endpoints::update(db, params, id),
+        ("DELETE", ["webhook_endpoints", id]) => read::delete::<Endpoint>(db, params, id),
+        ("POST", ["refunds"]) => refunds::create(db, params),
+        ("POST", ["refunds", id]) => refunds::update(db, params, id),
+        ("POST", ["refunds", id, "cancel"]) => refunds::cancel(db, params, id),
+        ("POST", ["disputes", id]) => disputes::update(db, params, id),
+        ("POST", ["disputes", id, "close"]) => disputes::close(db, params, id),
+        ("GET", ["subscriptions"]) => subscriptions::list(db, params),
+        ("POST", ["subscriptions", id]) => subscriptions::update(db, params, id),
+        ("DELETE", ["subscriptions", id]) => subscriptions::cancel(db, params, id),
+        ("POST", ["subscriptions", id, "resume"]) => subscriptions::resume(db, params, id),
+        ("POST", ["subscription_schedules"]) => schedules::create(db, params),
+        ("GET", ["subscription_schedules"]) => schedules::list(db, params),
+        ("POST", ["subscription_schedules", id]) => schedules::update(db, params, id),
+        ("POST", ["subscription_schedules", id, "release"]) => schedules::release(db, params, id),
+        ("POST", ["subscription_schedules", id, "cancel"]) => schedules::cancel(db, params, id),
+        ("POST", ["invoices", id, word]) => invoices::invoice(db, params, id, word),
+        ("GET", ["invoices", id, "lines"]) => invoices::lines(db, params, id),
+        ("POST", ["invoiceitems"]) => invoices::create_item(db, params),
+        ("GET", ["invoiceitems"]) => invoices::items(db, params),
+        ("DELETE", ["invoiceitems", id]) => invoices::delete_item(db, params, id),
+        ("GET", ["invoice_payments"]) => invoices::invoice_payments(db, params),
+        ("POST", ["billing_portal", "configurations"]) => portal::create(db, params),
+        ("POST", ["billing_portal", "configurations", id]) => portal::update(db, params, id),
+        ("POST", ["billing_portal", "sessions"]) => portal::visit(db, params),
+        ("GET", ["events"]) => events::list(db, params),
+        ("GET", ["events", id]) => events::one(db, params, id),
+        ("GET", _) => look_up(db, params, path),
         _ => Err(Refusal::no_route(method, path)),
     }
 }
@@ -84,12 +82,12 @@ fn route(books: &mut Books, method: &str, path: &str, params: &Params) -> Result
 macro_rules! readable {
     ($($path:literal $kind:ident $rules:tt,)*) => {
         /// Answers reads of stored objects by path: a single one, or a list with filters.
-        fn look_up(books: &Books, params: &Params, path: &str) -> Result<Value> {
+        fn look_up(db: &Database, params: &Params, path: &str) -> Result<Value> {
             let (collection, id) = path.rsplit_once('/').unwrap_or_default();
             match (path, collection) {
                 $(
-                    ($path, _) => read::some::<$kind>(books, params, path, &$rules, |_| true),
-                    (_, $path) => read::one::<$kind>(books, params, id),
+                    ($path, _) => read::some::<$kind>(db, params, path, &$rules, |_| true),
+                    (_, $path) => read::one::<$kind>(db, params, id),
                 )*
                 _ => Err(Refusal::no_route("GET", path)),
             }

@@ -27,13 +27,13 @@ pub(crate) struct DisputeParams {
 }
 
 /// The disputes of a charge, newest first.
-pub(crate) fn of<'a>(books: &'a Books, charge: &str) -> Vec<&'a Dispute> {
-    books.newest::<Dispute>(|dispute| dispute.charge == charge)
+pub(crate) fn of<'a>(db: &'a Database, charge: &str) -> Vec<&'a Dispute> {
+    db.newest::<Dispute>(|dispute| dispute.charge == charge)
 }
 
 /// The part of a charge that is neither refunded nor disputed.
-pub(crate) fn left(books: &Books, charge: &Charge) -> i64 {
-    let held = of(books, &charge.head.id)
+pub(crate) fn left(db: &Database, charge: &Charge) -> i64 {
+    let held = of(db, &charge.head.id)
         .into_iter()
         .filter(|dispute| dispute.status.holds());
     held.fold(charge.left(), |left, dispute| {
@@ -43,17 +43,17 @@ pub(crate) fn left(books: &Books, charge: &Charge) -> i64 {
 
 /// Opens a dispute, which withholds the money, or an inquiry.
 pub(crate) fn open(
-    books: &mut Books,
+    db: &mut Database,
     mut charge: Charge,
     wanted: DisputeParams,
 ) -> Result<Dispute> {
-    let left = left(books, &charge);
+    let left = left(db, &charge);
     Refusal::invalid("There is nothing left of this payment to dispute.").when(left <= 0)?;
     let amount = wanted.amount.unwrap_or(left);
     let message = format!("At most {} is left of it.", written(left, &charge.currency));
     Refusal::param("amount", message).when(!(1..=left).contains(&amount))?;
     let mut dispute = Dispute {
-        head: books.head("du_"),
+        head: db.head("du_"),
         amount,
         currency: charge.currency.clone(),
         charge: charge.head.id.clone(),
@@ -62,38 +62,38 @@ pub(crate) fn open(
         ..Dispute::default()
     };
     if !wanted.inquiry {
-        withdraw(books, &mut dispute);
+        withdraw(db, &mut dispute);
     }
     charge.dispute = Some(dispute.head.id.clone());
-    books.put(charge);
-    books.put_and_emit("charge.dispute.created", &dispute);
+    db.put(charge);
+    db.put_and_emit("charge.dispute.created", &dispute);
     if !wanted.inquiry {
-        books.emit("charge.dispute.funds_withdrawn", &dispute);
+        db.emit("charge.dispute.funds_withdrawn", &dispute);
     }
     Ok(dispute)
 }
 
-fn withdraw(books: &mut Books, dispute: &mut Dispute) {
+fn withdraw(db: &mut Database, dispute: &mut Dispute) {
     dispute.status = DisputeStatus::NeedsResponse;
     dispute.withdrawn = Some(Movement {
-        id: books.ids.usual("txn_"),
-        at: books.now,
+        id: db.ids.usual("txn_"),
+        at: db.now,
     });
 }
 
 /// Turns an inquiry into a dispute.
-pub(crate) fn escalate(books: &mut Books, mut dispute: Dispute) -> Result<Dispute> {
+pub(crate) fn escalate(db: &mut Database, mut dispute: Dispute) -> Result<Dispute> {
     match dispute.status {
         DisputeStatus::WarningNeedsResponse | DisputeStatus::WarningUnderReview => {}
         DisputeStatus::NeedsResponse => return Ok(dispute),
         _ => return Err(Refusal::invalid("Only an open inquiry becomes a dispute.")),
     }
-    let charge: Charge = books.find(&dispute.charge)?;
+    let charge: Charge = db.find(&dispute.charge)?;
     Refusal::invalid("There is less left of this payment than the inquiry was about.")
-        .when(dispute.amount > left(books, &charge))?;
-    withdraw(books, &mut dispute);
-    books.put_and_emit("charge.dispute.updated", &dispute);
-    books.emit("charge.dispute.funds_withdrawn", &dispute);
+        .when(dispute.amount > left(db, &charge))?;
+    withdraw(db, &mut dispute);
+    db.put_and_emit("charge.dispute.updated", &dispute);
+    db.emit("charge.dispute.funds_withdrawn", &dispute);
     Ok(dispute)
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn closed() -> Refusal {
 }
 
 /// The shop submits evidence: the dispute is under review.
-pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute> {
+pub(crate) fn answer(db: &mut Database, mut dispute: Dispute) -> Result<Dispute> {
     dispute.status = match dispute.status {
         DisputeStatus::NeedsResponse => DisputeStatus::UnderReview,
         DisputeStatus::WarningNeedsResponse => DisputeStatus::WarningUnderReview,
@@ -110,13 +110,13 @@ pub(crate) fn answer(books: &mut Books, mut dispute: Dispute) -> Result<Dispute>
         _ => return Err(closed()),
     };
     dispute.answers += 1;
-    books.put_and_emit("charge.dispute.updated", &dispute);
+    db.put_and_emit("charge.dispute.updated", &dispute);
     Ok(dispute)
 }
 
 /// Closes a dispute; a lost one may be won later. Repeating a decision changes nothing. A closed inquiry is neither won
 /// nor lost.
-pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Result<Dispute> {
+pub(crate) fn close(db: &mut Database, mut dispute: Dispute, won: bool) -> Result<Dispute> {
     let status = match (dispute.status.is_inquiry(), won) {
         (true, _) => DisputeStatus::WarningClosed,
         (false, true) => DisputeStatus::Won,
@@ -131,13 +131,13 @@ pub(crate) fn close(books: &mut Books, mut dispute: Dispute, won: bool) -> Resul
     dispute.status = status;
     if status == DisputeStatus::Won {
         dispute.reinstated = Some(Movement {
-            id: books.ids.usual("txn_"),
-            at: books.now,
+            id: db.ids.usual("txn_"),
+            at: db.now,
         });
     }
-    books.put_and_emit("charge.dispute.closed", &dispute);
+    db.put_and_emit("charge.dispute.closed", &dispute);
     if status == DisputeStatus::Won {
-        books.emit("charge.dispute.funds_reinstated", &dispute);
+        db.emit("charge.dispute.funds_reinstated", &dispute);
     }
     Ok(dispute)
 }

@@ -8,52 +8,48 @@ use crate::core::prelude::*;
 const MAX_FORGOTTEN: usize = 100;
 
 /// The next instant at which something is due, in seconds.
-pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
-    let by_itself = books.first_due().map(|(at, _)| *at);
-    let sent = events::next(books, delay_seconds);
+pub(crate) fn next(db: &Database, delay_seconds: u32) -> Option<i64> {
+    let by_itself = db.first_due().map(|(at, _)| *at);
+    let sent = events::next(db, delay_seconds);
     by_itself.into_iter().chain(sent).min()
 }
 
 /// Does the first thing due by `now`, dated at its instant. `false` if there is none.
-pub(crate) fn step(books: &mut Books) -> bool {
-    let now = books.now;
-    let Some((at, id)) = books.first_due().filter(|(at, _)| *at <= now).cloned() else {
+pub(crate) fn step(db: &mut Database) -> bool {
+    let now = db.now;
+    let Some((at, id)) = db.first_due().filter(|(at, _)| *at <= now).cloned() else {
         return false;
     };
-    books.now = at;
-    if let Some(session) = books.get::<Session>(&id).cloned() {
-        checkout::close(books, session);
-    } else if let Some(subscription) = books.get::<Subscription>(&id).cloned() {
-        subscription.step(books);
-    } else if let Some(invoice) = books.get::<Invoice>(&id).cloned()
-        && invoice.clone().finalize(books).is_err()
+    db.now = at;
+    if let Some(session) = db.get::<Session>(&id).cloned() {
+        checkout::close(db, session);
+    } else if let Some(subscription) = db.get::<Subscription>(&id).cloned() {
+        subscription.step(db);
+    } else if let Some(invoice) = db.get::<Invoice>(&id).cloned()
+        && invoice.clone().finalize(db).is_err()
     {
         // An invoice that cannot be finalized must not be tried for ever.
-        books.put(Invoice {
+        db.put(Invoice {
             finalizes_at: None,
             ..invoice
         });
     }
-    books.now = now;
+    db.now = now;
     true
 }
 
 /// Forgets expired objects, which Stripe no longer knows either.
-pub(crate) fn tidy(books: &mut Books) {
+pub(crate) fn tidy(db: &mut Database) {
     for _ in 0..MAX_FORGOTTEN {
-        let Some((_, id)) = books
-            .first_stale()
-            .filter(|(at, _)| *at <= books.now)
-            .cloned()
-        else {
+        let Some((_, id)) = db.first_stale().filter(|(at, _)| *at <= db.now).cloned() else {
             return;
         };
-        if books.get::<Event>(&id).is_some() {
-            books.forget::<Event>(&id);
-        } else if books.get::<Operation>(&id).is_some() {
-            books.forget::<Operation>(&id);
+        if db.get::<Event>(&id).is_some() {
+            db.forget::<Event>(&id);
+        } else if db.get::<Operation>(&id).is_some() {
+            db.forget::<Operation>(&id);
         } else {
-            books.forget::<PortalSession>(&id);
+            db.forget::<PortalSession>(&id);
         }
     }
 }

@@ -7,7 +7,7 @@ const PAUSES: [i64; 12] = [
     2, 5, 15, 60, 300, 900, 3600, 7200, 14_400, 28_800, 57_600, 86_400,
 ];
 
-impl Books {
+impl Database {
     /// Makes an event about an object.
     pub(crate) fn emit<T: StoredObject>(&mut self, kind: &str, object: &T) {
         if self.most_events == 0 {
@@ -89,21 +89,21 @@ impl Event {
     }
 }
 
-fn outgoing(books: &Books) -> impl Iterator<Item = &Event> {
-    books.outgoing().filter_map(|id| books.get(id))
+fn outgoing(db: &Database) -> impl Iterator<Item = &Event> {
+    db.outgoing().filter_map(|id| db.get(id))
 }
 
 /// The events to send by now, in the order in which they happened.
-pub(crate) fn due(books: &Books, delay_seconds: u32) -> Vec<Event> {
+pub(crate) fn due(db: &Database, delay_seconds: u32) -> Vec<Event> {
     let is_due = |event: &&Event| {
         let at = event.send_at(delay_seconds);
-        at.is_some_and(|at| at <= books.now)
+        at.is_some_and(|at| at <= db.now)
     };
-    outgoing(books).filter(is_due).cloned().collect()
+    outgoing(db).filter(is_due).cloned().collect()
 }
 
 /// When the next event is to be sent, in seconds.
-pub(crate) fn next(books: &Books, delay_seconds: u32) -> Option<i64> {
-    let at = outgoing(books).filter_map(|event| event.send_at(delay_seconds));
+pub(crate) fn next(db: &Database, delay_seconds: u32) -> Option<i64> {
+    let at = outgoing(db).filter_map(|event| event.send_at(delay_seconds));
     at.min()
 }

@@ -6,9 +6,9 @@ pub(crate) mod words;
 
 pub(crate) mod api;
 pub(crate) mod billing;
-pub(crate) mod books;
 pub(crate) mod calendar;
 pub(crate) mod checkout;
+pub(crate) mod database;
 pub(crate) mod disputes;
 pub(crate) mod due;
 pub(crate) mod email;
@@ -31,9 +31,10 @@ pub(crate) mod prelude {
     pub(crate) use serde_json::{Value, json};
 
     pub(crate) use super::{
-        books::{Books, StoredObject},
         calendar::{Interval, after, date},
-        checkout, disputes, email,
+        checkout,
+        database::{Database, StoredObject},
+        disputes, email,
         money::{self, share, written},
         objects::*,
         params::{Metadata, Params},

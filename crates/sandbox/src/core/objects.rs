@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
-    books::{Books, StoredObject},
+    database::{Database, StoredObject},
     shape,
 };
 
@@ -50,7 +50,7 @@ pub(crate) trait Object {
         false
     }
     /// Visible fields besides the stored ones. A null keeps the stored or default value.
-    fn shown(&self, _books: &Books) -> Value {
+    fn shown(&self, _books: &Database) -> Value {
         json!({})
     }
 }
@@ -72,9 +72,9 @@ macro_rules! kinds {
 
         impl Tables {
             /// The object with this id, of any kind, as callers see it.
-            pub(super) fn view(&self, id: &str, books: &Books) -> Option<Value> {
+            pub(super) fn view(&self, id: &str, db: &Database) -> Option<Value> {
                 let none: Option<Value> = None;
-                none$(.or_else(|| Some(self.$table.get(id)?.view(books))))*
+                none$(.or_else(|| Some(self.$table.get(id)?.view(db))))*
             }
 
             /// The object with this id, of any kind, as it is stored.
@@ -98,9 +98,9 @@ macro_rules! kinds {
             }
 
             /// The object as callers see it.
-            pub(crate) fn view(&self, books: &Books) -> Value {
+            pub(crate) fn view(&self, db: &Database) -> Value {
                 match self {
-                    $(Self::$kind(object) => object.view(books),)*
+                    $(Self::$kind(object) => object.view(db),)*
                 }
             }
 
@@ -112,9 +112,9 @@ macro_rules! kinds {
                 value.to_string()
             }
 
-            pub(crate) fn restore(self, books: &mut Books) {
+            pub(crate) fn restore(self, db: &mut Database) {
                 match self {
-                    $(Self::$kind(object) => books.insert(object),)*
+                    $(Self::$kind(object) => db.insert(object),)*
                 }
             }
         }

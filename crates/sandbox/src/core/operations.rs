@@ -37,12 +37,9 @@ pub(crate) struct OperationResult {
 }
 
 /// Answers a request, doing it once for its idempotency key.
-pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<OperationResult> {
+pub(crate) fn answer(db: &mut Database, call: Call<'_>) -> Result<OperationResult> {
     let digest = digest(call.method, call.path, call.params);
-    let replayed = call
-        .key
-        .map(|key| replay(books, key, &digest))
-        .transpose()?;
+    let replayed = call.key.map(|key| replay(db, key, &digest)).transpose()?;
     if let Some(answer) = replayed.flatten() {
         return Ok(OperationResult {
             answer,
@@ -52,20 +49,20 @@ pub(crate) fn answer(books: &mut Books, call: Call<'_>) -> Result<OperationResul
     let is_kept = call.instead.as_ref().is_none_or(|instead| instead.is_kept);
     let answer = match call.instead {
         Some(instead) => instead.answer,
-        None => match api::call(books, call.method, call.path, call.params) {
+        None => match api::call(db, call.method, call.path, call.params) {
             // Only refusals that depend on objects are kept.
-            Err(refusal) if !refusal.is_outcome() || books.is_changed() => return Err(refusal),
+            Err(refusal) if !refusal.is_outcome() || db.is_changed() => return Err(refusal),
             done => done.into(),
         },
     };
     if let Some(key) = call.key.filter(|_| is_kept) {
         let operation = Operation {
-            head: books.head_of(id(key)),
+            head: db.head_of(id(key)),
             digest,
             status: answer.status,
             body: answer.body.to_string(),
         };
-        books.put(operation);
+        db.put(operation);
     }
     Ok(OperationResult {
         answer,
@@ -91,12 +88,12 @@ fn id(key: &str) -> String {
 }
 
 /// The response stored under this key, if any.
-fn replay(books: &Books, key: &str, digest: &str) -> Result<Option<Answer>> {
+fn replay(db: &Database, key: &str, digest: &str) -> Result<Option<Answer>> {
     Refusal::invalid("Idempotency keys have 1 to 255 characters.")
         .when(key.is_empty() || key.len() > MAX_KEY_BYTES)?;
-    let earlier = books
+    let earlier = db
         .get::<Operation>(&id(key))
-        .filter(|operation| operation.forget_at().is_none_or(|at| at > books.now));
+        .filter(|operation| operation.forget_at().is_none_or(|at| at > db.now));
     Refusal::key_reused(key).when(earlier.is_some_and(|operation| operation.digest != digest))?;
     Ok(earlier.map(|operation| Answer {
         status: operation.status,

@@ -4,7 +4,7 @@
 use std::{cell::Cell, collections::BTreeMap, str::FromStr};
 
 use super::{
-    books::{Books, StoredObject},
+    database::{Database, StoredObject},
     refusal::{Refusal, Result},
     words::StripeEnum,
 };
@@ -105,9 +105,9 @@ impl Params {
     }
 
     /// The object that the parameter names, if sent.
-    pub(crate) fn object<T: StoredObject>(&self, books: &Books, path: &str) -> Result<Option<T>> {
+    pub(crate) fn object<T: StoredObject>(&self, db: &Database, path: &str) -> Result<Option<T>> {
         let id = self.text(path)?;
-        id.map(|id| books.named(&id, path)).transpose()
+        id.map(|id| db.named(&id, path)).transpose()
     }
 
     /// A whole number.

@@ -4,9 +4,9 @@ use crate::core::prelude::*;
 
 impl PaymentIntent {
     /// Marks it as succeeded, with a new charge.
-    pub(crate) fn succeed(mut self, books: &mut Books) {
+    pub(crate) fn succeed(mut self, db: &mut Database) {
         let charge = Charge {
-            head: books.head("ch_"),
+            head: db.head("ch_"),
             amount: self.amount,
             currency: self.currency.clone(),
             customer: self.customer.clone(),
@@ -18,21 +18,21 @@ impl PaymentIntent {
         };
         self.status = IntentStatus::Succeeded;
         self.latest_charge = Some(charge.head.id.clone());
-        books.put(charge.clone());
-        books.put(self.clone());
-        books.emit("charge.succeeded", &charge);
-        books.emit("payment_intent.succeeded", &self);
+        db.put(charge.clone());
+        db.put(self.clone());
+        db.emit("charge.succeeded", &charge);
+        db.emit("payment_intent.succeeded", &self);
     }
 
     /// Marks it as waiting for the buyer's 3-D Secure authentication.
-    pub(crate) fn ask(&mut self, books: &mut Books) {
+    pub(crate) fn ask(&mut self, db: &mut Database) {
         self.status = IntentStatus::RequiresAction;
-        books.put_and_emit("payment_intent.requires_action", self);
+        db.put_and_emit("payment_intent.requires_action", self);
     }
 
     /// Marks it as failed: no money was taken.
-    pub(crate) fn fail(mut self, books: &mut Books) {
+    pub(crate) fn fail(mut self, db: &mut Database) {
         self.status = IntentStatus::RequiresPaymentMethod;
-        books.put_and_emit("payment_intent.payment_failed", &self);
+        db.put_and_emit("payment_intent.payment_failed", &self);
     }
 }

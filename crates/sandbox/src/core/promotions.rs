@@ -9,22 +9,22 @@ const SEEDED: [(&str, i64, &str); 2] = [
 ];
 
 /// Adds missing initial codes.
-pub(crate) fn seed(books: &mut Books) {
+pub(crate) fn seed(db: &mut Database) {
     for (code, hundredths, name) in SEEDED {
         let lower = code.to_ascii_lowercase();
-        if books.get::<Coupon>(&lower).is_some() {
+        if db.get::<Coupon>(&lower).is_some() {
             continue;
         }
         let (coupon, promotion) = (lower.clone(), format!("promo_{lower}"));
-        let head = books.head_of(coupon);
-        books.put(Coupon {
+        let head = db.head_of(coupon);
+        db.put(Coupon {
             head,
             name: Some(name.into()),
             off: DiscountAmount::Percent(hundredths),
             ..Coupon::default()
         });
-        let head = books.head_of(promotion);
-        books.put(PromotionCode {
+        let head = db.head_of(promotion);
+        db.put(PromotionCode {
             head,
             code: code.into(),
             coupon: lower,
@@ -35,18 +35,18 @@ pub(crate) fn seed(books: &mut Books) {
 }
 
 /// The promotion code with this text: the buyer's own, or else everybody's.
-pub(crate) fn typed(books: &Books, text: &str, customer: Option<&str>) -> Option<PromotionCode> {
-    let mut usable = books.copies::<PromotionCode>(|code| {
+pub(crate) fn typed(db: &Database, text: &str, customer: Option<&str>) -> Option<PromotionCode> {
+    let mut usable = db.copies::<PromotionCode>(|code| {
         code.code.eq_ignore_ascii_case(text.trim())
-            && code.is_active(books.now)
+            && code.is_active(db.now)
             && (code.customer.is_none() || code.customer.as_deref() == customer)
     });
     usable.sort_by_key(|code| code.customer.is_none());
     usable.into_iter().next()
 }
 
-pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionCode) -> Result<()> {
-    Refusal::invalid("This promotion code is not active.").when(!code.is_active(books.now))?;
+pub(crate) fn apply_code(db: &Database, session: &mut Session, code: &PromotionCode) -> Result<()> {
+    Refusal::invalid("This promotion code is not active.").when(!code.is_active(db.now))?;
     Refusal::invalid("This promotion code cannot be used by this customer.")
         .when(code.customer.is_some() && code.customer != session.customer)?;
     let is_below = |(minimum, currency): &(i64, String)| {
@@ -60,15 +60,15 @@ pub(crate) fn apply_code(books: &Books, session: &mut Session, code: &PromotionC
             && intent.customer == session.customer
     };
     Refusal::invalid("This promotion code is for a first purchase only.")
-        .when(code.first_time && books.all().any(bought))?;
-    apply_coupon(books, session, &code.coupon)?;
+        .when(code.first_time && db.all().any(bought))?;
+    apply_coupon(db, session, &code.coupon)?;
     session.code = Some(code.head.id.clone());
     Ok(())
 }
 
-pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -> Result<()> {
-    let coupon: Coupon = books.find(coupon)?;
-    Refusal::invalid("This coupon can no longer be used.").when(!coupon.is_valid(books.now))?;
+pub(crate) fn apply_coupon(db: &Database, session: &mut Session, coupon: &str) -> Result<()> {
+    let coupon: Coupon = db.find(coupon)?;
+    Refusal::invalid("This coupon can no longer be used.").when(!coupon.is_valid(db.now))?;
     let other = |off: &DiscountAmount| matches!(off, DiscountAmount::Amount { currency, .. } if *currency != session.currency);
     Refusal::invalid("This coupon is for another currency.").when(other(&coupon.off))?;
     session.discount = coupon.off.of(session.subtotal());
@@ -78,21 +78,21 @@ pub(crate) fn apply_coupon(books: &Books, session: &mut Session, coupon: &str) -
 }
 
 /// Counts that a session's discount was used.
-pub(crate) fn redeem(books: &mut Books, session: &Session) {
+pub(crate) fn redeem(db: &mut Database, session: &Session) {
     let code = session.code.as_ref();
-    let code = code.and_then(|id| books.get::<PromotionCode>(id));
+    let code = code.and_then(|id| db.get::<PromotionCode>(id));
     if let Some(code) = code.cloned() {
         let times_redeemed = code.times_redeemed.saturating_add(1);
-        books.put(PromotionCode {
+        db.put(PromotionCode {
             times_redeemed,
             ..code
         });
     }
     let coupon = session.coupon.as_ref();
-    let coupon = coupon.and_then(|id| books.get::<Coupon>(id));
+    let coupon = coupon.and_then(|id| db.get::<Coupon>(id));
     if let Some(coupon) = coupon.cloned() {
         let times_redeemed = coupon.times_redeemed.saturating_add(1);
-        books.put(Coupon {
+        db.put(Coupon {
             times_redeemed,
             ..coupon
         });

@@ -27,12 +27,12 @@ pub(crate) struct RefundParams {
 
 /// Makes a refund of a charge.
 pub(crate) fn refund(
-    books: &mut Books,
+    db: &mut Database,
     mut charge: Charge,
     wanted: RefundParams,
 ) -> Result<Refund> {
     let id = &charge.head.id;
-    let disputed = disputes::of(books, id)
+    let disputed = disputes::of(db, id)
         .iter()
         .any(|dispute| dispute.status.holds());
     let message = format!("Charge {id} has been charged back; cannot issue a refund.");
@@ -57,7 +57,7 @@ pub(crate) fn refund(
     Refusal::param("amount", message).when(amount > left)?;
     let status = wanted.status.unwrap_or(charge.refunds);
     let refund = Refund {
-        head: books.head("re_"),
+        head: db.head("re_"),
         amount,
         currency: charge.currency.clone(),
         charge: charge.head.id.clone(),
@@ -67,19 +67,19 @@ pub(crate) fn refund(
         status,
         failure: (status == RefundStatus::Failed).then(|| "unknown".into()),
     };
-    books.put_and_emit("refund.created", &refund);
+    db.put_and_emit("refund.created", &refund);
     if status.takes() {
         charge.amount_refunded = charge.amount_refunded.saturating_add(amount);
-        books.put_and_emit("charge.refunded", &charge);
+        db.put_and_emit("charge.refunded", &charge);
     } else {
-        books.emit("refund.failed", &refund);
+        db.emit("refund.failed", &refund);
     }
     Ok(refund)
 }
 
 /// Changes the status of a refund. Repeating it changes nothing.
 pub(crate) fn turn(
-    books: &mut Books,
+    db: &mut Database,
     mut refund: Refund,
     status: RefundStatus,
     failure: Option<&'static str>,
@@ -104,14 +104,14 @@ pub(crate) fn turn(
         refund.failure = Some(failure.unwrap_or("unknown").into());
     }
     if !status.takes() {
-        let mut charge: Charge = books.find(&refund.charge)?;
+        let mut charge: Charge = db.find(&refund.charge)?;
         charge.amount_refunded = charge.amount_refunded.saturating_sub(refund.amount).max(0);
-        books.put(charge);
+        db.put(charge);
     }
-    books.put_and_emit("refund.updated", &refund);
-    books.emit("charge.refund.updated", &refund);
+    db.put_and_emit("refund.updated", &refund);
+    db.emit("charge.refund.updated", &refund);
     if status == RefundStatus::Failed {
-        books.emit("refund.failed", &refund);
+        db.emit("refund.failed", &refund);
     }
     Ok(refund)
 }

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{
     api,
-    books::Books,
     calendar::after,
     checkout::{Action, Buyer, act},
+    database::Database,
     due,
     ids::Ids,
     objects::{Customer, Event, Invoice, Session, Subscription},
@@ -44,19 +44,19 @@ pub(crate) const QUIET: [&str; 10] = [
 ];
 
 struct Shop {
-    books: Books,
+    db: Database,
 }
 
 impl Shop {
     fn new() -> Self {
-        let mut books = Books::new("http://here/sandbox/p".into(), START, Ids::new([7; 32]));
-        promotions::seed(&mut books);
-        Self { books }
+        let mut db = Database::new("http://here/sandbox/p".into(), START, Ids::new([7; 32]));
+        promotions::seed(&mut db);
+        Self { db }
     }
 
     fn call(&mut self, method: &str, path: &str, query: &str) -> Result<Value, Refusal> {
         let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
-        api::call(&mut self.books, method, path, &params)
+        api::call(&mut self.db, method, path, &params)
     }
 
     fn post(&mut self, path: &str, query: &str) -> Value {
@@ -90,7 +90,7 @@ impl Shop {
     }
 
     fn act(&mut self, session: &str, action: Action) -> Result<Session, Refusal> {
-        act(&mut self.books, session, action, &Buyer::default())
+        act(&mut self.db, session, action, &Buyer::default())
     }
 
     /// Creates a subscription to a price and returns its id.
@@ -103,7 +103,7 @@ impl Shop {
     }
 
     fn subscription(&self, id: &str) -> Subscription {
-        self.books.find(id).unwrap()
+        self.db.find(id).unwrap()
     }
 
     /// The form's part that names a subscription's item and its new price.
@@ -114,31 +114,31 @@ impl Shop {
 
     fn invoice_of(&self, subscription: &str) -> Invoice {
         let latest = self.subscription(subscription).latest_invoice.unwrap();
-        self.books.find(&latest).unwrap()
+        self.db.find(&latest).unwrap()
     }
 
     fn card_declines(&mut self, subscription: &str, declines: bool) {
         let customer = self.subscription(subscription).customer;
-        let mut customer: Customer = self.books.find(&customer).unwrap();
+        let mut customer: Customer = self.db.find(&customer).unwrap();
         customer.declines = declines;
-        self.books.put(customer);
+        self.db.put(customer);
     }
 
     fn until(&mut self, now: i64) {
-        self.books.now = now;
-        while due::step(&mut self.books) {}
+        self.db.now = now;
+        while due::step(&mut self.db) {}
     }
 
     /// The types of events since the last call, oldest first.
     fn sent_kinds(&mut self) -> Vec<String> {
         let events = self
-            .books
+            .db
             .newest::<Event>(|event| event.targets.iter().any(|to| to.endpoint.is_none()));
         let mut events: Vec<Event> = events.into_iter().cloned().collect();
         events.reverse();
         for event in &mut events {
             event.record_delivery(None, true, 1, START);
-            self.books.put(event.clone());
+            self.db.put(event.clone());
         }
         let kinds = events.into_iter().map(|event| event.kind);
         kinds

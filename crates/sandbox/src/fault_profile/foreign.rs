@@ -163,7 +163,7 @@ fn rename(value: &mut Value, names: &(String, String), later: i64) {
 
 /// The model sales, which others copy.
 struct Models {
-    account: Mutex<Books>,
+    account: Mutex<Database>,
     /// Their objects, by the path of the list and the model's number.
     listed: BTreeMap<&'static str, BTreeMap<u32, Value>>,
 }
@@ -173,25 +173,25 @@ static MODELS: LazyLock<Models> = LazyLock::new(Models::new);
 impl Models {
     fn new() -> Self {
         let ids = Ids::Counted(BTreeMap::new(), String::new());
-        let mut books = Books::new("https://other.example".into(), MADE_AT, ids);
-        let made = (0..5).try_for_each(|number| make(&mut books, number));
+        let mut db = Database::new("https://other.example".into(), MADE_AT, ids);
+        let made = (0..5).try_for_each(|number| make(&mut db, number));
         debug_assert_eq!(made, Ok(()));
         let listed = [
-            ("charges", books.views::<Charge>(|_| true)),
-            ("checkout/sessions", books.views::<Session>(|_| true)),
-            ("disputes", books.views::<Dispute>(|_| true)),
-            ("events", books.views::<Event>(|_| true)),
-            ("invoice_payments", books.views::<InvoicePayment>(|_| true)),
-            ("invoices", books.views::<Invoice>(|_| true)),
-            ("payment_intents", books.views::<PaymentIntent>(|_| true)),
-            ("refunds", books.views::<Refund>(|_| true)),
-            ("subscriptions", books.views::<Subscription>(|_| true)),
+            ("charges", db.views::<Charge>(|_| true)),
+            ("checkout/sessions", db.views::<Session>(|_| true)),
+            ("disputes", db.views::<Dispute>(|_| true)),
+            ("events", db.views::<Event>(|_| true)),
+            ("invoice_payments", db.views::<InvoicePayment>(|_| true)),
+            ("invoices", db.views::<Invoice>(|_| true)),
+            ("payment_intents", db.views::<PaymentIntent>(|_| true)),
+            ("refunds", db.views::<Refund>(|_| true)),
+            ("subscriptions", db.views::<Subscription>(|_| true)),
         ];
         let by_number = |view: Value| Some((number(view.get("id")?.as_str()?)?, view));
         let listed =
             listed.map(|(kind, views)| (kind, views.into_iter().filter_map(by_number).collect()));
         Self {
-            account: Mutex::new(books),
+            account: Mutex::new(db),
             listed: listed.into(),
         }
     }
@@ -215,52 +215,48 @@ const SUBSCRIPTION: &str = "mode=subscription&success_url=https://other.example/
     &line_items[1][price_data][product_data][name]=Members' paper";
 
 /// Makes a model sale, with its one event.
-fn make(books: &mut Books, number: u32) -> Result<()> {
+fn make(db: &mut Database, number: u32) -> Result<()> {
     let mark = mark(number);
-    books.ids = Ids::Counted(BTreeMap::new(), mark.clone());
-    books.most_events = 0;
+    db.ids = Ids::Counted(BTreeMap::new(), mark.clone());
+    db.most_events = 0;
     let (form, inner) = match number {
         1 | 2 => (SUBSCRIPTION, "subscription_data"),
         _ => (PAYMENT, "payment_intent_data"),
     };
     let form = format!("{form}&metadata[ticket]={mark}&{inner}[metadata][ticket]={mark}");
     let pairs = url::form_urlencoded::parse(form.as_bytes()).into_owned();
-    let session = checkout::create(books, &Params::new(pairs)?)?.head.id;
+    let session = checkout::create(db, &Params::new(pairs)?)?.head.id;
     let buyer = Buyer {
         email: Some("a.buyer@other.example".into()),
         ..Buyer::default()
     };
-    let session = checkout::act(books, &session, Action::Pay, &buyer)?;
+    let session = checkout::act(db, &session, Action::Pay, &buyer)?;
     let charge = format!("ch_1{mark}");
     if number >= 3 {
         let wanted = refunds::RefundParams {
             amount: (number == 4).then_some(500),
             ..refunds::RefundParams::default()
         };
-        refunds::refund(books, books.find(&charge)?, wanted)?;
+        refunds::refund(db, db.find(&charge)?, wanted)?;
     }
     if number == 4 {
-        disputes::open(
-            books,
-            books.find(&charge)?,
-            disputes::DisputeParams::default(),
-        )?;
+        disputes::open(db, db.find(&charge)?, disputes::DisputeParams::default())?;
     }
     if let Some(invoice) = &session.invoice {
-        let mut invoice: Invoice = books.find(invoice)?;
+        let mut invoice: Invoice = db.find(invoice)?;
         invoice.reason = BillingReason::Cycle;
-        books.put(invoice);
+        db.put(invoice);
     }
-    books.most_events = usize::MAX;
+    db.most_events = usize::MAX;
     match (number, &session.subscription, &session.invoice) {
-        (1, Some(id), _) => books.emit(event_type(number), &books.find::<Subscription>(id)?),
-        (2, _, Some(id)) => books.emit(event_type(number), &books.find::<Invoice>(id)?),
-        (0, ..) => books.emit(event_type(number), &session),
-        _ => books.emit(event_type(number), &books.find::<Charge>(&charge)?),
+        (1, Some(id), _) => db.emit(event_type(number), &db.find::<Subscription>(id)?),
+        (2, _, Some(id)) => db.emit(event_type(number), &db.find::<Invoice>(id)?),
+        (0, ..) => db.emit(event_type(number), &session),
+        _ => db.emit(event_type(number), &db.find::<Charge>(&charge)?),
     }
     if number > 0 {
         // The other sales did not come from a checkout.
-        books.forget::<Session>(&session.head.id);
+        db.forget::<Session>(&session.head.id);
     }
     Ok(())
 }

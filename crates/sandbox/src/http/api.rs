@@ -118,9 +118,9 @@ async fn answer_script(
         }
         _ => {
             let incoming = incoming.clone();
-            let work = move |books: &mut Books| {
-                books.request = incoming.cause();
-                script::call(books, incoming.method.as_str(), &incoming.path, &params)
+            let work = move |db: &mut Database| {
+                db.request = incoming.cause();
+                script::call(db, incoming.method.as_str(), &incoming.path, &params)
             };
             let state = sandbox.work(project, work).await?;
             sandbox.deliver_behind(project);
@@ -147,8 +147,8 @@ async fn answer_api(
     let incoming = incoming.clone();
     let millis = i64::try_from(START.elapsed().as_millis()).unwrap_or(i64::MAX);
     let (state, ordered_fault) = (Arc::clone(&project_state), fault.clone());
-    let work = move |books: &mut Books| {
-        books.request = incoming.cause();
+    let work = move |db: &mut Database| {
+        db.request = incoming.cause();
         let mut is_replayed = false;
         let (path, form) = (
             format!("/v1/{}", incoming.path),
@@ -160,7 +160,7 @@ async fn answer_api(
             form: &form,
             key: &keys.secret_key,
             operation: incoming.key.as_deref(),
-            now: books.now,
+            now: db.now,
             millis,
         };
         let outcome = state
@@ -169,7 +169,7 @@ async fn answer_api(
             .answer(&request, |_, read_path, read_form| {
                 // Pages and objects read in its place are not the caller's operation.
                 if !std::ptr::eq(read_form, &form) || read_path != path {
-                    return fault_profile::read(books, read_path, read_form);
+                    return fault_profile::read(db, read_path, read_form);
                 }
                 let call = Call {
                     method: request.method,
@@ -178,7 +178,7 @@ async fn answer_api(
                     key: request.operation,
                     instead: ordered_fault.as_ref().and_then(Fault::instead),
                 };
-                let result = operations::answer(books, call)?;
+                let result = operations::answer(db, call)?;
                 is_replayed = result.is_replayed;
                 Ok::<_, Refusal>(result.answer)
             })?;

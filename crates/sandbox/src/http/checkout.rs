@@ -38,9 +38,9 @@ async fn page(
     status: StatusCode,
     notice: Notice,
 ) -> Response {
-    let draw = move |books: &mut Books, shop: &str| {
-        let session: Session = books.find(&id)?;
-        Ok(pages::checkout(&session, books, shop, &notice).answer(status))
+    let draw = move |db: &mut Database, shop: &str| {
+        let session: Session = db.find(&id)?;
+        Ok(pages::checkout(&session, db, shop, &notice).answer(status))
     };
     drawn(sandbox, project, draw).await
 }
@@ -67,15 +67,15 @@ pub(super) async fn act(
     };
     let (typed, session_id) = (buyer.clone(), id.clone());
     let project_state = sandbox.0.project_state(project);
-    let work = move |books: &mut Books| {
+    let work = move |db: &mut Database| {
         fields?;
         let is_debit = action == Action::Pay
             && project_state
                 .injector
                 .lock()
-                .begin_debit(&session_id, books.now);
+                .begin_debit(&session_id, db.now);
         let action = if is_debit { Action::PayLater } else { action };
-        checkout::act(books, &session_id, action, &buyer)
+        checkout::act(db, &session_id, action, &buyer)
     };
     let session = match acted(&sandbox, project, work).await {
         Ok(session) => session,

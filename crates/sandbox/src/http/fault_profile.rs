@@ -56,10 +56,10 @@ pub(super) fn form(params: &Params) -> Parameters {
 }
 
 /// Reads another path than the request's.
-pub(super) fn read(books: &mut Books, path: &str, form: &Parameters) -> Result<Answer> {
+pub(super) fn read(db: &mut Database, path: &str, form: &Parameters) -> Result<Answer> {
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
-    match api::call(books, "GET", path, &params) {
+    match api::call(db, "GET", path, &params) {
         // A 404 is an answer: the caller may continue without the object.
         Err(refusal) if refusal.status != 404 => Err(refusal),
         outcome => Ok(outcome.into()),

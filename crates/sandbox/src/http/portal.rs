@@ -40,9 +40,9 @@ pub(super) async fn show(
 }
 
 /// The portal session, unless it has expired.
-fn visit(books: &Books, id: &str) -> Result<PortalSession> {
-    let visit: PortalSession = books.find(id)?;
-    Refusal::no_such(VISIT, id).when(visit.closes_at() <= books.now)?;
+fn visit(db: &Database, id: &str) -> Result<PortalSession> {
+    let visit: PortalSession = db.find(id)?;
+    Refusal::no_such(VISIT, id).when(visit.closes_at() <= db.now)?;
     Ok(visit)
 }
 
@@ -53,10 +53,10 @@ async fn page(
     status: StatusCode,
     notice: Option<String>,
 ) -> Response {
-    let draw = move |books: &mut Books, shop: &str| {
-        let visit = visit(books, &id)?;
-        let offer: Configuration = books.find(&visit.configuration)?;
-        Ok(pages::portal(&visit, &offer, books, shop, notice.as_deref()).answer(status))
+    let draw = move |db: &mut Database, shop: &str| {
+        let visit = visit(db, &id)?;
+        let offer: Configuration = db.find(&visit.configuration)?;
+        Ok(pages::portal(&visit, &offer, db, shop, notice.as_deref()).answer(status))
     };
     drawn(sandbox, project, draw).await
 }
@@ -72,7 +72,7 @@ pub(super) async fn act(
         return absent(browser, VISIT, &id);
     };
     let (params, named) = (fields(&headers, &body, &FIELDS), id.clone());
-    let work = move |books: &mut Books| done(books, &named, &word, &params?).map_err(as_state);
+    let work = move |db: &mut Database| done(db, &named, &word, &params?).map_err(as_state);
     match acted(&sandbox, project, work).await {
         Ok(_) if browser => {
             Redirect::to(&format!("/sandbox/{project}/portal/{id}")).into_response()
@@ -96,93 +96,91 @@ fn as_state(refusal: Refusal) -> Refusal {
 }
 
 /// Does an action and returns the customer's state afterwards.
-fn done(books: &mut Books, id: &str, word: &str, params: &Params) -> Result<Value> {
-    let visit = visit(books, id)?;
+fn done(db: &mut Database, id: &str, word: &str, params: &Params) -> Result<Value> {
+    let visit = visit(db, id)?;
     match word {
-        "switch" | "cancel" | "undo" | "pay_now" => of_subscription(books, &visit, word, params)?,
+        "switch" | "cancel" | "undo" | "pay_now" => of_subscription(db, &visit, word, params)?,
         "card" => {
-            let mut customer: Customer = books.find(&visit.customer)?;
+            let mut customer: Customer = db.find(&visit.customer)?;
             customer.declines = need(params.flag("declines")?, "declines")?;
-            books.put(customer);
+            db.put(customer);
         }
         "refund" => {
-            let charge = charge(books, &visit, params)?;
+            let charge = charge(db, &visit, params)?;
             let begins = params.word("status", &["succeeded", "pending", "failed"])?;
             let wanted = RefundParams {
                 amount: amount(params, &charge)?,
                 status: begins.and_then(RefundStatus::of),
                 ..RefundParams::default()
             };
-            refunds::refund(books, charge, wanted)?;
+            refunds::refund(db, charge, wanted)?;
         }
         "refund_succeeds" | "refund_fails" => {
-            let refund = refund(books, &visit, params)?;
+            let refund = refund(db, &visit, params)?;
             let status = match word {
                 "refund_fails" => RefundStatus::Failed,
                 _ => RefundStatus::Succeeded,
             };
-            refunds::turn(books, refund, status, None)?;
+            refunds::turn(db, refund, status, None)?;
         }
         "dispute" => {
-            let charge = charge(books, &visit, params)?;
+            let charge = charge(db, &visit, params)?;
             let wanted = disputes::DisputeParams {
                 amount: amount(params, &charge)?,
                 reason: None,
                 inquiry: params.flag("inquiry")? == Some(true),
             };
-            disputes::open(books, charge, wanted)?;
+            disputes::open(db, charge, wanted)?;
         }
         "dispute_won" | "dispute_lost" | "dispute_escalated" => {
-            let dispute = dispute(books, &visit, params)?;
+            let dispute = dispute(db, &visit, params)?;
             match word {
-                "dispute_escalated" => disputes::escalate(books, dispute)?,
-                _ => disputes::close(books, dispute, word == "dispute_won")?,
+                "dispute_escalated" => disputes::escalate(db, dispute)?,
+                _ => disputes::close(db, dispute, word == "dispute_won")?,
             };
         }
         _ => return Err(Refusal::no_such("action", word)),
     }
-    Ok(state(books, &visit.customer))
+    Ok(state(db, &visit.customer))
 }
 
 fn of_subscription(
-    books: &mut Books,
+    db: &mut Database,
     visit: &PortalSession,
     word: &str,
     params: &Params,
 ) -> Result<()> {
-    let offer: Configuration = books.find(&visit.configuration)?;
+    let offer: Configuration = db.find(&visit.configuration)?;
     let price = params.text("price")?;
     Refusal::missing("price").when(word == "switch" && price.is_none())?;
-    let subscription = subscription(books, visit, params)?;
+    let subscription = subscription(db, visit, params)?;
     match (word, price) {
         ("switch", Some(price)) => {
-            let price = offered(books, &offer, &subscription, &price);
+            let price = offered(db, &offer, &subscription, &price);
             let price = price.filter(|_| offer.offers("subscription_update"));
             let price =
                 price.ok_or_else(|| Refusal::param("price", "This tier is not offered here."))?;
-            subscription.switch(books, &offer, &price).map(drop)
+            subscription.switch(db, &offer, &price).map(drop)
         }
-        ("pay_now", _) => subscription.pay_now(books),
+        ("pay_now", _) => subscription.pay_now(db),
         _ if !offer.offers("subscription_cancel") => {
             Err(Refusal::invalid("Subscriptions cannot be canceled here."))
         }
-        ("cancel", _) if offer.cancels_now() => subscription.cancel_now(books).map(drop),
-        _ => subscription
-            .cancel_at_end(books, word == "cancel")
-            .map(drop),
+        ("cancel", _) if offer.cancels_now() => subscription.cancel_now(db).map(drop),
+        _ => subscription.cancel_at_end(db, word == "cancel").map(drop),
     }
 }
 
 /// The offered or current tier with this id, its own or the shop's.
 fn offered(
-    books: &Books,
+    db: &Database,
     offer: &Configuration,
     subscription: &Subscription,
     name: &str,
 ) -> Option<String> {
     let mut tiers = offer.prices().chain([subscription.item.price.as_str()]);
     let is_named = |tier: &&str| {
-        let tier_of_shop = || books.find::<Price>(tier).ok();
+        let tier_of_shop = || db.find::<Price>(tier).ok();
         *tier == name
             || tier_of_shop()
                 .is_some_and(|it| it.metadata.get(SHOPS_PRICE).is_some_and(|it| it == name))
@@ -191,9 +189,9 @@ fn offered(
 }
 
 /// The named subscription, or the only running one.
-fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result<Subscription> {
+fn subscription(db: &Database, visit: &PortalSession, params: &Params) -> Result<Subscription> {
     let id = params.text("subscription")?;
-    let subscriptions = books.newest::<Subscription>(|subscription| {
+    let subscriptions = db.newest::<Subscription>(|subscription| {
         subscription.customer == visit.customer
             && match &id {
                 Some(id) => subscription.head.id == *id,
@@ -208,16 +206,16 @@ fn subscription(books: &Books, visit: &PortalSession, params: &Params) -> Result
 }
 
 /// The named charge, or the newest.
-fn charge(books: &Books, visit: &PortalSession, params: &Params) -> Result<Charge> {
+fn charge(db: &Database, visit: &PortalSession, params: &Params) -> Result<Charge> {
     let id = params.text("charge")?;
-    let charges = books.copies::<Charge>(|charge| is_theirs(books, visit, &charge.head.id));
+    let charges = db.copies::<Charge>(|charge| is_theirs(db, visit, &charge.head.id));
     first(charges, id, |_| true)
 }
 
 /// The named refund, or the newest pending one.
-fn refund(books: &Books, visit: &PortalSession, params: &Params) -> Result<Refund> {
+fn refund(db: &Database, visit: &PortalSession, params: &Params) -> Result<Refund> {
     let id = params.text("refund")?;
-    let refunds = books.copies::<Refund>(|refund| is_theirs(books, visit, &refund.charge));
+    let refunds = db.copies::<Refund>(|refund| is_theirs(db, visit, &refund.charge));
     first(refunds, id, |refund| refund.status == RefundStatus::Pending)
 }
 
@@ -236,10 +234,10 @@ fn first<T: StoredObject>(
 }
 
 /// The named dispute, or the newest of the named charge.
-fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Dispute> {
+fn dispute(db: &Database, visit: &PortalSession, params: &Params) -> Result<Dispute> {
     let (id, charge) = (params.text("dispute")?, params.text("charge")?);
-    let disputes = books.copies::<Dispute>(|dispute| {
-        is_theirs(books, visit, &dispute.charge)
+    let disputes = db.copies::<Dispute>(|dispute| {
+        is_theirs(db, visit, &dispute.charge)
             && match (&id, &charge) {
                 (Some(id), _) => *id == dispute.head.id,
                 (None, Some(charge)) => *charge == dispute.charge,
@@ -252,8 +250,8 @@ fn dispute(books: &Books, visit: &PortalSession, params: &Params) -> Result<Disp
     first.ok_or_else(|| Refusal::invalid("This payment is not disputed."))
 }
 
-fn is_theirs(books: &Books, visit: &PortalSession, charge: &str) -> bool {
-    let charge = books.get::<Charge>(charge);
+fn is_theirs(db: &Database, visit: &PortalSession, charge: &str) -> bool {
+    let charge = db.get::<Charge>(charge);
     charge.is_some_and(|charge| charge.customer.as_ref() == Some(&visit.customer))
 }
 
@@ -273,8 +271,8 @@ fn amount(params: &Params, charge: &Charge) -> Result<Option<i64>> {
 }
 
 /// The customer's subscriptions and payments, for scripts.
-fn state(books: &Books, customer: &str) -> Value {
-    let theirs = books.newest::<Subscription>(|one| one.customer == customer);
+fn state(db: &Database, customer: &str) -> Value {
+    let theirs = db.newest::<Subscription>(|one| one.customer == customer);
     let subscriptions = theirs.into_iter().map(|one| {
         json!({
             "id": one.head.id, "status": one.status.word(), "price": one.item.price,
@@ -283,11 +281,11 @@ fn state(books: &Books, customer: &str) -> Value {
         })
     });
     let part = |id: &str, amount: i64, status: &str| json!({ "id": id, "amountCents": amount, "status": status });
-    let charges = books.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
+    let charges = db.newest::<Charge>(|one| one.customer.as_deref() == Some(customer));
     let payments = charges.into_iter().map(|one| {
-        let refunds = books.newest::<Refund>(|refund| refund.charge == one.head.id);
+        let refunds = db.newest::<Refund>(|refund| refund.charge == one.head.id);
         let refunds = refunds.into_iter().map(|refund| part(&refund.head.id, refund.amount, refund.status.word()));
-        let disputes = disputes::of(books, &one.head.id);
+        let disputes = disputes::of(db, &one.head.id);
         json!({
             "charge": one.head.id, "paymentIntent": one.intent, "amountCents": one.amount,
             "refundedCents": one.amount_refunded, "currency": one.currency,
@@ -297,7 +295,7 @@ fn state(books: &Books, customer: &str) -> Value {
         })
     });
     json!({
-        "customer": customer, "cardDeclines": books.declines(customer),
+        "customer": customer, "cardDeclines": db.declines(customer),
         "subscriptions": subscriptions.collect::<Vec<_>>(),
         "payments": payments.collect::<Vec<_>>(),
     })

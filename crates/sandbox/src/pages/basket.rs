@@ -6,7 +6,7 @@ use super::{Notice, alert};
 use crate::core::prelude::*;
 
 /// The basket with its total.
-pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Markup {
+pub(super) fn basket(session: &Session, db: &Database, notice: &Notice) -> Markup {
     let amount = |amount: i64| written(amount, &session.currency);
     let interval = session.lines.first().and_then(|line| line.interval);
     let title = match session.lines.as_slice() {
@@ -40,22 +40,22 @@ pub(super) fn basket(session: &Session, books: &Books, notice: &Notice) -> Marku
                 @if session.discount > 0 {
                     div class="thin" { dt { "Subtotal" } dd { (amount(session.subtotal())) } }
                 }
-                (discount(session, books))
+                (discount(session, db))
                 div class="total" { dt { "Total due today" } dd { (amount(session.total())) } }
             }
-            (code_form(session, books, notice))
+            (code_form(session, db, notice))
         }
     }
 }
 
-fn discount(session: &Session, books: &Books) -> Markup {
+fn discount(session: &Session, db: &Database) -> Markup {
     let code = session
         .code
         .as_deref()
-        .and_then(|id| books.get::<PromotionCode>(id));
+        .and_then(|id| db.get::<PromotionCode>(id));
     let coupon = session.coupon.as_deref();
     let name = coupon
-        .and_then(|id| books.get::<Coupon>(id))
+        .and_then(|id| db.get::<Coupon>(id))
         .and_then(|coupon| coupon.name.as_deref());
     html! {
         @if coupon.is_some() {
@@ -74,14 +74,14 @@ fn discount(session: &Session, books: &Books) -> Markup {
     }
 }
 
-fn code_form(session: &Session, books: &Books, notice: &Notice) -> Markup {
+fn code_form(session: &Session, db: &Database, notice: &Notice) -> Markup {
     if session.status != SessionStatus::Open || !session.codes_allowed {
         return html! {};
     }
     let refused = notice.code.as_deref();
     let typed = notice.typed.code.as_deref().filter(|_| refused.is_some());
     html! {
-        form class="code" method="post" action={ (checkout_url(books, &session.head.id)) "/promotion" } {
+        form class="code" method="post" action={ (checkout_url(db, &session.head.id)) "/promotion" } {
             label for="code" { "Promotion code" }
             div {
                 input id="code" name="promotionCode" value=(typed.unwrap_or_default()) required

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{Notice, Page, alert, back, basket::basket};
 use crate::core::prelude::*;
 
-pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &Notice) -> Page {
+pub(crate) fn checkout(session: &Session, db: &Database, shop: &str, notice: &Notice) -> Page {
     let cancel_url = session.cancel_url.as_deref();
     let body = html! {
         div class="checkout" {
@@ -14,11 +14,11 @@ pub(crate) fn checkout(session: &Session, books: &Books, shop: &str, notice: &No
                 p class="shop" { (shop) }
             }
             main {
-                (basket(session, books, notice))
+                (basket(session, db, notice))
                 @match session.status {
-                    SessionStatus::Open if session.challenge.is_some() => (challenged(session, books)),
-                    SessionStatus::Open => (open(session, books, notice)),
-                    SessionStatus::Complete => (complete(session, books, notice)),
+                    SessionStatus::Open if session.challenge.is_some() => (challenged(session, db)),
+                    SessionStatus::Open => (open(session, db, notice)),
+                    SessionStatus::Complete => (complete(session, db, notice)),
                     SessionStatus::Expired => (expired(session)),
                 }
             }
@@ -41,8 +41,8 @@ fn test_card() -> Markup {
     }
 }
 
-fn open(session: &Session, books: &Books, notice: &Notice) -> Markup {
-    let url = checkout_url(books, &session.head.id);
+fn open(session: &Session, db: &Database, notice: &Notice) -> Markup {
+    let url = checkout_url(db, &session.head.id);
     let total = session.total();
     let label = match session.mode {
         _ if total == 0 => "Complete order".into(),
@@ -54,7 +54,7 @@ fn open(session: &Session, books: &Books, notice: &Notice) -> Markup {
             h2 id="how" { "Payment" }
             (alert(notice.pay.as_deref(), "pay-alert"))
             form method="post" action={ (url) "/pay" } {
-                (email(session, books, notice))
+                (email(session, db, notice))
                 (test_card())
                 @if session.options.terms {
                     (terms())
@@ -129,8 +129,8 @@ fn two_buttons(
 }
 
 /// A bank's page for 3-D Secure.
-fn challenged(session: &Session, books: &Books) -> Markup {
-    let url = checkout_url(books, &session.head.id);
+fn challenged(session: &Session, db: &Database) -> Markup {
+    let url = checkout_url(db, &session.head.id);
     let total = written(session.total(), &session.currency);
     let text = format!("The bank of this test card asks you to confirm that you pay {total}.");
     let (yes, no) = (
@@ -143,9 +143,9 @@ fn challenged(session: &Session, books: &Books) -> Markup {
     )
 }
 
-fn email(session: &Session, books: &Books, notice: &Notice) -> Markup {
+fn email(session: &Session, db: &Database, notice: &Notice) -> Markup {
     let customer = session.customer.as_deref();
-    let customer = customer.and_then(|id| books.get::<Customer>(id));
+    let customer = customer.and_then(|id| db.get::<Customer>(id));
     let typed = notice.typed.email.as_deref();
     let typed = typed.or(session.customer_email.as_deref());
     html! {
@@ -163,8 +163,8 @@ fn email(session: &Session, books: &Books, notice: &Notice) -> Markup {
     }
 }
 
-fn complete(session: &Session, books: &Books, notice: &Notice) -> Markup {
-    let url = checkout_url(books, &session.head.id);
+fn complete(session: &Session, db: &Database, notice: &Notice) -> Markup {
+    let url = checkout_url(db, &session.head.id);
     let named = &session.success_url;
     let on = named.replace("{CHECKOUT_SESSION_ID}", &session.head.id);
     let outstanding = session.later == Some(LaterPayment::Outstanding);

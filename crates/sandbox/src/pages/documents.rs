@@ -34,9 +34,9 @@ pub(crate) fn receipt(charge: &Charge, shop: &str) -> Page {
     document("Receipt", shop, &rows(&lines))
 }
 
-fn lines(invoice: &Invoice, books: &Books) -> Vec<(String, String)> {
+fn lines(invoice: &Invoice, db: &Database) -> Vec<(String, String)> {
     let amount = |amount: i64| written(amount, &invoice.currency);
-    let lines = invoice.full_lines(books).into_iter();
+    let lines = invoice.full_lines(db).into_iter();
     let mut shown: Vec<(String, String)> = lines
         .map(|line| (line.description, amount(line.amount)))
         .collect();
@@ -51,18 +51,18 @@ fn lines(invoice: &Invoice, books: &Books) -> Vec<(String, String)> {
     shown
 }
 
-pub(crate) fn invoice(invoice: &Invoice, books: &Books, shop: &str) -> Page {
+pub(crate) fn invoice(invoice: &Invoice, db: &Database, shop: &str) -> Page {
     let body = html! {
-        (rows(&lines(invoice, books)))
-        p { a href={ (invoice_url(books, &invoice.head.id)) "/pdf" } { "View as PDF" } }
+        (rows(&lines(invoice, db)))
+        p { a href={ (invoice_url(db, &invoice.head.id)) "/pdf" } { "View as PDF" } }
     };
     document(&format!("Invoice {}", invoice.number()), shop, &body)
 }
 
-pub(crate) fn pdf(invoice: &Invoice, books: &Books, shop: &str) -> Vec<u8> {
+pub(crate) fn pdf(invoice: &Invoice, db: &Database, shop: &str) -> Vec<u8> {
     let mut text = format!("BT /F1 12 Tf 60 780 Td 18 TL ({}) Tj T*\n", ascii(shop));
     text.push_str(&format!("(Invoice {}) Tj T*\n", ascii(&invoice.number())));
-    for (name, value) in lines(invoice, books) {
+    for (name, value) in lines(invoice, db) {
         text.push_str(&format!("({}: {}) Tj T*\n", ascii(&name), ascii(&value)));
     }
     text.push_str("ET");

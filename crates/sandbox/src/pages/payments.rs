@@ -8,13 +8,13 @@ use crate::core::prelude::*;
 const PAGE_SIZE: usize = 50;
 
 /// The section with all payments, the newest first.
-pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> Markup {
-    let found = books.newest::<Charge>(|charge| charge.customer.as_ref() == Some(&visit.customer));
+pub(super) fn payments(visit: &PortalSession, db: &Database, url: &str) -> Markup {
+    let found = db.newest::<Charge>(|charge| charge.customer.as_ref() == Some(&visit.customer));
     html! {
         section aria-labelledby="paid" {
             h2 id="paid" { "Payments" }
             @for charge in found.iter().take(PAGE_SIZE) {
-                (payment(charge, books, url))
+                (payment(charge, db, url))
             }
             @if found.is_empty() {
                 p class="none" { "Nothing was paid yet." }
@@ -23,8 +23,8 @@ pub(super) fn payments(visit: &PortalSession, books: &Books, url: &str) -> Marku
     }
 }
 
-fn payment(charge: &Charge, books: &Books, url: &str) -> Markup {
-    let disputes = disputes::of(books, &charge.head.id);
+fn payment(charge: &Charge, db: &Database, url: &str) -> Markup {
+    let disputes = disputes::of(db, &charge.head.id);
     let newest = disputes.first().map(|dispute| dispute.status);
     let (class, status) = match newest {
         Some(status) if status.is_open() && status.is_inquiry() => ("wait", "Inquiry"),
@@ -48,19 +48,19 @@ fn payment(charge: &Charge, books: &Books, url: &str) -> Markup {
                     " · " (amount(charge.amount_refunded)) " refunded"
                 }
             }
-            (pending(charge, books, url))
+            (pending(charge, db, url))
             (open(&disputes, url))
-            (controls(charge, books, url))
+            (controls(charge, db, url))
         }
     }
 }
 
 /// Pending refunds, with buttons to decide whether they arrive.
-fn pending(charge: &Charge, books: &Books, url: &str) -> Markup {
+fn pending(charge: &Charge, db: &Database, url: &str) -> Markup {
     let waits =
         |refund: &Refund| refund.charge == charge.head.id && refund.status == RefundStatus::Pending;
     html! {
-        @for refund in books.newest::<Refund>(waits) {
+        @for refund in db.newest::<Refund>(waits) {
             @let named = ("refund", refund.head.id.as_str());
             p class="when" { "Refund of " (written(refund.amount, &refund.currency)) " is on its way" }
             div class="row" {
@@ -90,8 +90,8 @@ fn open(disputes: &[&Dispute], url: &str) -> Markup {
     }
 }
 
-fn controls(charge: &Charge, books: &Books, url: &str) -> Markup {
-    let left = disputes::left(books, charge);
+fn controls(charge: &Charge, db: &Database, url: &str) -> Markup {
+    let left = disputes::left(db, charge);
     if left <= 0 {
         return html! {};
     }

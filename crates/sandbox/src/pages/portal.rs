@@ -11,17 +11,17 @@ use crate::core::{
 pub(crate) fn portal(
     visit: &PortalSession,
     offer: &Configuration,
-    books: &Books,
+    db: &Database,
     shop: &str,
     notice: Option<&str>,
 ) -> Page {
-    let url = portal_url(books, &visit.head.id);
-    let customer = books.get::<Customer>(&visit.customer);
+    let url = portal_url(db, &visit.head.id);
+    let customer = db.get::<Customer>(&visit.customer);
     let email = customer
         .and_then(|customer| customer.email.as_deref())
         .unwrap_or("Customer");
     let declines = customer.is_some_and(|customer| customer.declines);
-    let found = books.newest::<Subscription>(|one| one.customer == visit.customer);
+    let found = db.newest::<Subscription>(|one| one.customer == visit.customer);
     let return_url = visit.return_url.as_deref();
     let body = html! {
         div class="portal" {
@@ -33,22 +33,22 @@ pub(crate) fn portal(
                 section aria-labelledby="subs" {
                     h2 id="subs" { "Subscriptions" }
                     @for one in &found {
-                        (subscription(one, offer, books, &url))
+                        (subscription(one, offer, db, &url))
                     }
                     @if found.is_empty() {
                         p class="none" { "No subscriptions." }
                     }
                 }
                 (card(&url, declines))
-                (payments(visit, books, &url))
+                (payments(visit, db, &url))
             }
         }
     };
     Page::new(&format!("{shop}: your account"), &body, return_url)
 }
 
-fn tier(price: &Price, books: &Books) -> (String, String) {
-    let name = books
+fn tier(price: &Price, db: &Database) -> (String, String) {
+    let name = db
         .get::<Product>(&price.product)
         .map_or("Subscription", |product| product.name.as_str());
     let every = price.interval.map_or("", |interval| interval.word());
@@ -56,9 +56,9 @@ fn tier(price: &Price, books: &Books) -> (String, String) {
     (name.to_owned(), format!("{amount} / {every}"))
 }
 
-fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &str) -> Markup {
-    let price = books.get::<Price>(&one.item.price);
-    let (name, cost) = price.map(|price| tier(price, books)).unwrap_or_default();
+fn subscription(one: &Subscription, offer: &Configuration, db: &Database, url: &str) -> Markup {
+    let price = db.get::<Price>(&one.item.price);
+    let (name, cost) = price.map(|price| tier(price, db)).unwrap_or_default();
     let (class, status) = match one.status {
         SubscriptionStatus::Active if one.cancel_at_end => ("wait", "Ends soon"),
         SubscriptionStatus::Active if one.pause.is_some() => ("wait", "Collection paused"),
@@ -85,10 +85,7 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
             .ended_at
             .map_or_else(String::new, |at| format!("Ended on {}", date(at))),
     };
-    let next = one
-        .scheduled
-        .as_deref()
-        .and_then(|id| books.get::<Price>(id));
+    let next = one.scheduled.as_deref().and_then(|id| db.get::<Price>(id));
     html! {
         article class="box" {
             div class="head" {
@@ -98,10 +95,10 @@ fn subscription(one: &Subscription, offer: &Configuration, books: &Books, url: &
             p class="cost" { (cost) }
             p class="when" { (when) }
             @if let Some(price) = next {
-                @let (name, cost) = tier(price, books);
+                @let (name, cost) = tier(price, db);
                 p class="next" { "Changes to " (name) " (" (cost) ") then." }
             }
-            (controls(one, price, offer, books, url))
+            (controls(one, price, offer, db, url))
         }
     }
 }
@@ -110,7 +107,7 @@ fn controls(
     one: &Subscription,
     price: Option<&Price>,
     offer: &Configuration,
-    books: &Books,
+    db: &Database,
     url: &str,
 ) -> Markup {
     let named = ("subscription", one.head.id.as_str());
@@ -118,7 +115,7 @@ fn controls(
     let may_end = one.status.is_running() && offer.offers("subscription_cancel");
     html! {
         @if one.status == SubscriptionStatus::Active && offer.offers("subscription_update") && !one.cancel_at_end {
-            (switches(one, price, offer, books, url))
+            (switches(one, price, offer, db, url))
         }
         @if past_due || may_end {
             div class="row" {
@@ -139,7 +136,7 @@ fn switches(
     one: &Subscription,
     price: Option<&Price>,
     offer: &Configuration,
-    books: &Books,
+    db: &Database,
     url: &str,
 ) -> Markup {
     let Some(from) = price else {
@@ -147,7 +144,7 @@ fn switches(
     };
     let found: Vec<_> = offer
         .prices()
-        .filter_map(|id| books.get::<Price>(id))
+        .filter_map(|id| db.get::<Price>(id))
         .filter(|to| to.active && to.currency == from.currency)
         .filter_map(|to| Some((to, label(one, offer, from, to)?)))
         .collect();
@@ -158,7 +155,7 @@ fn switches(
         div class="tiers" {
             h4 { "Change tier" }
             @for (to, label) in found {
-                @let (name, cost) = tier(to, books);
+                @let (name, cost) = tier(to, db);
                 form class="tier" method="post" action={ (url) "/switch" } {
                     input type="hidden" name="subscription" value=(one.head.id);
                     input type="hidden" name="price" value=(to.head.id);

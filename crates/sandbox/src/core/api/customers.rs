@@ -2,19 +2,19 @@
 
 use crate::core::prelude::*;
 
-pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
     let customer = Customer {
-        head: books.head("cus_"),
+        head: db.head("cus_"),
         ..Customer::default()
     };
     let customer = filled(params, customer)?;
-    Ok(books.stored(customer).view(books))
+    Ok(db.stored(customer).view(db))
 }
 
-pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let customer = filled(params, books.find(id)?)?;
-    books.put_and_emit("customer.updated", &customer);
-    Ok(customer.view(books))
+pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let customer = filled(params, db.find(id)?)?;
+    db.put_and_emit("customer.updated", &customer);
+    Ok(customer.view(db))
 }
 
 /// The customer with a form's fields filled in.

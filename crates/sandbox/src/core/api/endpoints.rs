@@ -27,10 +27,10 @@ fn kinds(params: &Params) -> Result<Option<Vec<String>>> {
     }
 }
 
-pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
     let endpoint = Endpoint {
-        head: books.head("we_"),
-        secret: books.ids.usual("whsec_"),
+        head: db.head("we_"),
+        secret: db.ids.usual("whsec_"),
         url: need(address(params, "url")?, "url")?,
         kinds: need(kinds(params)?, "enabled_events")?,
         enabled: true,
@@ -42,16 +42,16 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     params.finish()?;
     let message =
         format!("You have reached the maximum of {MAX_ENDPOINTS} test webhook endpoints.");
-    Refusal::invalid(message).when(books.all::<Endpoint>().count() >= MAX_ENDPOINTS)?;
-    let endpoint = books.stored(endpoint);
-    let mut view = endpoint.view(books);
+    Refusal::invalid(message).when(db.all::<Endpoint>().count() >= MAX_ENDPOINTS)?;
+    let endpoint = db.stored(endpoint);
+    let mut view = endpoint.view(db);
     // The secret is shown only here.
     shape::set(&mut view, json!({ "secret": endpoint.secret }));
     Ok(view)
 }
 
-pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut endpoint: Endpoint = books.find(id)?;
+pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let mut endpoint: Endpoint = db.find(id)?;
     endpoint.url = address(params, "url")?.unwrap_or(endpoint.url);
     endpoint.kinds = kinds(params)?.unwrap_or(endpoint.kinds);
     params.change("description", 5000, &mut endpoint.description)?;
@@ -60,13 +60,13 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     }
     params.change_metadata("metadata", &mut endpoint.metadata)?;
     params.finish()?;
-    Ok(books.stored(endpoint).view(books))
+    Ok(db.stored(endpoint).view(db))
 }
 
 /// The account of the key. Its id is derived from the sandbox's URL.
-pub(super) fn account(books: &Books, params: &Params) -> Result<Value> {
+pub(super) fn account(db: &Database, params: &Params) -> Result<Value> {
     params.finish()?;
-    let digest = HEXLOWER.encode(&Sha256::digest(books.base.as_bytes()));
+    let digest = HEXLOWER.encode(&Sha256::digest(db.base.as_bytes()));
     Ok(json!({
         "id": format!("acct_{}", digest.get(..16).unwrap_or_default()),
         "object": "account",

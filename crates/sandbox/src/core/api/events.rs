@@ -25,7 +25,7 @@ fn kinds(params: &Params) -> Result<Vec<String>> {
     Ok(kinds)
 }
 
-pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
+pub(super) fn list(db: &Database, params: &Params) -> Result<Value> {
     let Paging {
         limit,
         after,
@@ -35,10 +35,10 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     let kinds = kinds(params)?;
     let delivered = params.flag("delivery_success")?;
     params.finish()?;
-    let mut low = (least.max(oldest(books)), 0);
+    let mut low = (least.max(oldest(db)), 0);
     let mut high = (most, u64::MAX);
     let place = |id: &str, param: &str| {
-        let event: Event = books.named(id, param)?;
+        let event: Event = db.named(id, param)?;
         Ok::<_, Refusal>((event.head.created, event.head.n))
     };
     if let Some(id) = &after {
@@ -50,9 +50,9 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
         low = low.max((at, n.saturating_add(1)));
     }
     // `range` panics on a range that begins behind its end.
-    let range = (low <= high).then(|| books.events().range(low..=high));
+    let range = (low <= high).then(|| db.events().range(low..=high));
     let wanted = range.into_iter().flatten().filter_map(|(_, id)| {
-        let event = books.get::<Event>(id)?;
+        let event = db.get::<Event>(id)?;
         let fits = delivered.is_none_or(|delivered| delivered == event.is_delivered());
         let named = kinds.is_empty() || kinds.iter().any(|kind| covers(kind, &event.kind));
         (fits && named).then_some(event)
@@ -67,19 +67,19 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
     if before.is_some() {
         events.reverse();
     }
-    let data = events.iter().map(|event| event.view(books)).collect();
+    let data = events.iter().map(|event| event.view(db)).collect();
     Ok(read::list(data, has_more, "/v1/events"))
 }
 
 /// The instant of the oldest event that is still shown, in seconds.
-const fn oldest(books: &Books) -> i64 {
-    books.now.saturating_sub(EVENT_SECONDS)
+const fn oldest(db: &Database) -> i64 {
+    db.now.saturating_sub(EVENT_SECONDS)
 }
 
 /// A single event, while Stripe would keep it.
-pub(super) fn one(books: &Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn one(db: &Database, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let event: Event = books.find(id)?;
-    Refusal::no_such("event", id).when(event.head.created < oldest(books))?;
-    Ok(event.view(books))
+    let event: Event = db.find(id)?;
+    Refusal::no_such("event", id).when(event.head.created < oldest(db))?;
+    Ok(event.view(db))
 }

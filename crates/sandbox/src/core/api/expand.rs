@@ -5,7 +5,7 @@ use crate::core::prelude::*;
 
 const MAX_DEPTH: usize = 4;
 
-pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Result<()> {
+pub(super) fn expand(db: &Database, params: &Params, answer: &mut Value) -> Result<()> {
     for path in params.expansions() {
         let names: Vec<&str> = path.split('.').collect();
         let deep = names.iter().filter(|name| **name != "data").count();
@@ -13,7 +13,7 @@ pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Resu
             let message = format!("You cannot expand more than {MAX_DEPTH} levels of a property.");
             return Err(Refusal::invalid(message));
         }
-        if !unfold(books, answer, &names) {
+        if !unfold(db, answer, &names) {
             let message = format!("This property cannot be expanded ({path}).");
             return Err(Refusal::invalid(message));
         }
@@ -22,15 +22,15 @@ pub(super) fn expand(books: &Books, params: &Params, answer: &mut Value) -> Resu
 }
 
 /// Expands one path; `false` if nothing can be expanded.
-fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
+fn unfold(db: &Database, value: &mut Value, names: &[&str]) -> bool {
     if let Value::Array(values) = value {
-        return values.iter_mut().all(|value| unfold(books, value, names));
+        return values.iter_mut().all(|value| unfold(db, value, names));
     }
     if value.is_null() {
         return true;
     }
     if let Value::String(id) = value {
-        match books.view(id) {
+        match db.view(id) {
             Some(view) => *value = view,
             None => return false,
         }
@@ -47,19 +47,15 @@ fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
         (Some("charge"), "refunds") => {
             let url = format!("/v1/charges/{id}/refunds");
             let theirs = |refund: &Refund| refund.charge == id;
-            Some(read::list(books.views(theirs), false, &url))
+            Some(read::list(db.views(theirs), false, &url))
         }
         (Some("invoice"), "payments") => {
             let theirs = |payment: &InvoicePayment| payment.invoice == id;
-            Some(read::list(
-                books.views(theirs),
-                false,
-                "/v1/invoice_payments",
-            ))
+            Some(read::list(db.views(theirs), false, "/v1/invoice_payments"))
         }
-        (Some("checkout.session"), "line_items") => books.get::<Session>(id).map(|session| {
+        (Some("checkout.session"), "line_items") => db.get::<Session>(id).map(|session| {
             let url = format!("/v1/checkout/sessions/{id}/line_items");
-            shape::list(line_items(session, books), &url)
+            shape::list(line_items(session, db), &url)
         }),
         _ => None,
     };
@@ -70,5 +66,5 @@ fn unfold(books: &Books, value: &mut Value, names: &[&str]) -> bool {
     }
     fields
         .get_mut(*name)
-        .is_some_and(|value| unfold(books, value, rest))
+        .is_some_and(|value| unfold(db, value, rest))
 }

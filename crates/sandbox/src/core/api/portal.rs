@@ -6,36 +6,36 @@ const MAX_PRODUCTS: usize = 10;
 const MAX_PRICES: usize = 10;
 const CONDITIONS: [&str; 2] = ["decreasing_item_amount", "shortening_interval"];
 
-pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
     Refusal::missing("features").when(params.below("features").is_empty())?;
     let blank = Configuration {
-        head: books.head("bpc_"),
-        updated: books.now,
+        head: db.head("bpc_"),
+        updated: db.now,
         active: true,
         name: None,
         default_return_url: None,
         metadata: Metadata::new(),
         features: json!({}),
     };
-    save(books, params, blank)
+    save(db, params, blank)
 }
 
-pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut configuration: Configuration = books.find(id)?;
+pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let mut configuration: Configuration = db.find(id)?;
     configuration.active = params.flag("active")?.unwrap_or(configuration.active);
-    configuration.updated = books.now;
-    save(books, params, configuration)
+    configuration.updated = db.now;
+    save(db, params, configuration)
 }
 
-fn save(books: &mut Books, params: &Params, mut configuration: Configuration) -> Result<Value> {
-    features(books, params, &mut configuration.features)?;
+fn save(db: &mut Database, params: &Params, mut configuration: Configuration) -> Result<Value> {
+    features(db, params, &mut configuration.features)?;
     params.change_metadata("metadata", &mut configuration.metadata)?;
     params.change("name", 100, &mut configuration.name)?;
     let return_url = address(params, "default_return_url")?;
     configuration.default_return_url = return_url.or(configuration.default_return_url);
     params.bounded("business_profile[headline]", 60)?;
     params.finish()?;
-    Ok(books.stored(configuration).view(books))
+    Ok(db.stored(configuration).view(db))
 }
 
 /// The features that a configuration may have.
@@ -58,7 +58,7 @@ const WORDS: [(&str, &str, &[&str]); 3] = [
     ("subscription_update", "proration_behavior", &BEHAVIORS),
 ];
 
-fn features(books: &Books, params: &Params, to: &mut Value) -> Result<()> {
+fn features(db: &Database, params: &Params, to: &mut Value) -> Result<()> {
     const UPDATE: &str = "features[subscription_update]";
     for feature in FEATURES {
         if let Some(enabled) = params.flag(&format!("features[{feature}][enabled]"))? {
@@ -77,7 +77,7 @@ fn features(books: &Books, params: &Params, to: &mut Value) -> Result<()> {
         let word = params.word(&format!("{path}[{name}][type]"), &CONDITIONS)?;
         conditions.extend(word.map(|word| json!({ "type": word })));
     }
-    let tiers = tiers(books, params, &format!("{UPDATE}[products]"))?;
+    let tiers = tiers(db, params, &format!("{UPDATE}[products]"))?;
     let waits = (!conditions.is_empty()).then(|| json!({ "conditions": conditions }));
     let update = json!({
         "default_allowed_updates": (!updates.is_empty()).then_some(updates),
@@ -93,7 +93,7 @@ fn features(books: &Books, params: &Params, to: &mut Value) -> Result<()> {
     Ok(())
 }
 
-fn tiers(books: &Books, params: &Params, path: &str) -> Result<Vec<Value>> {
+fn tiers(db: &Database, params: &Params, path: &str) -> Result<Vec<Value>> {
     let mut tiers = Vec::new();
     for name in params.below(path) {
         let product = params.required(&format!("{path}[{name}][product]"))?;
@@ -101,7 +101,7 @@ fn tiers(books: &Books, params: &Params, path: &str) -> Result<Vec<Value>> {
         let prices = params.list(&prices_path)?;
         Refusal::missing(&prices_path).when(prices.is_empty() || prices.len() > MAX_PRICES)?;
         for id in &prices {
-            let price: Price = books.named(id, &prices_path)?;
+            let price: Price = db.named(id, &prices_path)?;
             let message = format!("The price {id} does not belong to the product {product}.");
             Refusal::param(&prices_path, message).when(price.product != product)?;
         }
@@ -112,17 +112,17 @@ fn tiers(books: &Books, params: &Params, path: &str) -> Result<Vec<Value>> {
     Ok(tiers)
 }
 
-pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn visit(db: &mut Database, params: &Params) -> Result<Value> {
     let customer = params.required("customer")?;
     let configuration = params.text("configuration")?;
     let return_url = address(params, "return_url")?;
     params.text("locale")?;
     params.finish()?;
-    books.named::<Customer>(&customer, "customer")?;
+    db.named::<Customer>(&customer, "customer")?;
     let configuration: Configuration = match configuration {
-        Some(id) => books.named(&id, "configuration")?,
+        Some(id) => db.named(&id, "configuration")?,
         None => {
-            let active = books.newest::<Configuration>(|one| one.active);
+            let active = db.newest::<Configuration>(|one| one.active);
             let message = "No configuration provided and there is none to fall back on.";
             let newest = active.first().copied().cloned();
             newest.ok_or_else(|| Refusal::invalid(message))?
@@ -131,10 +131,10 @@ pub(super) fn visit(books: &mut Books, params: &Params) -> Result<Value> {
     let message = "This configuration is not active.";
     Refusal::param("configuration", message).when(!configuration.active)?;
     let visit = PortalSession {
-        head: books.secret_head("bps_"),
+        head: db.secret_head("bps_"),
         customer,
         return_url: return_url.or(configuration.default_return_url),
         configuration: configuration.head.id,
     };
-    Ok(books.stored(visit).view(books))
+    Ok(db.stored(visit).view(db))
 }

@@ -36,7 +36,7 @@ fn within(path: &str, name: &str) -> String {
     }
 }
 
-fn product_at(books: &mut Books, params: &Params, path: &str) -> Result<Product> {
+fn product_at(db: &mut Database, params: &Params, path: &str) -> Result<Product> {
     let at = |name: &str| within(path, name);
     let name = params.bounded(&at("name"), MAX_NAME_CHARS)?;
     let name = need(name, &at("name"))?;
@@ -47,13 +47,13 @@ fn product_at(books: &mut Books, params: &Params, path: &str) -> Result<Product>
         description: params.bounded(&at("description"), 500)?,
         active: params.flag(&at("active"))?.unwrap_or(true),
         metadata: params.metadata(&at("metadata"))?,
-        head: books.head("prod_"),
+        head: db.head("prod_"),
     })
 }
 
 /// An inline price and its product, which may be new.
 pub(crate) fn inline_price(
-    books: &mut Books,
+    db: &mut Database,
     params: &Params,
     path: &str,
     interval: Option<Interval>,
@@ -71,12 +71,12 @@ pub(crate) fn inline_price(
         Some(_) if inline => {
             return Err(Refusal::exclusive(&product_path, "product, product_data"));
         }
-        Some(id) => books.named(&id, &product_path)?,
-        None if inline => product_at(books, params, &data_path)?,
+        Some(id) => db.named(&id, &product_path)?,
+        None if inline => product_at(db, params, &data_path)?,
         None => return Err(Refusal::missing(product_path)),
     };
     let price = Price {
-        head: books.head("price_"),
+        head: db.head("price_"),
         product: product.head.id.clone(),
         active: true,
         currency,
@@ -87,38 +87,38 @@ pub(crate) fn inline_price(
     Ok((price, product))
 }
 
-pub(super) fn create_product(books: &mut Books, params: &Params) -> Result<Value> {
-    let product = product_at(books, params, "")?;
+pub(super) fn create_product(db: &mut Database, params: &Params) -> Result<Value> {
+    let product = product_at(db, params, "")?;
     params.finish()?;
-    books.put_and_emit("product.created", &product);
-    Ok(product.view(books))
+    db.put_and_emit("product.created", &product);
+    Ok(product.view(db))
 }
 
-pub(super) fn update_product(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut product: Product = books.find(id)?;
+pub(super) fn update_product(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let mut product: Product = db.find(id)?;
     let name = params.bounded("name", MAX_NAME_CHARS)?;
     product.name = name.unwrap_or(product.name);
     params.change("description", 500, &mut product.description)?;
     product.active = params.flag("active")?.unwrap_or(product.active);
     params.change_metadata("metadata", &mut product.metadata)?;
     params.finish()?;
-    books.put_and_emit("product.updated", &product);
-    Ok(product.view(books))
+    db.put_and_emit("product.updated", &product);
+    Ok(product.view(db))
 }
 
 /// Deletes a product that never had a price; others can only be archived.
-pub(super) fn delete_product(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn delete_product(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let product: Product = books.find(id)?;
+    let product: Product = db.find(id)?;
     let message = "This product cannot be deleted because it has one or more user-created prices.";
-    Refusal::invalid(message).when(books.all::<Price>().any(|price| price.product == id))?;
-    books.emit("product.deleted", &product);
-    Ok(read::deleted::<Product>(books, id))
+    Refusal::invalid(message).when(db.all::<Price>().any(|price| price.product == id))?;
+    db.emit("product.deleted", &product);
+    Ok(read::deleted::<Product>(db, id))
 }
 
 /// Updates whether a price is sold and its name; the amount stays.
-pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut price: Price = books.find(id)?;
+pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let mut price: Price = db.find(id)?;
     price.active = params.flag("active")?.unwrap_or(price.active);
     params.change("nickname", 250, &mut price.nickname)?;
     let transfer = params.flag("transfer_lookup_key")? == Some(true);
@@ -130,14 +130,14 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     params.change_metadata("metadata", &mut price.metadata)?;
     params.choice::<TaxBehavior>("tax_behavior")?;
     params.finish()?;
-    take_key(books, &price, transfer)?;
-    books.put_and_emit("price.updated", &price);
-    Ok(price.view(books))
+    take_key(db, &price, transfer)?;
+    db.put_and_emit("price.updated", &price);
+    Ok(price.view(db))
 }
 
 /// Ensures that a lookup key names only this price.
-fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
-    let mut others = books.newest::<Price>(|other| {
+fn take_key(db: &mut Database, price: &Price, transfer: bool) -> Result<()> {
+    let mut others = db.newest::<Price>(|other| {
         other.lookup_key.is_some()
             && other.lookup_key == price.lookup_key
             && other.head.id != price.head.id
@@ -152,13 +152,13 @@ fn take_key(books: &mut Books, price: &Price, transfer: bool) -> Result<()> {
     );
     Refusal::param("lookup_key", message).when(!transfer)?;
     former.lookup_key = None;
-    books.put(former);
+    db.put(former);
     Ok(())
 }
 
-pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
     let every = interval(params, "recurring")?;
-    let (mut price, product) = inline_price(books, params, "", every)?;
+    let (mut price, product) = inline_price(db, params, "", every)?;
     price.metadata = params.metadata("metadata")?;
     price.nickname = params.bounded("nickname", 250)?;
     price.lookup_key = params.bounded("lookup_key", 200)?;
@@ -166,10 +166,10 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     params.word("billing_scheme", &["per_unit"])?;
     let transfer = params.flag("transfer_lookup_key")? == Some(true);
     params.finish()?;
-    take_key(books, &price, transfer)?;
-    if books.get::<Product>(&product.head.id).is_none() {
-        books.put_and_emit("product.created", &product);
+    take_key(db, &price, transfer)?;
+    if db.get::<Product>(&product.head.id).is_none() {
+        db.put_and_emit("product.created", &product);
     }
-    books.put_and_emit("price.created", &price);
-    Ok(price.view(books))
+    db.put_and_emit("price.created", &price);
+    Ok(price.view(db))
 }

@@ -28,7 +28,7 @@ fn off(params: &Params) -> Result<DiscountAmount> {
     }
 }
 
-pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create_coupon(db: &mut Database, params: &Params) -> Result<Value> {
     let off = off(params)?;
     let months = params.integer::<u32>("duration_in_months")?;
     let duration = match params.word("duration", &["once", "forever", "repeating"])? {
@@ -50,28 +50,28 @@ pub(super) fn create_coupon(books: &mut Books, params: &Params) -> Result<Value>
         ..Coupon::default()
     };
     params.finish()?;
-    let taken = |id: &String| books.get::<Coupon>(id).is_some() || id.contains(['/', '_']);
+    let taken = |id: &String| db.get::<Coupon>(id).is_some() || id.contains(['/', '_']);
     let message = "Coupon already exists, or its id has a slash or an underscore.";
     Refusal::param("id", message)
         .with_code("resource_already_exists")
         .when(id.as_ref().is_some_and(taken))?;
-    let id = id.unwrap_or_else(|| books.ids.usual(""));
-    let head = books.head_of(id);
-    Ok(books.stored(Coupon { head, ..coupon }).view(books))
+    let id = id.unwrap_or_else(|| db.ids.usual(""));
+    let head = db.head_of(id);
+    Ok(db.stored(Coupon { head, ..coupon }).view(db))
 }
 
-pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
     const MINIMUM_IN: &str = "restrictions[minimum_amount_currency]";
     need(
         params.word("promotion[type]", &["coupon"])?,
         "promotion[type]",
     )?;
-    let coupon = params.object::<Coupon>(books, "promotion[coupon]")?;
+    let coupon = params.object::<Coupon>(db, "promotion[coupon]")?;
     let code = params.bounded("code", 100)?;
     let mut promotion = PromotionCode {
         coupon: need(coupon, "promotion[coupon]")?.head.id,
         customer: params
-            .object::<Customer>(books, "customer")?
+            .object::<Customer>(db, "customer")?
             .map(|customer| customer.head.id),
         active: params.flag("active")?.unwrap_or(true),
         expires_at: params.integer("expires_at")?,
@@ -86,14 +86,14 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
     }
     params.finish()?;
     promotion.code = code.unwrap_or_else(|| {
-        let random = books.ids.usual("").to_ascii_uppercase();
+        let random = db.ids.usual("").to_ascii_uppercase();
         random.chars().take(8).collect()
     });
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     Refusal::param("code", "A promotion code has letters, digits and dashes.")
         .when(!promotion.code.bytes().all(plain))?;
-    let taken = books.all::<PromotionCode>().any(|other| {
-        other.is_active(books.now)
+    let taken = db.all::<PromotionCode>().any(|other| {
+        other.is_active(db.now)
             && other.customer == promotion.customer
             && other.code.eq_ignore_ascii_case(&promotion.code)
     });
@@ -102,17 +102,17 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         promotion.code
     );
     Refusal::param("code", message).when(taken && promotion.active)?;
-    promotion.head = books.head("promo_");
-    Ok(books.stored(promotion).view(books))
+    promotion.head = db.head("promo_");
+    Ok(db.stored(promotion).view(db))
 }
 
-pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
+pub(super) fn list(db: &Database, params: &Params) -> Result<Value> {
     let code = params.text("code")?;
     let active = params.flag("active")?;
     let rules = ["customer", "coupon"];
-    read::some::<PromotionCode>(books, params, "promotion_codes", &rules, |promotion| {
+    read::some::<PromotionCode>(db, params, "promotion_codes", &rules, |promotion| {
         let same = |code: &String| promotion.code.eq_ignore_ascii_case(code);
         code.as_ref().is_none_or(same)
-            && active.is_none_or(|active| promotion.is_active(books.now) == active)
+            && active.is_none_or(|active| promotion.is_active(db.now) == active)
     })
 }

@@ -5,38 +5,38 @@ use crate::core::prelude::*;
 const USUAL: usize = 10;
 const MAX_LIMIT: usize = 100;
 
-pub(super) fn one<T: StoredObject>(books: &Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn one<T: StoredObject>(db: &Database, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let object: T = books.find(id)?;
-    Ok(object.view(books))
+    let object: T = db.find(id)?;
+    Ok(object.view(db))
 }
 
 /// Changes an object, refusing further parameters, and returns it.
 pub(crate) fn changed<T: StoredObject>(
-    books: &mut Books,
+    db: &mut Database,
     params: &Params,
     id: &str,
-    change: impl FnOnce(T, &mut Books) -> Result<T>,
+    change: impl FnOnce(T, &mut Database) -> Result<T>,
 ) -> Result<Value> {
     params.finish()?;
-    let object = books.find(id)?;
-    let object = change(object, books)?;
-    Ok(object.view(books))
+    let object = db.find(id)?;
+    let object = change(object, db)?;
+    Ok(object.view(db))
 }
 
 pub(super) fn delete<T: StoredObject>(
-    books: &mut Books,
+    db: &mut Database,
     params: &Params,
     id: &str,
 ) -> Result<Value> {
     params.finish()?;
-    books.find::<T>(id)?;
-    Ok(deleted::<T>(books, id))
+    db.find::<T>(id)?;
+    Ok(deleted::<T>(db, id))
 }
 
 /// Forgets an object and returns the response of a deletion.
-pub(super) fn deleted<T: StoredObject>(books: &mut Books, id: &str) -> Value {
-    books.forget::<T>(id);
+pub(super) fn deleted<T: StoredObject>(db: &mut Database, id: &str) -> Value {
+    db.forget::<T>(id);
     json!({ "id": id, "object": T::NAME, "deleted": true })
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn created(params: &Params) -> Result<(i64, i64)> {
 
 /// A page of the matching objects, filtered by the list's parameters.
 pub(super) fn some<T: StoredObject>(
-    books: &Books,
+    db: &Database,
     params: &Params,
     path: &str,
     rules: &[&'static str],
@@ -139,17 +139,17 @@ pub(super) fn some<T: StoredObject>(
             .all(|(field, values)| match stored.pointer(field) {
                 Some(value) => values.contains(value),
                 None => object
-                    .view(books)
+                    .view(db)
                     .pointer(field)
                     .is_some_and(|value| values.contains(value)),
             })
     };
     let all = filters.is_empty();
     let listed =
-        books.newest(|object: &T| in_time(object) && pass(object) && (all || matches(object)));
+        db.newest(|object: &T| in_time(object) && pass(object) && (all || matches(object)));
     let id = |object: &T| Some(object.head().id.clone());
     let url = format!("/v1/{path}");
-    paging.page(listed, id, |object: &T| object.view(books), &url)
+    paging.page(listed, id, |object: &T| object.view(db), &url)
 }
 
 /// The filter of a rule, as the field's path and its allowed values, if the parameter was sent. A rule `name` compares

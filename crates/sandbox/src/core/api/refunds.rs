@@ -5,7 +5,7 @@ use crate::core::{
     refunds::{RefundParams, refund},
 };
 
-pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
     let charge = params.text("charge")?;
     let intent = params.text("payment_intent")?;
     let wanted = RefundParams {
@@ -18,26 +18,26 @@ pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
         status: None,
     };
     params.finish()?;
-    let charge = charge_of(books, charge, intent)?;
-    let refund = refund(books, charge, wanted)?;
-    Ok(refund.view(books))
+    let charge = charge_of(db, charge, intent)?;
+    let refund = refund(db, charge, wanted)?;
+    Ok(refund.view(db))
 }
 
 /// The charge that a request names, by its id or its payment intent's.
 pub(in crate::core) fn charge_of(
-    books: &Books,
+    db: &Database,
     charge: Option<String>,
     intent: Option<String>,
 ) -> Result<Charge> {
     match (charge, intent) {
-        (Some(charge), None) => books.named(&charge, "charge"),
+        (Some(charge), None) => db.named(&charge, "charge"),
         (None, Some(intent)) => {
             const PARAM: &str = "payment_intent";
-            let intent: PaymentIntent = books.named(&intent, PARAM)?;
+            let intent: PaymentIntent = db.named(&intent, PARAM)?;
             let message = "This PaymentIntent does not have a successful charge to refund.";
             let charge = intent.latest_charge;
             let charge = charge.ok_or_else(|| Refusal::param(PARAM, message))?;
-            books.named(&charge, PARAM)
+            db.named(&charge, PARAM)
         }
         _ => {
             let message = "One of the following params should be provided for this request: \
@@ -48,19 +48,19 @@ pub(in crate::core) fn charge_of(
 }
 
 /// Changes only a refund's metadata.
-pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut refund: Refund = books.find(id)?;
+pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let mut refund: Refund = db.find(id)?;
     params.change_metadata("metadata", &mut refund.metadata)?;
     params.finish()?;
-    books.put_and_emit("refund.updated", &refund);
-    books.emit("charge.refund.updated", &refund);
-    Ok(refund.view(books))
+    db.put_and_emit("refund.updated", &refund);
+    db.emit("charge.refund.updated", &refund);
+    Ok(refund.view(db))
 }
 
 /// Always refuses: refunds to cards are sent at once, so none can be canceled.
-pub(super) fn cancel(books: &Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn cancel(db: &Database, params: &Params, id: &str) -> Result<Value> {
     params.finish()?;
-    let refund: Refund = books.find(id)?;
+    let refund: Refund = db.find(id)?;
     let message = format!(
         "You can only cancel a refund with the status requires_action. This refund is {}.",
         refund.status.word()

@@ -3,26 +3,26 @@
 use super::read;
 use crate::core::{billing::ProrationBehavior, prelude::*};
 
-pub(super) fn create(books: &mut Books, params: &Params) -> Result<Value> {
+pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
     const FROM: &str = "from_subscription";
     let id = params.required(FROM)?;
     let metadata = params.metadata("metadata")?;
     params.finish()?;
-    let mut subscription: Subscription = books.named(&id, FROM)?;
+    let mut subscription: Subscription = db.named(&id, FROM)?;
     let message = format!(
         "You cannot migrate a subscription that is already attached or {}.",
         subscription.status.word()
     );
     Refusal::param(FROM, message).when(!subscription.status.is_running())?;
-    let plan = subscription.schedule(books, metadata)?;
-    subscription.updated(books);
-    Ok(plan.view(books))
+    let plan = subscription.schedule(db, metadata)?;
+    subscription.updated(db);
+    Ok(plan.view(db))
 }
 
-pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
+pub(super) fn list(db: &Database, params: &Params) -> Result<Value> {
     let canceled = params.text("canceled_at[gte]")?.is_some();
     read::some::<Schedule>(
-        books,
+        db,
         params,
         "subscription_schedules",
         &["customer"],
@@ -31,9 +31,9 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
 }
 
 /// Sets up to two phases: the current one, and the one that follows at its end.
-pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut plan: Schedule = books.find(id)?;
-    let mut subscription: Subscription = books.find(&plan.subscription)?;
+pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let mut plan: Schedule = db.find(id)?;
+    let mut subscription: Subscription = db.find(&plan.subscription)?;
     params.change_metadata("metadata", &mut plan.metadata)?;
     params.word("end_behavior", &["release"])?;
     params.choice::<ProrationBehavior>("proration_behavior")?;
@@ -55,40 +55,38 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
         let message = "The current phase keeps its price: update the subscription instead.";
         Refusal::param(&path, message).when(place == 0 && price != subscription.item.price)?;
         if place == 1 {
-            next = Some((books.named::<Price>(&price, &path)?, path));
+            next = Some((db.named::<Price>(&price, &path)?, path));
         }
     }
     params.finish()?;
-    books.put(plan.clone());
+    db.put(plan.clone());
     if let Some((price, path)) = next {
         let message = "An active recurring price in the subscription's currency is expected.";
         Refusal::param(path, message).when(
             !price.active || price.currency != subscription.currency || price.interval.is_none(),
         )?;
-        plan = subscription.plan(books, plan, &price)?;
+        plan = subscription.plan(db, plan, &price)?;
     }
-    Ok(plan.view(books))
+    Ok(plan.view(db))
 }
 
-pub(super) fn release(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn release(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
     params.flag("preserve_cancel_date")?;
-    read::changed(books, params, id, |plan: Schedule, books| {
+    read::changed(db, params, id, |plan: Schedule, db| {
         let message = format!(
             "You cannot release a subscription schedule that is currently in the `{}` status.",
             plan.status.word()
         );
         Refusal::invalid(message).when(plan.status != ScheduleStatus::Active)?;
-        let mut subscription: Subscription = books.find(&plan.subscription)?;
-        subscription.release(books)?;
-        subscription.updated(books);
-        books.find(id)
+        let mut subscription: Subscription = db.find(&plan.subscription)?;
+        subscription.release(db)?;
+        subscription.updated(db);
+        db.find(id)
     })
 }
 
-pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn cancel(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    read::changed(books, params, id, |plan: Schedule, books| {
-        plan.call_off(books)
-    })
+    read::changed(db, params, id, |plan: Schedule, db| plan.call_off(db))
 }

@@ -10,7 +10,7 @@ const MAX_QUANTITY: i64 = 999_999;
 /// As many as Stripe allows.
 const MAX_ITEMS: usize = 20;
 
-pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
+pub(super) fn list(db: &Database, params: &Params) -> Result<Value> {
     let standings = SubscriptionStatus::WORDS.iter().map(|(word, _)| *word);
     let words: Vec<&str> = standings.chain(["ended", "all"]).collect();
     let status = params.word("status", &words)?;
@@ -22,7 +22,7 @@ pub(super) fn list(books: &Books, params: &Params) -> Result<Value> {
         Some(status) => subscription.status.word() == status,
     };
     read::some(
-        books,
+        db,
         params,
         "subscriptions",
         &["customer"],
@@ -46,7 +46,7 @@ struct Update {
 }
 
 impl Update {
-    fn read(books: &mut Books, params: &Params, old: &Subscription) -> Result<Self> {
+    fn read(db: &mut Database, params: &Params, old: &Subscription) -> Result<Self> {
         let mut metadata = old.metadata.clone();
         params.change_metadata("metadata", &mut metadata)?;
         params.text("default_payment_method")?;
@@ -68,7 +68,7 @@ impl Update {
             prorate: params
                 .choice("proration_behavior")?
                 .unwrap_or(ProrationBehavior::NextTime),
-            change: change(books, params, old)?,
+            change: change(db, params, old)?,
             pause: pause(params)?,
             trial_end,
             ending,
@@ -80,14 +80,14 @@ impl Update {
 }
 
 /// The new items: one with an id is changed or deleted, one without is added.
-fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Option<Vec<Item>>> {
+fn items(db: &mut Database, params: &Params, old: &Subscription) -> Result<Option<Vec<Item>>> {
     let mut items: Vec<Item> = old.items().cloned().collect();
     let names = params.below("items");
     for name in &names {
         let at = |field: &str| format!("items[{name}][{field}]");
         let price = params.text(&at("price"))?;
         if let Some(id) = &price {
-            books.named::<Price>(id, &at("price"))?;
+            db.named::<Price>(id, &at("price"))?;
         }
         let quantity = params.integer::<i64>(&at("quantity"))?;
         Refusal::not_positive(at("quantity"))
@@ -95,8 +95,8 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
         let deleted = params.flag(&at("deleted"))? == Some(true);
         let Some(id) = params.text(&at("id"))? else {
             items.push(Item {
-                id: books.ids.usual("si_"),
-                created: books.now,
+                id: db.ids.usual("si_"),
+                created: db.now,
                 price: need(price, &at("price"))?,
                 quantity: quantity.unwrap_or(1),
             });
@@ -117,8 +117,8 @@ fn items(books: &mut Books, params: &Params, old: &Subscription) -> Result<Optio
     Ok((!names.is_empty()).then_some(items))
 }
 
-fn change(books: &mut Books, params: &Params, old: &Subscription) -> Result<Option<Change>> {
-    let items = items(books, params, old)?;
+fn change(db: &mut Database, params: &Params, old: &Subscription) -> Result<Option<Change>> {
+    let items = items(db, params, old)?;
     let prorate = params.choice("proration_behavior")?;
     let prorate = prorate.unwrap_or(ProrationBehavior::NextTime);
     let must_pay = params.word(
@@ -156,9 +156,9 @@ fn pause(params: &Params) -> Result<Option<Option<Pause>>> {
     })))
 }
 
-pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
-    let mut subscription: Subscription = books.find(id)?;
-    let update = Update::read(books, params, &subscription)?;
+pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
+    let mut subscription: Subscription = db.find(id)?;
+    let update = Update::read(db, params, &subscription)?;
     let message = "A canceled subscription can only update its cancellation_details and metadata.";
     Refusal::invalid(message).when(subscription.ended_at.is_some())?;
     if let (Some(_), Some(plan)) = (update.ending, &subscription.schedule) {
@@ -170,38 +170,38 @@ pub(super) fn update(books: &mut Books, params: &Params, id: &str) -> Result<Val
     }
     if let Some(change) = update.change {
         // First, since only this can still be refused.
-        subscription = subscription.change(books, change)?;
+        subscription = subscription.change(db, change)?;
     }
     if let Some(at) = update.trial_end {
-        subscription = subscription.set_trial_end(books, at, update.prorate)?;
+        subscription = subscription.set_trial_end(db, at, update.prorate)?;
     }
     match update.pause {
-        Some(Some(pause)) => subscription = subscription.pause_collection(books, pause)?,
-        Some(None) => subscription = subscription.collect_again(books),
+        Some(Some(pause)) => subscription = subscription.pause_collection(db, pause)?,
+        Some(None) => subscription = subscription.collect_again(db),
         None => {}
     }
     if update.metadata != subscription.metadata {
         subscription.metadata = update.metadata;
-        books.put_and_emit("customer.subscription.updated", &subscription);
+        db.put_and_emit("customer.subscription.updated", &subscription);
     }
     if let Some(ending) = update.ending {
-        subscription = subscription.cancel_at_end(books, ending)?;
+        subscription = subscription.cancel_at_end(db, ending)?;
     }
-    Ok(subscription.view(books))
+    Ok(subscription.view(db))
 }
 
 /// Resumes a subscription whose trial ended without a card.
-pub(super) fn resume(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn resume(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
     let anchor = params.word("billing_cycle_anchor", &["now", "unchanged"])?;
     params.choice::<ProrationBehavior>("proration_behavior")?;
     let anchored_now = anchor != Some("unchanged");
-    read::changed(books, params, id, |subscription: Subscription, books| {
-        subscription.resume(books, anchored_now)
+    read::changed(db, params, id, |subscription: Subscription, db| {
+        subscription.resume(db, anchored_now)
     })
 }
 
-pub(super) fn cancel(books: &mut Books, params: &Params, id: &str) -> Result<Value> {
+pub(super) fn cancel(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
     params.flag("invoice_now")?;
     params.flag("prorate")?;
-    read::changed(books, params, id, Subscription::cancel_now)
+    read::changed(db, params, id, Subscription::cancel_now)
 }

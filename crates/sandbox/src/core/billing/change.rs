@@ -29,12 +29,12 @@ pub(crate) struct Change {
 
 impl Subscription {
     /// Changes its items, and bills the difference.
-    pub(crate) fn change(mut self, books: &mut Books, wanted: Change) -> Result<Self> {
+    pub(crate) fn change(mut self, db: &mut Database, wanted: Change) -> Result<Self> {
         let before: Vec<Item> = self.items().cloned().collect();
         if before == wanted.items && !wanted.anchored_now {
             return Ok(self);
         }
-        let interval = self.fitting(books, &before, &wanted.items)?;
+        let interval = self.fitting(db, &before, &wanted.items)?;
         self.refusal().when(!self.status.is_running())?;
         if matches!(
             self.status,
@@ -43,16 +43,16 @@ impl Subscription {
             // Nothing is billed before the trial or the pause ends.
             self.set_items(wanted.items);
             self.interval = interval;
-            self.updated(books);
+            self.updated(db);
             return Ok(self);
         }
-        let from_free = worth(books, &before) == 0 && worth(books, &wanted.items) > 0;
+        let from_free = worth(db, &before) == 0 && worth(db, &wanted.items) > 0;
         let whole_cycle = wanted.anchored_now || interval != self.interval || from_free;
         let prorates = wanted.prorate != ProrationBehavior::No;
         let mut lines = Vec::new();
         let goes = |item: &&Item| prorates && (whole_cycle || !wanted.items.contains(item));
         for item in before.iter().filter(goes) {
-            let unused = self.prorated(books, item, "Unused time on")?;
+            let unused = self.prorated(db, item, "Unused time on")?;
             let amount = unused.amount.saturating_neg();
             lines.push(InvoiceLine { amount, ..unused });
         }
@@ -60,48 +60,48 @@ impl Subscription {
         let mut off = 0;
         if whole_cycle {
             self.interval = interval;
-            self.begin(books.now);
-            let (cycle, discount) = self.cycle_lines(books)?;
+            self.begin(db.now);
+            let (cycle, discount) = self.cycle_lines(db)?;
             off = discount;
             lines.extend(cycle);
         } else if prorates {
             for item in wanted.items.iter().filter(|item| !before.contains(item)) {
-                lines.push(self.prorated(books, item, "Remaining time on")?);
+                lines.push(self.prorated(db, item, "Remaining time on")?);
             }
         }
         if !whole_cycle && wanted.prorate != ProrationBehavior::AtOnce {
             for line in lines {
                 let item = InvoiceItem {
-                    head: books.head("ii_"),
+                    head: db.head("ii_"),
                     customer: self.customer.clone(),
                     subscription: Some(self.head.id.clone()),
                     currency: self.currency.clone(),
                     line,
                     metadata: Metadata::new(),
                 };
-                books.wait(item)?;
+                db.wait(item)?;
             }
-            self.updated(books);
+            self.updated(db);
             return Ok(self);
         }
         // A declined card refuses the change or, unless `must_pay`, makes the subscription past due.
-        let refused = sum(&lines) > off && books.declines(&self.customer);
+        let refused = sum(&lines) > off && db.declines(&self.customer);
         Refusal::declined().when(refused && wanted.must_pay)?;
-        let invoice = self.draw_up(books, BillingReason::Update, lines, off);
+        let invoice = self.draw_up(db, BillingReason::Update, lines, off);
         if refused && invoice.due_amount() > 0 {
-            return self.fall_due(books, invoice);
+            return self.fall_due(db, invoice);
         }
-        self.updated(books);
-        invoice.collect(books)?;
+        self.updated(db);
+        invoice.collect(db)?;
         Ok(self)
     }
 
     /// Checks that it can have these items, and returns their interval.
-    fn fitting(&self, books: &Books, before: &[Item], items: &[Item]) -> Result<Interval> {
+    fn fitting(&self, db: &Database, before: &[Item], items: &[Item]) -> Result<Interval> {
         const PARAM: &str = "items[0][price]";
         let mut common = None;
         for item in items {
-            let price: Price = books.find(&item.price)?;
+            let price: Price = db.find(&item.price)?;
             let message = "The price specified is inactive. This field only accepts active prices.";
             Refusal::param(PARAM, message)
                 .when(!price.active && !before.iter().any(|had| had.price == item.price))?;
@@ -125,24 +125,24 @@ impl Subscription {
     /// The proration line of an item for the rest of the period.
     pub(super) fn prorated(
         &self,
-        books: &mut Books,
+        db: &mut Database,
         item: &Item,
         what: &str,
     ) -> Result<InvoiceLine> {
-        let price: Price = books.find(&item.price)?;
-        let left = self.period_end.saturating_sub(books.now).max(0);
+        let price: Price = db.find(&item.price)?;
+        let left = self.period_end.saturating_sub(db.now).max(0);
         let whole = self.period_end.saturating_sub(self.period_start);
         let amount = price.unit_amount.saturating_mul(item.quantity);
-        let amount = amount.saturating_sub(self.discount_of(books, amount));
-        let name = books.product_name(&price.product);
+        let amount = amount.saturating_sub(self.discount_of(db, amount));
+        let name = db.product_name(&price.product);
         Ok(InvoiceLine {
-            id: books.ids.usual("il_"),
-            description: format!("{what} {name} after {}", date(books.now)),
+            id: db.ids.usual("il_"),
+            description: format!("{what} {name} after {}", date(db.now)),
             amount: share(amount, left, whole),
             quantity: item.quantity,
             price: price.head.id,
             product: price.product,
-            start: books.now,
+            start: db.now,
             end: self.period_end,
             proration: true,
             item: item.id.clone(),
@@ -152,9 +152,9 @@ impl Subscription {
 }
 
 /// What a cycle of these items costs.
-fn worth(books: &Books, items: &[Item]) -> i64 {
+fn worth(db: &Database, items: &[Item]) -> i64 {
     let amounts = items.iter().map(|item| {
-        let price = books.get::<Price>(&item.price);
+        let price = db.get::<Price>(&item.price);
         price.map_or(0, |price| price.unit_amount.saturating_mul(item.quantity))
     });
     amounts.fold(0, i64::saturating_add)

@@ -4,75 +4,75 @@ use crate::core::prelude::*;
 
 impl Invoice {
     /// Opens a draft for payment, using up the customer's balance.
-    pub(super) fn open_for_payment(mut self, books: &mut Books) -> Self {
-        if let Some(mut customer) = books.get::<Customer>(&self.customer).cloned() {
+    pub(super) fn open_for_payment(mut self, db: &mut Database) -> Self {
+        if let Some(mut customer) = db.get::<Customer>(&self.customer).cloned() {
             self.balance = customer.balance;
             if customer.balance != self.balance_after() {
                 customer.balance = self.balance_after();
-                books.put(customer);
+                db.put(customer);
             }
         }
         self.status = InvoiceStatus::Open;
         self.finalizes_at = None;
-        self.finalized_at = Some(books.now);
-        books.put_and_emit("invoice.finalized", &self);
+        self.finalized_at = Some(db.now);
+        db.put_and_emit("invoice.finalized", &self);
         self
     }
 
     /// Finalizes a draft after its hour, or on request: it is opened and paid, or retried later.
-    pub(crate) fn finalize(self, books: &mut Books) -> Result<()> {
+    pub(crate) fn finalize(self, db: &mut Database) -> Result<()> {
         let message =
             "This invoice is already finalized, you can't re-finalize a non-draft invoice.";
         Refusal::invalid(message)
             .with_code("invoice_not_editable")
             .when(self.status != InvoiceStatus::Draft)?;
-        let invoice = self.open_for_payment(books);
-        let subscription = books.get::<Subscription>(&invoice.subscription);
-        let declines = books.declines(&invoice.customer);
+        let invoice = self.open_for_payment(db);
+        let subscription = db.get::<Subscription>(&invoice.subscription);
+        let declines = db.declines(&invoice.customer);
         match subscription.filter(|one| one.no_card || declines).cloned() {
             Some(subscription) if invoice.due_amount() > 0 => {
                 let retries = subscription.status != SubscriptionStatus::Unpaid;
                 match retries && subscription.status.is_running() {
-                    true => subscription.fall_due(books, invoice).map(drop),
-                    false => invoice.miss(books, None),
+                    true => subscription.fall_due(db, invoice).map(drop),
+                    false => invoice.miss(db, None),
                 }
             }
-            _ => invoice.collect_unpaid(books),
+            _ => invoice.collect_unpaid(db),
         }
     }
 
     /// Pays it. An unpaid subscription continues once none of its invoices is open.
-    fn collect_unpaid(self, books: &mut Books) -> Result<()> {
+    fn collect_unpaid(self, db: &mut Database) -> Result<()> {
         let waits = |other: &&Invoice| {
             other.subscription == self.subscription
                 && other.status == InvoiceStatus::Open
                 && other.head.id != self.head.id
         };
-        let subscription = books.get::<Subscription>(&self.subscription);
+        let subscription = db.get::<Subscription>(&self.subscription);
         let subscription = subscription.filter(|one| one.status == SubscriptionStatus::Unpaid);
-        let goes_on = subscription.filter(|_| !books.all::<Invoice>().any(|other| waits(&other)));
+        let goes_on = subscription.filter(|_| !db.all::<Invoice>().any(|other| waits(&other)));
         if let Some(mut subscription) = goes_on.cloned() {
             subscription.status = SubscriptionStatus::Active;
-            subscription.updated(books);
+            subscription.updated(db);
         }
-        self.collect(books)
+        self.collect(db)
     }
 
     /// Pays it now, on the shop's request.
-    pub(crate) fn pay(self, books: &mut Books) -> Result<()> {
+    pub(crate) fn pay(self, db: &mut Database) -> Result<()> {
         match self.status {
-            InvoiceStatus::Draft => self.finalize(books),
+            InvoiceStatus::Draft => self.finalize(db),
             InvoiceStatus::Open => {
-                let subscription = books.get::<Subscription>(&self.subscription);
+                let subscription = db.get::<Subscription>(&self.subscription);
                 let waits = subscription.filter(|subscription| {
                     let retry = subscription.retry.as_ref().map(|retry| &retry.invoice);
                     let due = retry.or(subscription.latest_invoice.as_ref());
                     subscription.status == SubscriptionStatus::PastDue && due == Some(&self.head.id)
                 });
                 match waits.cloned() {
-                    Some(subscription) => subscription.pay_now(books),
-                    None if books.declines(&self.customer) => Err(Refusal::declined()),
-                    None => self.collect_unpaid(books),
+                    Some(subscription) => subscription.pay_now(db),
+                    None if db.declines(&self.customer) => Err(Refusal::declined()),
+                    None => self.collect_unpaid(db),
                 }
             }
             InvoiceStatus::Paid => {
@@ -85,56 +85,56 @@ impl Invoice {
     }
 
     /// Pays a part of an invoice by a separate payment.
-    pub(crate) fn pay_part(mut self, books: &mut Books, amount: i64) -> Result<()> {
+    pub(crate) fn pay_part(mut self, db: &mut Database, amount: i64) -> Result<()> {
         Refusal::invalid("Only an open invoice can be paid in parts.")
             .when(self.status != InvoiceStatus::Open)?;
         let message = "A partial payment must be above 0 and below the remaining amount.";
         Refusal::param("amount", message).when(!(1..self.remaining()).contains(&amount))?;
-        let intent = self.begin_payment(books, amount);
-        let payment = self.paid_by(books, &intent, Some(books.now));
-        intent.succeed(books);
-        books.emit("invoice_payment.paid", &payment);
+        let intent = self.begin_payment(db, amount);
+        let payment = self.paid_by(db, &intent, Some(db.now));
+        intent.succeed(db);
+        db.emit("invoice_payment.paid", &payment);
         self.parts = self.parts.saturating_add(amount);
-        books.put_and_emit("invoice.updated", &self);
+        db.put_and_emit("invoice.updated", &self);
         Ok(())
     }
 
     /// Voids it, on the shop's request.
-    pub(crate) fn void(self, books: &mut Books) -> Result<()> {
+    pub(crate) fn void(self, db: &mut Database) -> Result<()> {
         Refusal::invalid("You can only void an invoice that is open.")
             .with_code("invoice_not_editable")
             .when(self.status != InvoiceStatus::Open)?;
-        self.give_up(books, true);
+        self.give_up(db, true);
         Ok(())
     }
 
     /// Marks it as void or uncollectible.
-    pub(super) fn give_up(mut self, books: &mut Books, void: bool) {
+    pub(super) fn give_up(mut self, db: &mut Database, void: bool) {
         let (status, kind) = match void {
             true => (InvoiceStatus::Void, "invoice.voided"),
             false => (InvoiceStatus::Uncollectible, "invoice.marked_uncollectible"),
         };
         self.status = status;
         self.next_attempt = None;
-        self.ended_at = Some(books.now);
-        books.put_and_emit(kind, &self);
+        self.ended_at = Some(db.now);
+        db.put_and_emit(kind, &self);
     }
 
     /// The payment intent for the remaining amount; created once.
-    pub(super) fn payment(&mut self, books: &mut Books) -> Result<PaymentIntent> {
+    pub(super) fn payment(&mut self, db: &mut Database) -> Result<PaymentIntent> {
         let amount = self.remaining();
         if let Some(intent) = &self.intent {
-            let intent: PaymentIntent = books.find(intent)?;
+            let intent: PaymentIntent = db.find(intent)?;
             return Ok(PaymentIntent { amount, ..intent });
         }
-        let intent = self.begin_payment(books, amount);
+        let intent = self.begin_payment(db, amount);
         self.intent = Some(intent.head.id.clone());
-        self.paid_by(books, &intent, None);
-        books.put(self.clone());
+        self.paid_by(db, &intent, None);
+        db.put(self.clone());
         Ok(intent)
     }
 
-    fn begin_payment(&self, books: &mut Books, amount: i64) -> PaymentIntent {
+    fn begin_payment(&self, db: &mut Database, amount: i64) -> PaymentIntent {
         let description = match self.reason {
             BillingReason::Create => "Subscription creation",
             BillingReason::Cycle | BillingReason::Update | BillingReason::Manual => {
@@ -142,7 +142,7 @@ impl Invoice {
             }
         };
         let intent = PaymentIntent {
-            head: books.head("pi_"),
+            head: db.head("pi_"),
             amount,
             currency: self.currency.clone(),
             customer: Some(self.customer.clone()),
@@ -151,18 +151,18 @@ impl Invoice {
             // The subscription's metadata is not copied here, as at Stripe.
             ..PaymentIntent::default()
         };
-        books.stored(intent)
+        db.stored(intent)
     }
 
     /// Records that a payment intent is for it.
     pub(super) fn paid_by(
         &self,
-        books: &mut Books,
+        db: &mut Database,
         intent: &PaymentIntent,
         paid_at: Option<i64>,
     ) -> InvoicePayment {
         let payment = InvoicePayment {
-            head: books.head("inpay_"),
+            head: db.head("inpay_"),
             invoice: self.head.id.clone(),
             intent: intent.head.id.clone(),
             amount: intent.amount,
@@ -170,45 +170,45 @@ impl Invoice {
             is_default: self.intent.as_ref() == Some(&intent.head.id),
             paid_at,
         };
-        books.stored(payment)
+        db.stored(payment)
     }
 
     /// Pays it, unless nothing remains to be paid.
-    pub(super) fn collect(mut self, books: &mut Books) -> Result<()> {
+    pub(super) fn collect(mut self, db: &mut Database) -> Result<()> {
         if self.remaining() > 0 {
-            let intent = self.payment(books)?;
+            let intent = self.payment(db)?;
             let (id, amount) = (intent.head.id.clone(), intent.amount);
-            intent.succeed(books);
-            let paid = books.copies::<InvoicePayment>(|payment| {
+            intent.succeed(db);
+            let paid = db.copies::<InvoicePayment>(|payment| {
                 payment.invoice == self.head.id && payment.intent == id
             });
             for mut payment in paid {
                 payment.amount = amount;
-                payment.paid_at = Some(books.now);
-                books.put(payment);
+                payment.paid_at = Some(db.now);
+                db.put(payment);
             }
         }
-        self.is_paid(books);
+        self.is_paid(db);
         Ok(())
     }
 
     /// Marks it as paid in full.
-    pub(super) fn is_paid(&mut self, books: &mut Books) {
+    pub(super) fn is_paid(&mut self, db: &mut Database) {
         self.attempts += 1;
         self.status = InvoiceStatus::Paid;
-        self.paid_at = Some(books.now);
+        self.paid_at = Some(db.now);
         self.next_attempt = None;
-        books.put_and_emit("invoice.paid", self);
-        books.emit("invoice.payment_succeeded", self);
+        db.put_and_emit("invoice.paid", self);
+        db.emit("invoice.payment_succeeded", self);
     }
 
     /// Records a failed attempt to pay it.
-    pub(super) fn miss(mut self, books: &mut Books, next_attempt: Option<i64>) -> Result<()> {
-        let intent = self.payment(books)?;
-        intent.fail(books);
+    pub(super) fn miss(mut self, db: &mut Database, next_attempt: Option<i64>) -> Result<()> {
+        let intent = self.payment(db)?;
+        intent.fail(db);
         self.attempts += 1;
         self.next_attempt = next_attempt;
-        books.put_and_emit("invoice.payment_failed", &self);
+        db.put_and_emit("invoice.payment_failed", &self);
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ const DRAFT_SECONDS: i64 = 3600;
 /// The most pending items of a customer: an invoice and its events have to stay small.
 const MAX_PENDING: usize = 40;
 
-impl Books {
+impl Database {
     /// A product's name for people.
     pub(crate) fn product_name(&self, product: &str) -> String {
         let product = self.get::<Product>(product);
@@ -50,23 +50,23 @@ pub(super) fn sum(lines: &[InvoiceLine]) -> i64 {
 
 impl Subscription {
     /// The present recurring discount of an amount.
-    pub(super) fn discount_of(&self, books: &Books, amount: i64) -> i64 {
+    pub(super) fn discount_of(&self, db: &Database, amount: i64) -> i64 {
         let lasts = |term: &&RecurringDiscount| match term.until {
             DiscountEnd::Forever => true,
-            DiscountEnd::Time(end) => books.now < end,
+            DiscountEnd::Time(end) => db.now < end,
         };
         let term = self.discount.as_ref().filter(lasts);
-        let coupon = term.and_then(|term| books.get::<Coupon>(&term.coupon));
+        let coupon = term.and_then(|term| db.get::<Coupon>(&term.coupon));
         coupon.map_or(0, |coupon| coupon.off.of(amount))
     }
 
     /// The lines of the whole current cycle, newest item first, and the discount.
-    pub(super) fn cycle_lines(&self, books: &mut Books) -> Result<(Vec<InvoiceLine>, i64)> {
+    pub(super) fn cycle_lines(&self, db: &mut Database) -> Result<(Vec<InvoiceLine>, i64)> {
         let line = |item: &Item| -> Result<InvoiceLine> {
-            let price: Price = books.find(&item.price)?;
+            let price: Price = db.find(&item.price)?;
             Ok(InvoiceLine {
-                id: books.ids.usual("il_"),
-                description: books.product_name(&price.product),
+                id: db.ids.usual("il_"),
+                description: db.product_name(&price.product),
                 amount: price.unit_amount.saturating_mul(item.quantity),
                 quantity: item.quantity,
                 price: price.head.id,
@@ -78,43 +78,43 @@ impl Subscription {
             })
         };
         let lines: Vec<InvoiceLine> = self.items().rev().map(line).collect::<Result<_, _>>()?;
-        let off = self.discount_of(books, sum(&lines));
+        let off = self.discount_of(db, sum(&lines));
         Ok((lines, off))
     }
 
     /// Forgets its pending prorations, when it ends.
-    pub(super) fn drop_prorations(&self, books: &mut Books) {
+    pub(super) fn drop_prorations(&self, db: &mut Database) {
         let is_ours = |item: &&InvoiceItem| {
             item.line.proration && item.subscription.as_ref() == Some(&self.head.id)
         };
-        let pending = books.pending(&self.customer).into_iter();
+        let pending = db.pending(&self.customer).into_iter();
         let ids: Vec<String> = pending
             .filter(is_ours)
             .map(|item| item.head.id.clone())
             .collect();
         for id in ids {
-            books.forget::<InvoiceItem>(&id);
+            db.forget::<InvoiceItem>(&id);
         }
     }
 
     /// Creates an invoice that is finalized at once, and not paid yet.
     pub(super) fn draw_up(
         &mut self,
-        books: &mut Books,
+        db: &mut Database,
         reason: BillingReason,
         lines: Vec<InvoiceLine>,
         discount: i64,
     ) -> Invoice {
-        let mut invoice = self.draft(books, reason, lines, discount);
+        let mut invoice = self.draft(db, reason, lines, discount);
         invoice.finalizes_at = None;
-        books.emit("invoice.created", &invoice);
-        invoice.open_for_payment(books)
+        db.emit("invoice.created", &invoice);
+        invoice.open_for_payment(db)
     }
 
     /// Creates a draft invoice, with pending items in front.
     pub(super) fn draft(
         &mut self,
-        books: &mut Books,
+        db: &mut Database,
         reason: BillingReason,
         lines: Vec<InvoiceLine>,
         discount: i64,
@@ -126,12 +126,12 @@ impl Subscription {
                 && item.currency == self.currency
                 && of.is_none_or(|of| *of == self.head.id)
         };
-        let pending = books.pending(&self.customer).into_iter().filter(waits);
+        let pending = db.pending(&self.customer).into_iter().filter(waits);
         let pending: Vec<InvoiceLine> = pending.map(InvoiceLine::of_item).collect();
-        let customer = books.get::<Customer>(&self.customer);
+        let customer = db.get::<Customer>(&self.customer);
         let invoice = Invoice {
             email: customer.and_then(|customer| customer.email.clone()),
-            head: books.head("in_"),
+            head: db.head("in_"),
             reason,
             lines: pending.into_iter().chain(lines).collect(),
             discount,
@@ -139,26 +139,26 @@ impl Subscription {
             subscription: self.head.id.clone(),
             currency: self.currency.clone(),
             subscription_metadata: self.metadata.clone(),
-            finalizes_at: Some(books.now.saturating_add(DRAFT_SECONDS)),
+            finalizes_at: Some(db.now.saturating_add(DRAFT_SECONDS)),
             ..Invoice::default()
         };
         self.latest_invoice = Some(invoice.head.id.clone());
-        books.stored(invoice)
+        db.stored(invoice)
     }
 
-    pub(super) fn bill_cycle(mut self, books: &mut Books, event_type: &str) -> Result<Self> {
-        let (lines, off) = self.cycle_lines(books)?;
-        Refusal::declined().when(sum(&lines) > off && books.declines(&self.customer))?;
-        let invoice = self.draw_up(books, BillingReason::Update, lines, off);
+    pub(super) fn bill_cycle(mut self, db: &mut Database, event_type: &str) -> Result<Self> {
+        let (lines, off) = self.cycle_lines(db)?;
+        Refusal::declined().when(sum(&lines) > off && db.declines(&self.customer))?;
+        let invoice = self.draw_up(db, BillingReason::Update, lines, off);
         self.status = SubscriptionStatus::Active;
         self.no_card = false;
-        books.put_and_emit(event_type, &self);
-        invoice.collect(books)?;
+        db.put_and_emit(event_type, &self);
+        invoice.collect(db)?;
         Ok(self)
     }
 
     /// Stores it, with an event that it was updated.
-    pub(crate) fn updated(&self, books: &mut Books) {
-        books.put_and_emit("customer.subscription.updated", self);
+    pub(crate) fn updated(&self, db: &mut Database) {
+        db.put_and_emit("customer.subscription.updated", self);
     }
 }

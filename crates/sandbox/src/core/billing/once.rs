@@ -4,11 +4,11 @@ use crate::core::prelude::*;
 
 impl Session {
     /// Creates the invoice, paid by the session's payment.
-    pub(crate) fn invoice_once(&mut self, books: &mut Books, intent: &PaymentIntent) {
-        let now = books.now;
+    pub(crate) fn invoice_once(&mut self, db: &mut Database, intent: &PaymentIntent) {
+        let now = db.now;
         let lines = self.lines.iter().map(|line| InvoiceLine {
-            id: books.ids.usual("il_"),
-            invoice_item: books.ids.usual("ii_"),
+            id: db.ids.usual("il_"),
+            invoice_item: db.ids.usual("ii_"),
             description: line.name.clone(),
             amount: line.amount(),
             quantity: line.quantity,
@@ -20,7 +20,7 @@ impl Session {
         });
         let mut invoice = Invoice {
             lines: lines.collect(),
-            head: books.head("in_"),
+            head: db.head("in_"),
             reason: BillingReason::Manual,
             discount: self.discount,
             customer: self.customer.clone().unwrap_or_default(),
@@ -29,12 +29,12 @@ impl Session {
             intent: Some(intent.head.id.clone()),
             ..Invoice::default()
         };
-        books.emit("invoice.created", &invoice);
+        db.emit("invoice.created", &invoice);
         invoice.status = InvoiceStatus::Open;
         invoice.finalized_at = Some(now);
-        books.emit("invoice.finalized", &invoice);
-        invoice.paid_by(books, intent, Some(now));
-        invoice.is_paid(books);
+        db.emit("invoice.finalized", &invoice);
+        invoice.paid_by(db, intent, Some(now));
+        invoice.is_paid(db);
         self.invoice = Some(invoice.head.id);
     }
 }

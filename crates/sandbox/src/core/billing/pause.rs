@@ -4,41 +4,41 @@
 use crate::core::prelude::*;
 
 impl Subscription {
-    pub(crate) fn pause_collection(mut self, books: &mut Books, pause: Pause) -> Result<Self> {
+    pub(crate) fn pause_collection(mut self, db: &mut Database, pause: Pause) -> Result<Self> {
         Refusal::param(
             "pause_collection[resumes_at]",
             "`resumes_at` must be in the future.",
         )
-        .when(pause.resumes_at.is_some_and(|at| at <= books.now))?;
+        .when(pause.resumes_at.is_some_and(|at| at <= db.now))?;
         if self.pause.as_ref() != Some(&pause) {
             self.pause = Some(pause);
-            self.updated(books);
+            self.updated(db);
         }
         Ok(self)
     }
 
     /// Collects again, from the next invoice on.
-    pub(crate) fn collect_again(mut self, books: &mut Books) -> Self {
+    pub(crate) fn collect_again(mut self, db: &mut Database) -> Self {
         if self.pause.take().is_some() {
-            self.updated(books);
+            self.updated(db);
         }
         self
     }
 
     /// Pauses it after a trial without a card.
-    pub(crate) fn suspend(mut self, books: &mut Books) -> Result<Self> {
+    pub(crate) fn suspend(mut self, db: &mut Database) -> Result<Self> {
         match self.status {
             SubscriptionStatus::Paused => return Ok(self),
             SubscriptionStatus::Trialing | SubscriptionStatus::Active => {}
             _ => return Err(self.refusal()),
         }
         self.status = SubscriptionStatus::Paused;
-        books.put_and_emit("customer.subscription.paused", &self);
+        db.put_and_emit("customer.subscription.paused", &self);
         Ok(self)
     }
 
     /// Resumes it. Unless its paid period still runs, a cycle is billed at once, from now if `anchored_now`.
-    pub(crate) fn resume(mut self, books: &mut Books, anchored_now: bool) -> Result<Self> {
+    pub(crate) fn resume(mut self, db: &mut Database, anchored_now: bool) -> Result<Self> {
         const EVENT_TYPE: &str = "customer.subscription.resumed";
         let message = format!(
             "Only subscriptions with a status of `paused` can be resumed. This subscription has a \
@@ -46,19 +46,19 @@ impl Subscription {
             self.status.word()
         );
         Refusal::invalid(message).when(self.status != SubscriptionStatus::Paused)?;
-        if !anchored_now && books.now < self.period_end {
+        if !anchored_now && db.now < self.period_end {
             // The paid cycle continues.
             self.status = SubscriptionStatus::Active;
             self.no_card = false;
-            books.put_and_emit(EVENT_TYPE, &self);
+            db.put_and_emit(EVENT_TYPE, &self);
             return Ok(self);
         }
         if anchored_now {
-            self.begin(books.now);
+            self.begin(db.now);
         }
-        while self.period_end <= books.now && self.period_end < i64::MAX {
+        while self.period_end <= db.now && self.period_end < i64::MAX {
             self.advance();
         }
-        self.bill_cycle(books, EVENT_TYPE)
+        self.bill_cycle(db, EVENT_TYPE)
     }
 }

@@ -5,14 +5,14 @@ use crate::core::prelude::*;
 
 impl Subscription {
     /// Creates a schedule with the current price.
-    pub(crate) fn schedule(&mut self, books: &mut Books, metadata: Metadata) -> Result<Schedule> {
+    pub(crate) fn schedule(&mut self, db: &mut Database, metadata: Metadata) -> Result<Schedule> {
         Refusal::param(
             "from_subscription",
             "This subscription already has a schedule.",
         )
         .when(self.schedule.is_some())?;
         let plan = Schedule {
-            head: books.head("sub_sched_"),
+            head: db.head("sub_sched_"),
             subscription: self.head.id.clone(),
             customer: self.customer.clone(),
             currency: self.currency.clone(),
@@ -21,13 +21,13 @@ impl Subscription {
             ..Schedule::default()
         };
         self.schedule = Some(plan.head.id.clone());
-        books.put(self.clone());
-        books.put_and_emit("subscription_schedule.created", &plan);
+        db.put(self.clone());
+        db.put_and_emit("subscription_schedule.created", &plan);
         Ok(plan)
     }
 
-    pub(super) fn running_schedule(&self, books: &Books) -> Option<Schedule> {
-        books.get(self.schedule.as_deref()?).cloned()
+    pub(super) fn running_schedule(&self, db: &Database) -> Option<Schedule> {
+        db.get(self.schedule.as_deref()?).cloned()
     }
 
     /// The current price and period as a phase.
@@ -43,7 +43,7 @@ impl Subscription {
     /// Sets the price that follows the current one.
     pub(crate) fn plan(
         &mut self,
-        books: &mut Books,
+        db: &mut Database,
         mut plan: Schedule,
         next: &Price,
     ) -> Result<Schedule> {
@@ -65,64 +65,63 @@ impl Subscription {
         };
         plan.phases = vec![self.running_phase(), following];
         self.scheduled = Some(next.head.id.clone());
-        books.put_and_emit("subscription_schedule.updated", &plan);
-        self.updated(books);
+        db.put_and_emit("subscription_schedule.updated", &plan);
+        self.updated(db);
         Ok(plan)
     }
 
     /// Advances the schedule when a period ends. After its last phase it is released.
-    pub(super) fn advance_schedule(&mut self, books: &mut Books) -> Result<()> {
+    pub(super) fn advance_schedule(&mut self, db: &mut Database) -> Result<()> {
         let Some(id) = &self.schedule else {
             return Ok(());
         };
-        let plan: Schedule = books.find(id)?;
+        let plan: Schedule = db.find(id)?;
         let last = plan.phases.last();
         match last.is_none_or(|last| last.end <= self.period_end) {
-            true => self.let_go(books, plan, ScheduleStatus::Released),
-            false => books.emit("subscription_schedule.updated", &plan),
+            true => self.let_go(db, plan, ScheduleStatus::Released),
+            false => db.emit("subscription_schedule.updated", &plan),
         }
         Ok(())
     }
 
     /// Releases the schedule: the current price stays.
-    pub(crate) fn release(&mut self, books: &mut Books) -> Result<()> {
+    pub(crate) fn release(&mut self, db: &mut Database) -> Result<()> {
         if let Some(id) = &self.schedule {
-            let plan = books.find(id)?;
-            self.let_go(books, plan, ScheduleStatus::Released);
+            let plan = db.find(id)?;
+            self.let_go(db, plan, ScheduleStatus::Released);
         }
         if self.scheduled.take().is_some() {
-            books.put(self.clone());
+            db.put(self.clone());
         }
         Ok(())
     }
 
     /// Cancels the schedule, when the subscription ends.
-    pub(super) fn end_schedule(&mut self, books: &mut Books) {
-        if let Some(plan) = self.running_schedule(books) {
-            self.let_go(books, plan, ScheduleStatus::Canceled);
+    pub(super) fn end_schedule(&mut self, db: &mut Database) {
+        if let Some(plan) = self.running_schedule(db) {
+            self.let_go(db, plan, ScheduleStatus::Canceled);
         }
     }
 
-    fn let_go(&mut self, books: &mut Books, mut plan: Schedule, status: ScheduleStatus) {
+    fn let_go(&mut self, db: &mut Database, mut plan: Schedule, status: ScheduleStatus) {
         plan.status = status;
-        plan.ended_at = Some(books.now);
+        plan.ended_at = Some(db.now);
         self.schedule = None;
         let kind = match status {
             ScheduleStatus::Canceled => "subscription_schedule.canceled",
             _ => "subscription_schedule.released",
         };
-        books.put_and_emit(kind, &plan);
+        db.put_and_emit(kind, &plan);
     }
 }
 
 impl Schedule {
     /// Cancels it, and its subscription with it.
-    pub(crate) fn call_off(self, books: &mut Books) -> Result<Self> {
+    pub(crate) fn call_off(self, db: &mut Database) -> Result<Self> {
         let message = format!("This schedule is {}.", self.status.word());
         Refusal::invalid(message).when(self.status != ScheduleStatus::Active)?;
-        books
-            .find::<Subscription>(&self.subscription)?
-            .cancel_now(books)?;
-        books.find(&self.head.id)
+        db.find::<Subscription>(&self.subscription)?
+            .cancel_now(db)?;
+        db.find(&self.head.id)
     }
 }

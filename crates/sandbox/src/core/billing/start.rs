@@ -4,9 +4,9 @@ use crate::core::prelude::*;
 
 impl Session {
     /// Creates the subscription and its first invoice, paid if `paid`.
-    pub(crate) fn start(&mut self, books: &mut Books, paid: bool) -> Result<()> {
-        let mut subscription = self.subscription(books, paid)?;
-        let (mut lines, _) = subscription.cycle_lines(books)?;
+    pub(crate) fn start(&mut self, db: &mut Database, paid: bool) -> Result<()> {
+        let mut subscription = self.subscription(db, paid)?;
+        let (mut lines, _) = subscription.cycle_lines(db)?;
         let mut off = self.discount;
         if subscription.trial.is_some() {
             off = 0;
@@ -15,22 +15,22 @@ impl Session {
                 line.description = format!("Trial period for {}", line.description);
             }
         }
-        let mut invoice = subscription.draw_up(books, BillingReason::Create, lines, off);
+        let mut invoice = subscription.draw_up(db, BillingReason::Create, lines, off);
         self.subscription = Some(subscription.head.id.clone());
         self.invoice = Some(invoice.head.id.clone());
-        books.put_and_emit("customer.subscription.created", &subscription);
+        db.put_and_emit("customer.subscription.created", &subscription);
         match paid {
-            true => invoice.collect(books),
-            false => invoice.payment(books).map(drop),
+            true => invoice.collect(db),
+            false => invoice.payment(db).map(drop),
         }
     }
 
-    fn subscription(&self, books: &mut Books, paid: bool) -> Result<Subscription> {
+    fn subscription(&self, db: &mut Database, paid: bool) -> Result<Subscription> {
         let nothing = || Refusal::invalid("This checkout has nothing to subscribe to.");
-        let now = books.now;
-        let head = books.head("sub_");
+        let now = db.now;
+        let head = db.head("sub_");
         let items = self.lines.iter().map(|line| Item {
-            id: books.ids.usual("si_"),
+            id: db.ids.usual("si_"),
             created: now,
             price: line.price.clone(),
             quantity: line.quantity,
@@ -67,7 +67,7 @@ impl Session {
             period_start: now,
             period_end: first_end,
             metadata: self.inner.clone(),
-            discount: self.lasting_discount(books),
+            discount: self.lasting_discount(db),
             no_card: offer.is_some_and(|trial| trial.no_card),
             trial,
             ..Subscription::default()
@@ -75,55 +75,55 @@ impl Session {
     }
 
     /// The discount that later cycles have, too.
-    fn lasting_discount(&self, books: &mut Books) -> Option<RecurringDiscount> {
-        let coupon = books.get::<Coupon>(self.coupon.as_deref()?)?.clone();
+    fn lasting_discount(&self, db: &mut Database) -> Option<RecurringDiscount> {
+        let coupon = db.get::<Coupon>(self.coupon.as_deref()?)?.clone();
         let until = match coupon.duration {
             Duration::Once => return None,
             Duration::Forever => DiscountEnd::Forever,
             Duration::Months(months) => {
-                DiscountEnd::Time(after(books.now, Interval::Month, i64::from(months)))
+                DiscountEnd::Time(after(db.now, Interval::Month, i64::from(months)))
             }
         };
         Some(RecurringDiscount {
-            id: books.ids.usual("di_"),
+            id: db.ids.usual("di_"),
             coupon: coupon.head.id,
             code: self.code.clone(),
-            start: books.now,
+            start: db.now,
             until,
         })
     }
 
-    fn started(&self, books: &Books) -> Result<(Subscription, Invoice)> {
+    fn started(&self, db: &Database) -> Result<(Subscription, Invoice)> {
         let id = |id: &Option<String>| id.clone().unwrap_or_default();
-        let subscription = books.find(&id(&self.subscription))?;
-        Ok((subscription, books.find(&id(&self.invoice))?))
+        let subscription = db.find(&id(&self.subscription))?;
+        Ok((subscription, db.find(&id(&self.invoice))?))
     }
 
     /// The pending payment of the first invoice succeeded.
-    pub(crate) fn settle_first(&self, books: &mut Books) -> Result<()> {
-        let (mut subscription, invoice) = self.started(books)?;
+    pub(crate) fn settle_first(&self, db: &mut Database) -> Result<()> {
+        let (mut subscription, invoice) = self.started(db)?;
         subscription.status = SubscriptionStatus::Active;
-        if subscription.period_end <= books.now {
+        if subscription.period_end <= db.now {
             // It came after its cycle had ended, so the cycle begins with the payment.
-            subscription.begin(books.now);
+            subscription.begin(db.now);
         }
-        subscription.updated(books);
-        invoice.collect(books)
+        subscription.updated(db);
+        invoice.collect(db)
     }
 
     /// The pending payment of the first invoice failed. A late returned bank debit leaves a payable invoice.
-    pub(crate) fn fail_first(&self, books: &mut Books, late: bool) -> Result<()> {
-        let (mut subscription, invoice) = self.started(books)?;
+    pub(crate) fn fail_first(&self, db: &mut Database, late: bool) -> Result<()> {
+        let (mut subscription, invoice) = self.started(db)?;
         let id = invoice.head.id.clone();
-        invoice.miss(books, None)?;
+        invoice.miss(db, None)?;
         if late {
             subscription.status = SubscriptionStatus::PastDue;
         } else {
-            books.find::<Invoice>(&id)?.give_up(books, true);
+            db.find::<Invoice>(&id)?.give_up(db, true);
             subscription.status = SubscriptionStatus::IncompleteExpired;
-            subscription.ended_at = Some(books.now);
+            subscription.ended_at = Some(db.now);
         }
-        subscription.updated(books);
+        subscription.updated(db);
         Ok(())
     }
 }

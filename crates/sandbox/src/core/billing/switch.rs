@@ -30,12 +30,12 @@ impl Subscription {
     /// Switches to another price.
     pub(crate) fn switch(
         mut self,
-        books: &mut Books,
+        db: &mut Database,
         offer: &Configuration,
         to: &str,
     ) -> Result<Self> {
-        let from: Price = books.find(&self.item.price)?;
-        let to: Price = books.find(to)?;
+        let from: Price = db.find(&self.item.price)?;
+        let to: Price = db.find(to)?;
         let status = self.status.word();
         let message = format!("This subscription is {status}: its tier cannot be switched now.");
         let runs = matches!(
@@ -48,18 +48,18 @@ impl Subscription {
         match how(offer, &from, &to) {
             SwitchTiming::Same if self.scheduled.is_none() => {}
             SwitchTiming::Same => {
-                self.release(books)?;
-                books.emit("customer.subscription.updated", &self);
+                self.release(db)?;
+                db.emit("customer.subscription.updated", &self);
             }
             SwitchTiming::AtEnd => {
-                let plan = match self.running_schedule(books) {
+                let plan = match self.running_schedule(db) {
                     Some(running) => running,
-                    None => self.schedule(books, Metadata::new())?,
+                    None => self.schedule(db, Metadata::new())?,
                 };
-                self.plan(books, plan, &to)?;
+                self.plan(db, plan, &to)?;
             }
             SwitchTiming::AtOnce => {
-                self.release(books)?;
+                self.release(db)?;
                 let switched = Item {
                     price: to.head.id,
                     ..self.item.clone()
@@ -71,7 +71,7 @@ impl Subscription {
                     anchored_now: false,
                     must_pay: true,
                 };
-                return self.change(books, wanted);
+                return self.change(db, wanted);
             }
         }
         Ok(self)

@@ -8,34 +8,34 @@ pub(crate) const MAX_TRIAL_DAYS: i64 = 730;
 
 impl Subscription {
     /// Announces that the trial will end soon.
-    pub(super) fn announce(mut self, books: &mut Books) {
+    pub(super) fn announce(mut self, db: &mut Database) {
         if let Some(trial) = &mut self.trial {
             trial.announced = true;
         }
-        books.put_and_emit("customer.subscription.trial_will_end", &self);
+        db.put_and_emit("customer.subscription.trial_will_end", &self);
     }
 
     /// Ends the trial. The state's instant is its end.
-    pub(super) fn trial_over(mut self, books: &mut Books) -> Result<()> {
+    pub(super) fn trial_over(mut self, db: &mut Database) -> Result<()> {
         let cardless = self.trial.as_ref().map(|trial| trial.cardless);
         match cardless.filter(|_| self.no_card) {
             Some(WithoutCard::Cancel) => {
-                self.end(books, "payment_failed");
+                self.end(db, "payment_failed");
                 return Ok(());
             }
-            Some(WithoutCard::Pause) => return self.suspend(books).map(drop),
+            Some(WithoutCard::Pause) => return self.suspend(db).map(drop),
             Some(WithoutCard::CreateInvoice) | None => {}
         }
         self.status = SubscriptionStatus::Active;
-        self.begin(books.now);
-        self.draw_up_cycle(books)
+        self.begin(db.now);
+        self.draw_up_cycle(db)
     }
 
     /// Sets the end of a trial, or begins one; `None` ends it now. The time until then is an invoice over 0, which
     /// credits the rest of a paid cycle.
     pub(crate) fn set_trial_end(
         mut self,
-        books: &mut Books,
+        db: &mut Database,
         at: Option<i64>,
         prorate: ProrationBehavior,
     ) -> Result<Self> {
@@ -47,24 +47,24 @@ impl Subscription {
                 return Ok(self);
             }
             if let Some(trial) = &mut self.trial {
-                trial.end = books.now;
+                trial.end = db.now;
             }
             // The first paid cycle begins now, without an hour as a draft.
-            self.begin(books.now);
-            return self.bill_cycle(books, "customer.subscription.updated");
+            self.begin(db.now);
+            return self.bill_cycle(db, "customer.subscription.updated");
         };
         let message = "Invalid timestamp: must be an integer Unix timestamp in the future.";
-        Refusal::param("trial_end", message).when(at <= books.now)?;
+        Refusal::param("trial_end", message).when(at <= db.now)?;
         let most = MAX_TRIAL_DAYS.saturating_mul(24 * 3600);
         Refusal::param(
             "trial_end",
             format!("Trials end within {MAX_TRIAL_DAYS} days."),
         )
-        .when(at > books.now.saturating_add(most))?;
+        .when(at > db.now.saturating_add(most))?;
         let trial = self.trial.take();
         let start = trial.as_ref().filter(|_| trialing);
         self.trial = Some(Trial {
-            start: start.map_or(books.now, |trial| trial.start),
+            start: start.map_or(db.now, |trial| trial.start),
             end: at,
             cardless: trial.map_or(WithoutCard::CreateInvoice, |trial| trial.cardless),
             announced: false,
@@ -76,25 +76,25 @@ impl Subscription {
                 .iter()
                 .filter(|_| prorate != ProrationBehavior::No)
             {
-                let unused = self.prorated(books, item, "Unused time on")?;
+                let unused = self.prorated(db, item, "Unused time on")?;
                 let amount = unused.amount.saturating_neg();
                 lines.push(InvoiceLine { amount, ..unused });
             }
-            self.period_start = books.now;
+            self.period_start = db.now;
         }
         self.status = SubscriptionStatus::Trialing;
         self.anchor = at;
         self.period_end = at;
-        let (free, _) = self.cycle_lines(books)?;
+        let (free, _) = self.cycle_lines(db)?;
         lines.extend(free.into_iter().map(|line| InvoiceLine {
             amount: 0,
-            start: books.now,
+            start: db.now,
             description: format!("Free trial for {}", line.description),
             ..line
         }));
-        let invoice = self.draw_up(books, BillingReason::Update, lines, 0);
-        self.updated(books);
-        invoice.collect(books)?;
+        let invoice = self.draw_up(db, BillingReason::Update, lines, 0);
+        self.updated(db);
+        invoice.collect(db)?;
         Ok(self)
     }
 }

@@ -33,24 +33,24 @@ pub(crate) struct Buyer {
     pub(crate) disagrees: bool,
 }
 
-pub(crate) fn act(books: &mut Books, id: &str, action: Action, buyer: &Buyer) -> Result<Session> {
-    let mut session: Session = books.find(id)?;
-    if session.status == SessionStatus::Open && session.expires_at <= books.now {
-        session = close(books, session);
+pub(crate) fn act(db: &mut Database, id: &str, action: Action, buyer: &Buyer) -> Result<Session> {
+    let mut session: Session = db.find(id)?;
+    if session.status == SessionStatus::Open && session.expires_at <= db.now {
+        session = close(db, session);
     }
     if let Some(text) = &buyer.email {
         email::checked(text, "email")?;
     }
     match session.status {
-        SessionStatus::Open => on_open(books, session, action, buyer),
-        SessionStatus::Complete => on_complete(books, session, action),
+        SessionStatus::Open => on_open(db, session, action, buyer),
+        SessionStatus::Complete => on_complete(db, session, action),
         SessionStatus::Expired if action == Action::Expire => Ok(session),
         SessionStatus::Expired => Err(Refusal::impossible("This checkout has expired.")),
     }
 }
 
 fn on_open(
-    books: &mut Books,
+    db: &mut Database,
     mut session: Session,
     action: Action,
     buyer: &Buyer,
@@ -61,7 +61,7 @@ fn on_open(
                 "This checkout is still open: nothing was paid yet.",
             ));
         }
-        Action::Expire => return Ok(close(books, session)),
+        Action::Expire => return Ok(close(db, session)),
         Action::Decline => return Ok(session),
         Action::Promotion if buyer.code.is_none() => {
             return Err(Refusal::missing("promotionCode"));
@@ -73,8 +73,8 @@ fn on_open(
         Action::Authenticate | Action::FailAuthentication if !challenged => {
             return Err(Refusal::impossible("No 3-D Secure check is pending here."));
         }
-        Action::Authenticate => return session.authenticated(books),
-        Action::FailAuthentication => return Ok(session.not_authenticated(books)),
+        Action::Authenticate => return session.authenticated(db),
+        Action::FailAuthentication => return Ok(session.not_authenticated(db)),
         Action::Challenge if challenged => return Ok(session),
         _ => {}
     }
@@ -82,30 +82,30 @@ fn on_open(
     let message = "Agree to the terms of service to go on.";
     Refusal::param("terms", message).when(pays && session.options.terms && buyer.disagrees)?;
     if let Some(code) = &buyer.code {
-        enter(books, &mut session, code)?;
+        enter(db, &mut session, code)?;
     }
-    one_currency(books, &session)?;
+    one_currency(db, &session)?;
     match action {
-        Action::Pay => session.pay(books, buyer.email.as_deref()),
-        Action::Challenge => Ok(session.challenge(books, buyer.email.clone())),
-        Action::PayLater => session.pay_later(books, buyer.email.as_deref()),
+        Action::Pay => session.pay(db, buyer.email.as_deref()),
+        Action::Challenge => Ok(session.challenge(db, buyer.email.clone())),
+        Action::PayLater => session.pay_later(db, buyer.email.as_deref()),
         Action::Fail | Action::FailLate if session.total() == 0 => Err(Refusal::impossible(
             "There is nothing to pay here, so no payment can fail.",
         )),
         Action::Fail | Action::FailLate => {
-            let session = session.pay_later(books, buyer.email.as_deref())?;
-            session.fail(books, action == Action::FailLate)
+            let session = session.pay_later(db, buyer.email.as_deref())?;
+            session.fail(db, action == Action::FailLate)
         }
-        _ => Ok(books.stored(session)),
+        _ => Ok(db.stored(session)),
     }
 }
 
-fn on_complete(books: &mut Books, session: Session, action: Action) -> Result<Session> {
+fn on_complete(db: &mut Database, session: Session, action: Action) -> Result<Session> {
     let paid = session.payment_status != PaymentStatus::Unpaid;
     match (action, session.later) {
-        (Action::Settle, Some(LaterPayment::Outstanding)) => session.settle(books),
+        (Action::Settle, Some(LaterPayment::Outstanding)) => session.settle(db),
         (Action::Fail | Action::FailLate, Some(LaterPayment::Outstanding)) => {
-            session.fail(books, action == Action::FailLate)
+            session.fail(db, action == Action::FailLate)
         }
         (Action::Settle, Some(LaterPayment::Settled))
         | (Action::Fail | Action::FailLate, Some(LaterPayment::Failed))
@@ -125,19 +125,19 @@ fn on_complete(books: &mut Books, session: Session, action: Action) -> Result<Se
 }
 
 /// Applies a promotion code that a buyer typed.
-fn enter(books: &Books, session: &mut Session, text: &str) -> Result<()> {
+fn enter(db: &Database, session: &mut Session, text: &str) -> Result<()> {
     const PARAM: &str = "promotionCode";
     let message = "This checkout does not accept promotion codes.";
     Refusal::param(PARAM, message).when(!session.codes_allowed)?;
-    let code = promotions::typed(books, text, session.customer.as_deref());
+    let code = promotions::typed(db, text, session.customer.as_deref());
     let code = code.ok_or_else(|| Refusal::param(PARAM, "This promotion code is not valid."))?;
-    let applied = promotions::apply_code(books, session, &code);
+    let applied = promotions::apply_code(db, session, &code);
     applied.map_err(|refusal| refusal.of_param(PARAM))
 }
 
 /// Expires a session, in time or by the shop.
-pub(crate) fn close(books: &mut Books, mut session: Session) -> Session {
+pub(crate) fn close(db: &mut Database, mut session: Session) -> Session {
     session.status = SessionStatus::Expired;
-    books.put_and_emit("checkout.session.expired", &session);
+    db.put_and_emit("checkout.session.expired", &session);
     session
 }

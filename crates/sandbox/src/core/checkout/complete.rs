@@ -4,8 +4,8 @@ use crate::core::prelude::*;
 
 impl Session {
     /// Pays with a card.
-    pub(super) fn pay(mut self, books: &mut Books, email: Option<&str>) -> Result<Self> {
-        self.complete(books, email)?;
+    pub(super) fn pay(mut self, db: &mut Database, email: Option<&str>) -> Result<Self> {
+        self.complete(db, email)?;
         match self.mode {
             Mode::Payment if self.total() == 0 => {
                 self.payment_status = PaymentStatus::NoPaymentRequired;
@@ -16,129 +16,129 @@ impl Session {
                     Some(id) => PaymentIntent {
                         customer: self.customer.clone(),
                         email: self.email.clone(),
-                        ..books.find(id)?
+                        ..db.find(id)?
                     },
-                    None => self.begin_payment(books),
+                    None => self.begin_payment(db),
                 };
                 self.intent = Some(intent.head.id.clone());
-                self.paid_by(books, intent);
+                self.paid_by(db, intent);
             }
             Mode::Subscription => {
-                self.start(books, true)?;
+                self.start(db, true)?;
                 self.payment_status = match self.trial {
                     Some(_) => PaymentStatus::NoPaymentRequired,
                     None => PaymentStatus::Paid,
                 };
             }
         }
-        books.put_and_emit("checkout.session.completed", &self);
+        db.put_and_emit("checkout.session.completed", &self);
         Ok(self)
     }
 
     /// Pays with a card that needs 3-D Secure. Only a payment of more than zero has an intent for it.
-    pub(super) fn challenge(mut self, books: &mut Books, email: Option<String>) -> Self {
+    pub(super) fn challenge(mut self, db: &mut Database, email: Option<String>) -> Self {
         let is_charged = self.mode == Mode::Payment && self.total() > 0;
         let intent = is_charged.then(|| {
-            let mut intent = self.begin_payment(books);
-            intent.ask(books);
+            let mut intent = self.begin_payment(db);
+            intent.ask(db);
             intent.head.id
         });
         self.challenge = Some(Challenge { email, intent });
-        books.stored(self)
+        db.stored(self)
     }
 
     /// Pays after 3-D Secure was passed.
-    pub(super) fn authenticated(mut self, books: &mut Books) -> Result<Self> {
+    pub(super) fn authenticated(mut self, db: &mut Database) -> Result<Self> {
         let Challenge { email, intent } = self.challenge.take().unwrap_or_default();
         self.intent = intent;
-        self.pay(books, email.as_deref())
+        self.pay(db, email.as_deref())
     }
 
     /// 3-D Secure failed or was abandoned: the buyer may use another card.
-    pub(super) fn not_authenticated(mut self, books: &mut Books) -> Self {
+    pub(super) fn not_authenticated(mut self, db: &mut Database) -> Self {
         let intent = self.challenge.take().and_then(|challenge| challenge.intent);
-        if let Some(intent) = intent.and_then(|id| books.get::<PaymentIntent>(&id).cloned()) {
-            intent.fail(books);
+        if let Some(intent) = intent.and_then(|id| db.get::<PaymentIntent>(&id).cloned()) {
+            intent.fail(db);
         }
-        books.stored(self)
+        db.stored(self)
     }
 
     /// Pays by a delayed method. A total of zero completes at once.
-    pub(super) fn pay_later(mut self, books: &mut Books, email: Option<&str>) -> Result<Self> {
+    pub(super) fn pay_later(mut self, db: &mut Database, email: Option<&str>) -> Result<Self> {
         if self.total() == 0 {
-            return self.pay(books, email);
+            return self.pay(db, email);
         }
-        self.complete(books, email)?;
+        self.complete(db, email)?;
         self.later = Some(LaterPayment::Outstanding);
         match self.mode {
-            Mode::Payment => self.intent = Some(self.begin_payment(books).head.id),
-            Mode::Subscription => self.start(books, false)?,
+            Mode::Payment => self.intent = Some(self.begin_payment(db).head.id),
+            Mode::Subscription => self.start(db, false)?,
         }
-        books.put_and_emit("checkout.session.completed", &self);
+        db.put_and_emit("checkout.session.completed", &self);
         Ok(self)
     }
 
     /// The pending payment succeeded.
-    pub(super) fn settle(mut self, books: &mut Books) -> Result<Self> {
+    pub(super) fn settle(mut self, db: &mut Database) -> Result<Self> {
         self.later = Some(LaterPayment::Settled);
         match (self.mode, &self.intent) {
             (Mode::Payment, Some(intent)) => {
-                let intent = books.find(intent)?;
-                self.paid_by(books, intent);
+                let intent = db.find(intent)?;
+                self.paid_by(db, intent);
             }
-            _ => self.settle_first(books)?,
+            _ => self.settle_first(db)?,
         }
         self.payment_status = PaymentStatus::Paid;
-        books.put_and_emit("checkout.session.async_payment_succeeded", &self);
+        db.put_and_emit("checkout.session.async_payment_succeeded", &self);
         Ok(self)
     }
 
     /// The pending payment failed, or the bank returned it late.
-    pub(super) fn fail(mut self, books: &mut Books, late: bool) -> Result<Self> {
+    pub(super) fn fail(mut self, db: &mut Database, late: bool) -> Result<Self> {
         self.later = Some(LaterPayment::Failed);
         match (self.mode, &self.intent) {
-            (Mode::Payment, Some(intent)) => books.find::<PaymentIntent>(intent)?.fail(books),
-            _ => self.fail_first(books, late)?,
+            (Mode::Payment, Some(intent)) => db.find::<PaymentIntent>(intent)?.fail(db),
+            _ => self.fail_first(db, late)?,
         }
-        books.put_and_emit("checkout.session.async_payment_failed", &self);
+        db.put_and_emit("checkout.session.async_payment_failed", &self);
         Ok(self)
     }
 
-    fn complete(&mut self, books: &mut Books, email: Option<&str>) -> Result<()> {
+    fn complete(&mut self, db: &mut Database, email: Option<&str>) -> Result<()> {
         self.status = SessionStatus::Complete;
         match &self.customer {
-            Some(id) => self.email = books.find::<Customer>(id)?.email,
+            Some(id) => self.email = db.find::<Customer>(id)?.email,
             None => {
                 let email = email.map(Into::into);
                 self.email = email.or_else(|| self.customer_email.clone());
                 if self.mode == Mode::Subscription || self.always_customer {
                     let customer = Customer {
-                        head: books.head("cus_"),
+                        head: db.head("cus_"),
                         email: self.email.clone(),
                         ..Customer::default()
                     };
                     self.customer = Some(customer.head.id.clone());
-                    books.put(customer);
+                    db.put(customer);
                 }
             }
         }
-        promotions::redeem(books, self);
+        promotions::redeem(db, self);
         Ok(())
     }
 
     /// Its payment succeeded.
-    fn paid_by(&mut self, books: &mut Books, intent: PaymentIntent) {
+    fn paid_by(&mut self, db: &mut Database, intent: PaymentIntent) {
         if self.options.invoice {
-            self.invoice_once(books, &intent);
+            self.invoice_once(db, &intent);
         }
-        intent.succeed(books);
+        intent.succeed(db);
         self.payment_status = PaymentStatus::Paid;
     }
 
     /// Creates its payment intent, which is pending.
-    fn begin_payment(&self, books: &mut Books) -> PaymentIntent {
+    fn begin_payment(&self, db: &mut Database) -> PaymentIntent {
         let intent = PaymentIntent {
-            head: books.head("pi_"),
+            head: db.head("pi_"),
             amount: self.total(),
             currency: self.currency.clone(),
             customer: self.customer.clone(),
@@ -147,6 +147,6 @@ impl Session {
             metadata: self.inner.clone(),
             ..PaymentIntent::default()
         };
-        books.stored(intent)
+        db.stored(intent)
     }
 }

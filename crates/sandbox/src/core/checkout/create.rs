@@ -16,9 +16,9 @@ const MAX_LIFETIME: i64 = 24 * 60 * MINUTE;
 /// Tolerated difference between the shop's clock and ours.
 const LEEWAY: i64 = 5 * MINUTE;
 
-pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
+pub(crate) fn create(db: &mut Database, params: &Params) -> Result<Session> {
     let mode = need(params.choice("mode")?, "mode")?;
-    let (customer, customer_email) = buyer(books, params)?;
+    let (customer, customer_email) = buyer(db, params)?;
     let has_customer = customer.is_some();
     let inner_path = inner(params, mode)?;
     let codes_allowed = params.flag("allow_promotion_codes")?;
@@ -29,33 +29,33 @@ pub(crate) fn create(books: &mut Books, params: &Params) -> Result<Session> {
         success_url: need(address(params, "success_url")?, "success_url")?,
         cancel_url: address(params, "cancel_url")?,
         always_customer: always_customer(params, mode, has_customer)?,
-        expires_at: closing(params, books.now)?,
+        expires_at: expires_at(params, db.now)?,
         reference: params.bounded("client_reference_id", 200)?,
         metadata: params.metadata("metadata")?,
         inner: params.metadata(&format!("{inner_path}[metadata]"))?,
         description: params.bounded(&format!("{inner_path}[description]"), 500)?,
         codes_allowed: codes_allowed == Some(true),
-        trial: trial(params, mode, books.now)?,
+        trial: trial(params, mode, db.now)?,
         options: options(params, mode, has_customer)?,
         ..Session::default()
     };
     without_effect(params, mode)?;
     let discount = discount(params, codes_allowed.is_some())?;
-    let basket = basket(books, params, mode)?;
-    session.head = books.secret_head("cs_test_");
+    let basket = basket(db, params, mode)?;
+    session.head = db.secret_head("cs_test_");
     session.currency = basket.currency;
     session.lines = basket.lines;
-    one_currency(books, &session)?;
-    take_off(books, &mut session, discount)?;
+    one_currency(db, &session)?;
+    apply_discount(db, &mut session, discount)?;
     params.finish()?;
     if mode == Mode::Payment {
         money::chargeable(session.total(), &session.currency)?;
     }
     for (price, product) in basket.inline {
-        books.put(product);
-        books.put(price);
+        db.put(product);
+        db.put(price);
     }
-    Ok(books.stored(session))
+    Ok(db.stored(session))
 }
 
 /// Whether a new buyer always becomes a customer.
@@ -87,27 +87,27 @@ fn without_effect(params: &Params, mode: Mode) -> Result<()> {
 }
 
 /// Applies the requested discount to a session.
-fn take_off(books: &Books, session: &mut Session, discount: Option<Discount>) -> Result<()> {
+fn apply_discount(db: &Database, session: &mut Session, discount: Option<Discount>) -> Result<()> {
     let Some((kind, id)) = discount else {
         return Ok(());
     };
     let taken = match kind {
-        "coupon" => promotions::apply_coupon(books, session, &id),
+        "coupon" => promotions::apply_coupon(db, session, &id),
         _ => {
-            let code = books.find::<PromotionCode>(&id);
-            code.and_then(|code| promotions::apply_code(books, session, &code))
+            let code = db.find::<PromotionCode>(&id);
+            code.and_then(|code| promotions::apply_code(db, session, &code))
         }
     };
     taken.map_err(|refusal| refusal.of_param(format!("discounts[0][{kind}]")))
 }
 
 /// A customer pays for all subscriptions in one currency.
-pub(super) fn one_currency(books: &Books, session: &Session) -> Result<()> {
+pub(super) fn one_currency(db: &Database, session: &Session) -> Result<()> {
     let customer = session.customer.as_ref();
     let Some(customer) = customer.filter(|_| session.mode == Mode::Subscription) else {
         return Ok(());
     };
-    let other = books.all::<Subscription>().find(|subscription| {
+    let other = db.all::<Subscription>().find(|subscription| {
         subscription.customer == *customer
             && subscription.ended_at.is_none()
             && subscription.currency != session.currency
@@ -134,7 +134,7 @@ pub(crate) fn address(params: &Params, path: &str) -> Result<Option<String>> {
     Err(Refusal::param(path, message).with_code("url_invalid"))
 }
 
-fn buyer(books: &Books, params: &Params) -> Result<(Option<String>, Option<String>)> {
+fn buyer(db: &Database, params: &Params) -> Result<(Option<String>, Option<String>)> {
     let customer = params.text("customer")?;
     let email = params.bounded("customer_email", 512)?;
     match (&customer, &email) {
@@ -142,7 +142,7 @@ fn buyer(books: &Books, params: &Params) -> Result<(Option<String>, Option<Strin
             return Err(Refusal::exclusive("customer", "customer, customer_email"));
         }
         (Some(id), None) => {
-            books.named::<Customer>(id, "customer")?;
+            db.named::<Customer>(id, "customer")?;
         }
         (None, Some(text)) => email::checked(text, "customer_email")?,
         _ => {}
@@ -150,7 +150,7 @@ fn buyer(books: &Books, params: &Params) -> Result<(Option<String>, Option<Strin
     Ok((customer, email))
 }
 
-fn closing(params: &Params, now: i64) -> Result<i64> {
+fn expires_at(params: &Params, now: i64) -> Result<i64> {
     let Some(at) = params.integer::<i64>("expires_at")? else {
         return Ok(now.saturating_add(MAX_LIFETIME));
     };
@@ -210,7 +210,7 @@ struct Basket {
     inline: Vec<(Price, Product)>,
 }
 
-fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
+fn basket(db: &mut Database, params: &Params, mode: Mode) -> Result<Basket> {
     let names = params.below("line_items");
     Refusal::missing("line_items").when(names.is_empty())?;
     let message = format!("The sandbox takes up to {MAX_LINES} line items.");
@@ -218,7 +218,7 @@ fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
     let mut basket = Basket::default();
     for name in names {
         let path = format!("line_items[{name}]");
-        let (line, currency) = line(books, params, &path, &mut basket)?;
+        let (line, currency) = line(db, params, &path, &mut basket)?;
         let message = match mode {
             Mode::Payment => {
                 "You specified `payment` mode but passed a recurring price. Either switch to \
@@ -248,7 +248,7 @@ fn basket(books: &mut Books, params: &Params, mode: Mode) -> Result<Basket> {
 }
 
 fn line(
-    books: &mut Books,
+    db: &mut Database,
     params: &Params,
     path: &str,
     basket: &mut Basket,
@@ -259,28 +259,28 @@ fn line(
     let price_path = format!("{path}[price]");
     let data_path = format!("{path}[price_data]");
     let inline = !params.below(&data_path).is_empty();
-    let id = books.ids.usual("li_");
+    let id = db.ids.usual("li_");
     let (price, name) = match params.text(&price_path)? {
         Some(_) if inline => {
             return Err(Refusal::exclusive(&price_path, "price, price_data"));
         }
         Some(price) => {
-            let price: Price = books.named(&price, &price_path)?;
+            let price: Price = db.named(&price, &price_path)?;
             let message = "The price specified is inactive. This field only accepts active prices.";
             Refusal::param(&price_path, message).when(!price.active)?;
-            let product = books.get::<Product>(&price.product);
+            let product = db.get::<Product>(&price.product);
             let message = format!(
                 "The price specified belongs to the product {}, which is not active.",
                 price.product
             );
             Refusal::param(&price_path, message)
                 .when(product.is_some_and(|product| !product.active))?;
-            let name = books.product_name(&price.product);
+            let name = db.product_name(&price.product);
             (price, name)
         }
         None if inline => {
             let every = interval(params, &format!("{data_path}[recurring]"))?;
-            let (price, product) = inline_price(books, params, &data_path, every)?;
+            let (price, product) = inline_price(db, params, &data_path, every)?;
             let name = product.name.clone();
             if every.is_some() {
                 basket.inline.push((price.clone(), product));

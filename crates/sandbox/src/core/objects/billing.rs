@@ -207,14 +207,14 @@ impl Object for Subscription {
         next.into_iter().chain(resumes).min()
     }
 
-    fn shown(&self, books: &Books) -> Value {
+    fn shown(&self, db: &Database) -> Value {
         let id = &self.head.id;
         let item = |item: &Item| {
-            let price = books.get::<Price>(&item.price);
+            let price = db.get::<Price>(&item.price);
             json!({
                 "id": item.id, "object": "subscription_item", "created": item.created,
                 "current_period_end": self.period_end, "current_period_start": self.period_start,
-                "price": price.map(|price| price.view(books)), "quantity": item.quantity,
+                "price": price.map(|price| price.view(db)), "quantity": item.quantity,
                 "subscription": id,
             })
         };

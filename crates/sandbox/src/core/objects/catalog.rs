@@ -16,7 +16,7 @@ pub(crate) struct Product {
 }
 
 impl Object for Product {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         json!({ "updated": self.head.created })
     }
 }
@@ -64,7 +64,7 @@ mod recurring {
 }
 
 impl Object for Price {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         unit(self.unit_amount, self.interval)
     }
 }
@@ -141,7 +141,7 @@ impl Coupon {
 }
 
 impl Object for Coupon {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         let (percent_off, amount_off, currency) = match &self.off {
             DiscountAmount::Percent(hundredths) => (percent(*hundredths), None, None),
             DiscountAmount::Amount { amount, currency } => {
@@ -199,7 +199,7 @@ impl PromotionCode {
 }
 
 impl Object for PromotionCode {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         let minimum = self.minimum.as_ref();
         json!({
             "active": self.is_active(i64::MIN),

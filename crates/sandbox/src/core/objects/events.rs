@@ -31,10 +31,10 @@ impl Object for Event {
         (!self.is_outgoing()).then(|| self.head.created.saturating_add(EVENT_SECONDS))
     }
 
-    fn shown(&self, books: &Books) -> Value {
+    fn shown(&self, db: &Database) -> Value {
         json!({
             "api_version": API_VERSION,
-            "data": { "object": self.snapshot.view(books) },
+            "data": { "object": self.snapshot.view(db) },
             "pending_webhooks": self.targets.len(),
         })
     }
@@ -58,9 +58,9 @@ impl ObjectSnapshot {
     }
 
     /// The object as callers see it.
-    pub(crate) fn view(&self, books: &Books) -> Value {
+    pub(crate) fn view(&self, db: &Database) -> Value {
         let note = serde_json::from_str::<Note>(&self.0);
-        note.map_or(Value::Null, |note| note.view(books))
+        note.map_or(Value::Null, |note| note.view(db))
     }
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Object for Endpoint {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         json!({ "status": if self.enabled { "enabled" } else { "disabled" } })
     }
 }

@@ -76,8 +76,8 @@ impl InvoiceLine {
     }
 
     /// The line with all of its fields.
-    fn whole(&self, books: &Books) -> Self {
-        let item = books.get::<InvoiceItem>(&self.invoice_item);
+    fn whole(&self, db: &Database) -> Self {
+        let item = db.get::<InvoiceItem>(&self.invoice_item);
         match item.filter(|_| self.id.is_empty()) {
             Some(item) => Self {
                 id: self.invoice_item.replacen("ii_", "il_", 1),
@@ -145,17 +145,17 @@ pub(crate) struct InvoiceItem {
 }
 
 impl InvoiceItem {
-    pub(crate) fn invoice<'b>(&self, books: &'b Books) -> Option<&'b Invoice> {
+    pub(crate) fn invoice<'b>(&self, db: &'b Database) -> Option<&'b Invoice> {
         let has = |invoice: &&Invoice| {
             let mut lines = invoice.lines.iter();
             lines.any(|line| line.invoice_item == self.head.id)
         };
-        books.all::<Invoice>().find(has)
+        db.all::<Invoice>().find(has)
     }
 }
 
 impl Object for InvoiceItem {
-    fn shown(&self, books: &Books) -> Value {
+    fn shown(&self, db: &Database) -> Value {
         let line = &self.line;
         let parent = self.subscription.as_ref().map(|subscription| {
             let details =
@@ -164,7 +164,7 @@ impl Object for InvoiceItem {
         });
         json!({
             "amount": line.amount, "date": self.head.created, "description": line.description,
-            "invoice": self.invoice(books).map(|invoice| &invoice.head.id), "parent": parent,
+            "invoice": self.invoice(db).map(|invoice| &invoice.head.id), "parent": parent,
             "period": line.period(), "pricing": line.pricing(), "proration": line.proration,
             "quantity": line.quantity,
         })
@@ -266,14 +266,14 @@ impl Invoice {
     }
 
     /// Its lines with all of their fields.
-    pub(crate) fn full_lines(&self, books: &Books) -> Vec<InvoiceLine> {
-        self.lines.iter().map(|line| line.whole(books)).collect()
+    pub(crate) fn full_lines(&self, db: &Database) -> Vec<InvoiceLine> {
+        self.lines.iter().map(|line| line.whole(db)).collect()
     }
 
     /// The same with another product's lines in front, newest first.
-    fn listed(&self, books: &Books) -> Vec<InvoiceLine> {
+    fn listed(&self, db: &Database) -> Vec<InvoiceLine> {
         let renewal = self.reason == BillingReason::Cycle;
-        let in_front = if renewal { books.listing.in_front } else { 0 };
+        let in_front = if renewal { db.listing.in_front } else { 0 };
         let pending = (0..in_front).rev().map(|number| InvoiceLine {
             id: format!("il_1Pending{number:03}"),
             description: "Usage of another product".into(),
@@ -285,12 +285,12 @@ impl Invoice {
             invoice_item: format!("ii_1Pending{number:03}"),
             ..InvoiceLine::default()
         });
-        pending.chain(self.full_lines(books)).collect()
+        pending.chain(self.full_lines(db)).collect()
     }
 
     /// All of its lines as callers see them.
-    pub(crate) fn line_views(&self, books: &Books) -> Vec<Value> {
-        let lines = self.listed(books);
+    pub(crate) fn line_views(&self, db: &Database) -> Vec<Value> {
+        let lines = self.listed(db);
         let views = lines.iter().map(|line| line.view(self));
         views.map(shape::completed).collect()
     }
@@ -302,14 +302,14 @@ impl Object for Invoice {
         self.finalizes_at.filter(|_| draft)
     }
 
-    fn shown(&self, books: &Books) -> Value {
+    fn shown(&self, db: &Database) -> Value {
         let draft = self.status == InvoiceStatus::Draft;
         let finalized = (!draft).then(|| self.finalized_at.unwrap_or(self.head.created));
         let ended = |status: InvoiceStatus| self.ended_at.filter(|_| self.status == status);
         let paid_at = self.paid_at.filter(|_| self.status == InvoiceStatus::Paid);
-        let url = (!draft).then(|| invoice_url(books, &self.head.id));
-        let whole = self.listed(books);
-        let most = books.listing.embedded;
+        let url = (!draft).then(|| invoice_url(db, &self.head.id));
+        let whole = self.listed(db);
+        let most = db.listing.embedded;
         let embedded = whole.iter().take(most).map(|line| line.view(self));
         let of = named(&self.subscription);
         let (subtotal, total) = (self.subtotal(), self.total());
@@ -349,8 +349,8 @@ impl Object for Invoice {
 }
 
 /// URL of an invoice's page, open to anybody who knows it.
-pub(crate) fn invoice_url(books: &Books, id: &str) -> String {
-    format!("{}/invoices/{id}", books.base)
+pub(crate) fn invoice_url(db: &Database, id: &str) -> String {
+    format!("{}/invoices/{id}", db.base)
 }
 
 /// The link between an invoice and a payment intent that pays it.
@@ -369,7 +369,7 @@ pub(crate) struct InvoicePayment {
 }
 
 impl Object for InvoicePayment {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         let paid = self.paid_at.map(|_| self.amount);
         json!({
             "amount_paid": paid,

@@ -33,7 +33,7 @@ pub(crate) struct PaymentIntent {
 }
 
 impl Object for PaymentIntent {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         let (error, action) = match self.status {
             IntentStatus::RequiresPaymentMethod => (
                 json!({
@@ -86,13 +86,13 @@ impl Charge {
 }
 
 impl Object for Charge {
-    fn shown(&self, books: &Books) -> Value {
+    fn shown(&self, db: &Database) -> Value {
         json!({
             "amount_captured": self.amount,
             "billing_details": { "email": self.email },
             "disputed": self.dispute.is_some(),
             // Open to anybody who knows the URL.
-            "receipt_url": format!("{}/receipts/{}", books.base, self.head.id),
+            "receipt_url": format!("{}/receipts/{}", db.base, self.head.id),
             "refunded": self.amount > 0 && self.left() == 0,
         })
     }
@@ -134,8 +134,8 @@ pub(crate) struct Refund {
 }
 
 impl Object for Refund {
-    fn shown(&self, books: &Books) -> Value {
-        let charge = books.get::<Charge>(&self.charge);
+    fn shown(&self, db: &Database) -> Value {
+        let charge = db.get::<Charge>(&self.charge);
         json!({
             "customer": charge.and_then(|charge| charge.customer.as_ref()),
             "failure_reason": self.failure,
@@ -236,10 +236,10 @@ impl Dispute {
 }
 
 impl Object for Dispute {
-    fn shown(&self, books: &Books) -> Value {
+    fn shown(&self, db: &Database) -> Value {
         let withdrawn = self.withdrawn.iter().map(|one| self.movement(one, false));
         let reinstated = self.reinstated.iter().map(|one| self.movement(one, true));
-        let left = books.get::<Charge>(&self.charge).map_or(0, Charge::left);
+        let left = db.get::<Charge>(&self.charge).map_or(0, Charge::left);
         let due_by = self.head.created.saturating_add(ANSWER_SECONDS);
         let inquiry = self.withdrawn.is_none() && self.status.is_inquiry();
         let kind = if inquiry { "inquiry" } else { "chargeback" };

@@ -59,7 +59,7 @@ impl Configuration {
 }
 
 impl Object for Configuration {
-    fn shown(&self, _: &Books) -> Value {
+    fn shown(&self, _: &Database) -> Value {
         let quantity = json!({ "enabled": false, "maximum": null, "minimum": 1 });
         let mut update = json!({ "subscription_update": self.features.get("subscription_update") });
         let products = update.pointer_mut("/subscription_update/products");
@@ -93,12 +93,12 @@ impl Object for PortalSession {
         Some(self.closes_at())
     }
 
-    fn shown(&self, books: &Books) -> Value {
-        json!({ "url": portal_url(books, &self.head.id) })
+    fn shown(&self, db: &Database) -> Value {
+        json!({ "url": portal_url(db, &self.head.id) })
     }
 }
 
 /// URL of a portal session's page.
-pub(crate) fn portal_url(books: &Books, id: &str) -> String {
-    format!("{}/portal/{id}", books.base)
+pub(crate) fn portal_url(db: &Database, id: &str) -> String {
+    format!("{}/portal/{id}", db.base)
 }

@@ -40,8 +40,8 @@ pub(crate) struct Schedule {
 }
 
 impl Object for Schedule {
-    fn shown(&self, books: &Books) -> Value {
-        let subscription = books.get::<Subscription>(&self.subscription);
+    fn shown(&self, db: &Database) -> Value {
+        let subscription = db.get::<Subscription>(&self.subscription);
         let now = subscription.map_or(self.head.created, |subscription| subscription.period_start);
         let mut phases = self.phases.iter().rev();
         let current = phases

@@ -152,8 +152,8 @@ impl Session {
 }
 
 /// URL of a session's page.
-pub(crate) fn checkout_url(books: &Books, id: &str) -> String {
-    format!("{}/checkout/{id}", books.base)
+pub(crate) fn checkout_url(db: &Database, id: &str) -> String {
+    format!("{}/checkout/{id}", db.base)
 }
 
 impl Object for Session {
@@ -161,7 +161,7 @@ impl Object for Session {
         (self.status == SessionStatus::Open).then_some(self.expires_at)
     }
 
-    fn shown(&self, books: &Books) -> Value {
+    fn shown(&self, db: &Database) -> Value {
         let open = self.status == SessionStatus::Open;
         let email = self.email.as_ref().or(self.customer_email.as_ref());
         let email = email.filter(|_| !open || self.customer_email.is_some());
@@ -196,20 +196,20 @@ impl Object for Session {
             "payment_method_collection": if no_card { "if_required" } else { "always" },
             "tax_id_collection": { "enabled": options.tax_ids },
             "total_details": { "amount_discount": self.discount },
-            "url": open.then(|| checkout_url(books, &self.head.id)),
+            "url": open.then(|| checkout_url(db, &self.head.id)),
         })
     }
 }
 
 /// The line items as callers see them.
-pub(crate) fn line_items(session: &Session, books: &Books) -> Vec<Value> {
+pub(crate) fn line_items(session: &Session, db: &Database) -> Vec<Value> {
     let lines = session.lines.iter();
-    lines.map(|line| line_item(line, session, books)).collect()
+    lines.map(|line| line_item(line, session, db)).collect()
 }
 
-fn line_item(line: &CheckoutLine, session: &Session, books: &Books) -> Value {
-    let stored = books.get::<Price>(&line.price);
-    let price = stored.map(|price| price.view(books)).unwrap_or_else(|| {
+fn line_item(line: &CheckoutLine, session: &Session, db: &Database) -> Value {
+    let stored = db.get::<Price>(&line.price);
+    let price = stored.map(|price| price.view(db)).unwrap_or_else(|| {
         let mut inline = unit(line.unit_amount, line.interval);
         let fields = json!({
             "id": line.price, "object": "price", "created": session.head.created,

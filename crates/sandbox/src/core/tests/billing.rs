@@ -38,7 +38,7 @@ fn a_subscription_is_billed_at_once_and_then_each_month() {
         sent.iter().filter(|kind| *kind == "invoice.paid").count(),
         2
     );
-    let invoices = shop.books.newest::<Invoice>(|_| true);
+    let invoices = shop.db.newest::<Invoice>(|_| true);
     let dates: Vec<i64> = invoices
         .iter()
         .map(|invoice| invoice.head.created)
@@ -73,7 +73,7 @@ fn a_declined_card_is_tried_three_times_and_then_it_ends() {
         SubscriptionStatus::PastDue
     );
     for day in [1, 3] {
-        assert_eq!(due::next(&shop.books, 0), Some(first + day * DAY));
+        assert_eq!(due::next(&shop.db, 0), Some(first + day * DAY));
         shop.until(first + day * DAY);
         assert_eq!(shop.sent_kinds(), ["invoice.payment_failed"]);
     }
@@ -86,7 +86,7 @@ fn a_declined_card_is_tried_three_times_and_then_it_ends() {
         shop.subscription(&subscription).status,
         SubscriptionStatus::Canceled
     );
-    assert_eq!(due::next(&shop.books, 0), None);
+    assert_eq!(due::next(&shop.db, 0), None);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_card_that_works_again_pays_at_the_next_attempt() {
         SubscriptionStatus::Active
     );
     assert_eq!(shop.invoice_of(&subscription).status, InvoiceStatus::Paid);
-    assert_eq!(due::next(&shop.books, 0), Some(months(2)));
+    assert_eq!(due::next(&shop.db, 0), Some(months(2)));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_switch_that_cannot_be_paid_changes_nothing() {
     );
     let subscription = shop.subscribed(&small, "");
     shop.card_declines(&subscription, true);
-    shop.books.take_changes();
+    shop.db.take_changes();
     let path = format!("subscriptions/{subscription}");
     let form = format!(
         "{}&payment_behavior=error_if_incomplete&proration_behavior=always_invoice",
@@ -126,7 +126,7 @@ fn a_switch_that_cannot_be_paid_changes_nothing() {
     );
     let refusal = shop.call("POST", &path, &form).unwrap_err();
     assert_eq!((refusal.status, refusal.code), (402, Some("card_declined")));
-    assert!(!shop.books.is_changed());
+    assert!(!shop.db.is_changed());
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_discount_lasts_as_long_as_its_coupon_says() {
         "id=half&percent_off=50&duration=repeating&duration_in_months=2",
     );
     for (coupon, paid) in [("sandbox20", [800, 1000, 1000]), ("half", [500, 500, 1000])] {
-        shop.books.now = START;
+        shop.db.now = START;
         let more = format!("discounts[0][coupon]={coupon}");
         let subscription = shop.subscribed(&price, &more);
         for (cycle, paid) in (0..).zip(paid) {
@@ -221,7 +221,7 @@ fn invoices_embed_so_many_lines_pending_items_first() {
         items_in_front: 30,
         ..FaultProfile::default()
     };
-    shop.books.listing = settings.listing();
+    shop.db.listing = settings.listing();
     let price = shop.price("Pro", 1900, "month");
     let subscription = shop.subscribed(&price, "");
     let path = |shop: &Shop| format!("invoices/{}", shop.invoice_of(&subscription).head.id);
@@ -251,6 +251,6 @@ fn invoices_embed_so_many_lines_pending_items_first() {
     let (rest, more) = page(&after);
     assert_eq!((rest.len(), more), (11, false));
     assert_eq!(rest[10]["amount"], 1900, "behind all that is pending");
-    shop.books.listing = FaultProfile::as_stripe().listing();
+    shop.db.listing = FaultProfile::as_stripe().listing();
     assert_eq!(shop.get(&renewal)["lines"]["total_count"], 1);
 }

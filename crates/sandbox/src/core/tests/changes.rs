@@ -21,7 +21,7 @@ impl Tiers {
         let large = shop.price("Large", 3000, "month");
         let subscription = shop.subscribed(&small, "");
         shop.sent_kinds();
-        shop.books.now = START + 14 * DAY;
+        shop.db.now = START + 14 * DAY;
         Self {
             shop,
             small,
@@ -49,7 +49,7 @@ fn a_switch_is_credited_and_billed_for_the_rest_of_the_cycle() {
     let mut tiers = Tiers::new();
     let large = tiers.large.clone();
     tiers.change(&large, "proration_behavior=always_invoice");
-    let (now, subscription) = (tiers.shop.books.now, tiers.subscription.clone());
+    let (now, subscription) = (tiers.shop.db.now, tiers.subscription.clone());
     let invoice = tiers.shop.invoice_of(&subscription);
     assert_eq!(
         (invoice.reason, invoice.paid()),
@@ -143,7 +143,7 @@ fn another_interval_a_first_price_and_an_anchor_begin_a_whole_cycle() {
     let yearly = tiers.shop.price("Small", 10_000, "year");
     tiers.change(&yearly, "proration_behavior=always_invoice");
     assert_eq!(tiers.lines(), [(-500, true), (10_000, false)]);
-    let year = after(tiers.shop.books.now, Interval::Year, 1);
+    let year = after(tiers.shop.db.now, Interval::Year, 1);
     assert_eq!(
         tiers.shop.subscription(&tiers.subscription).period_end,
         year
@@ -160,16 +160,16 @@ fn another_interval_a_first_price_and_an_anchor_begin_a_whole_cycle() {
     );
     tiers.change(&small, "");
     assert_eq!(tiers.lines(), [(0, true), (1000, false)]);
-    let month = after(tiers.shop.books.now, Interval::Month, 1);
+    let month = after(tiers.shop.db.now, Interval::Month, 1);
     assert_eq!(
         tiers.shop.subscription(&tiers.subscription).period_end,
         month
     );
 
-    tiers.shop.books.now += DAY;
+    tiers.shop.db.now += DAY;
     tiers.change(&large, "billing_cycle_anchor=now&proration_behavior=none");
     assert_eq!(tiers.lines(), [(3000, false)]);
-    let month = after(tiers.shop.books.now, Interval::Month, 1);
+    let month = after(tiers.shop.db.now, Interval::Month, 1);
     assert_eq!(
         tiers.shop.subscription(&tiers.subscription).period_end,
         month
@@ -240,12 +240,12 @@ fn the_portal_switches_down_by_a_schedule_that_lets_go_afterwards() {
             product.as_str().unwrap()
         ),
     ));
-    let offer: Configuration = tiers.shop.books.find(&offer).unwrap();
+    let offer: Configuration = tiers.shop.db.find(&offer).unwrap();
     tiers.shop.sent_kinds();
     let shop = &mut tiers.shop;
     let switch = |shop: &mut Shop, to: &str| {
         let running = shop.subscription(&subscription);
-        running.switch(&mut shop.books, &offer, to).unwrap();
+        running.switch(&mut shop.db, &offer, to).unwrap();
     };
     switch(shop, &small);
     let sent = shop.sent_kinds();
@@ -344,12 +344,12 @@ fn piled_up() -> Tiers {
     }
     let form = tiers.shop.item(&tiers.subscription, &small);
     assert!(tiers.shop.call("POST", &path, &form).is_err(), "enough");
-    tiers.shop.books.take_changes();
+    tiers.shop.db.take_changes();
     tiers
 }
 
 fn changed_bytes(shop: &mut Shop) -> usize {
-    let changes = shop.books.take_changes();
+    let changes = shop.db.take_changes();
     let sizes = changes.iter().map(|(id, note)| {
         note.as_ref()
             .map_or(0, String::len)
@@ -368,9 +368,9 @@ fn prorations_do_not_pile_up_and_their_invoice_is_saved_in_one_go() {
     assert!(bytes < 39_000, "{bytes}");
 
     let mut tiers = piled_up();
-    tiers.shop.books.now = months(1) + HOUR;
+    tiers.shop.db.now = months(1) + HOUR;
     let mut steps = 0;
-    while due::step(&mut tiers.shop.books) {
+    while due::step(&mut tiers.shop.db) {
         let bytes = changed_bytes(&mut tiers.shop);
         assert!(bytes < 39_000, "{bytes}");
         steps += 1;

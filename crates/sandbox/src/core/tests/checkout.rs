@@ -105,12 +105,12 @@ fn an_open_session_can_fail_at_once_decline_and_expire() {
 fn a_session_closes_when_its_time_is_over() {
     let mut shop = Shop::new();
     let session = shop.once(500, &format!("expires_at={}", START + 3600));
-    assert_eq!(due::next(&shop.books, 0), Some(START + 3600));
+    assert_eq!(due::next(&shop.db, 0), Some(START + 3600));
     shop.until(START + 3599);
     assert!(shop.sent_kinds().is_empty());
     shop.until(START + 9000);
     assert_eq!(shop.sent_kinds(), ["checkout.session.expired"]);
-    let event = shop.books.newest::<Event>(|_| true)[0].clone();
+    let event = shop.db.newest::<Event>(|_| true)[0].clone();
     assert_eq!(event.head.created, START + 3600);
     assert_eq!(shop.act(&session, Action::Pay).unwrap_err().status, 409);
 }
@@ -124,7 +124,7 @@ fn a_code_takes_its_part_off() {
             code: Some(code.into()),
             disagrees: false,
         };
-        act(&mut shop.books, session, action, &buyer)
+        act(&mut shop.db, session, action, &buyer)
     };
     let session = shop.once(1000, "allow_promotion_codes=true");
     let wrong = enter(&mut shop, &session, "NOPE", Action::Promotion).unwrap_err();
@@ -209,11 +209,11 @@ fn what_stripe_would_refuse_is_refused() {
             "{form}"
         );
     }
-    shop.books.take_changes();
+    shop.db.take_changes();
     let form = format!("{base}&colour=red");
     let refusal = shop.call("POST", "checkout/sessions", &form).unwrap_err();
     assert_eq!(refusal.code, Some("parameter_unknown"));
-    assert!(!shop.books.is_changed());
+    assert!(!shop.db.is_changed());
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn an_operation_is_known_by_key_and_form() {
             key: Some(key),
             instead: None,
         };
-        let done = operations::answer(&mut shop.books, call);
+        let done = operations::answer(&mut shop.db, call);
         done.map(|done| (done.is_replayed, done.answer))
             .map_err(|refusal| refusal.status)
     };
@@ -262,17 +262,17 @@ fn books_are_the_same_when_they_are_read_again() {
     let price = shop.price("Pro", 1900, "month");
     let subscription = shop.subscribed(&price, "subscription_data[metadata][a]=b");
     let notes: Vec<(String, String)> = shop
-        .books
+        .db
         .take_changes()
         .into_iter()
         .filter_map(|(id, note)| Some((id, note?)))
         .collect();
-    let mut again = Books::new("http://here/sandbox/p".into(), START, Ids::new([8; 32]));
+    let mut again = Database::new("http://here/sandbox/p".into(), START, Ids::new([8; 32]));
     again.restore(&notes).unwrap();
-    assert_eq!(again.first_due(), shop.books.first_due());
-    assert_eq!(again.outgoing().count(), shop.books.outgoing().count());
+    assert_eq!(again.first_due(), shop.db.first_due());
+    assert_eq!(again.outgoing().count(), shop.db.outgoing().count());
     let before = shop.get(&format!("subscriptions/{subscription}"));
-    shop.books = again;
+    shop.db = again;
     assert_eq!(shop.get(&format!("subscriptions/{subscription}")), before);
     assert!(notes.iter().all(|(_, note)| note.len() < 4096));
     let fresh = shop.once(50, "");

@@ -60,14 +60,14 @@ proptest! {
             offer.push_str(&format!("&{of}[product]={product}&{of}[prices][0]={price}"));
         }
         let offer = id(&shop.post("billing_portal/configurations", &offer));
-        let offer: Configuration = shop.books.find(&offer).unwrap();
+        let offer: Configuration = shop.db.find(&offer).unwrap();
         for step in steps {
             // What is impossible just now is refused.
             match step {
-                Step::Wait { hours } => shop.until(shop.books.now.saturating_add(hours.saturating_mul(HOUR))),
+                Step::Wait { hours } => shop.until(shop.db.now.saturating_add(hours.saturating_mul(HOUR))),
                 Step::Switch { large } => {
                     let running = shop.subscription(&subscription);
-                    drop(running.switch(&mut shop.books, &offer, &prices[usize::from(large)]));
+                    drop(running.switch(&mut shop.db, &offer, &prices[usize::from(large)]));
                 }
                 Step::Change { large, behavior } => {
                     let item = shop.item(&subscription, &prices[usize::from(large)]);
@@ -87,7 +87,7 @@ proptest! {
             }
         }
         let of_cycles = |invoice: &Invoice| invoice.reason == BillingReason::Cycle;
-        let made = shop.books.newest::<Invoice>(of_cycles).into_iter();
+        let made = shop.db.newest::<Invoice>(of_cycles).into_iter();
         let made: Vec<i64> = made.rev().map(|invoice| invoice.head.created).collect();
         let expected: Vec<i64> = (1..).map(months).take(made.len()).collect();
         prop_assert_eq!(made, expected);

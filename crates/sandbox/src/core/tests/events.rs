@@ -115,15 +115,15 @@ fn an_event_is_as_it_was_and_is_kept_thirty_days() {
     );
     let path = format!("events/{}", id(&event));
     shop.sent_kinds();
-    shop.books.now = START + 30 * DAY;
+    shop.db.now = START + 30 * DAY;
     assert_eq!(shop.get(&path)["type"], "customer.subscription.created");
-    shop.books.now += 1;
+    shop.db.now += 1;
     assert_eq!(shop.call("GET", &path, "").unwrap_err().status, 404);
     let list = shop.call("GET", "events", query).unwrap();
     assert_eq!(kinds(&list).len(), 0);
-    due::tidy(&mut shop.books);
+    due::tidy(&mut shop.db);
     assert!(
-        shop.books.get::<Event>(&id(&event)).is_none(),
+        shop.db.get::<Event>(&id(&event)).is_none(),
         "nor does it take room"
     );
 }
@@ -131,12 +131,12 @@ fn an_event_is_as_it_was_and_is_kept_thirty_days() {
 #[test]
 fn the_oldest_make_room_for_new_ones() {
     let mut shop = Shop::new();
-    shop.books.most_events = 10;
+    shop.db.most_events = 10;
     for _ in 0..4 {
         shop.post("products", "name=Something");
         shop.price("Pro", 1900, "month");
     }
     let list = shop.call("GET", "events", "limit=100").unwrap();
     assert_eq!(kinds(&list).len(), 10, "of twelve");
-    assert_eq!(shop.books.all::<Event>().count(), 10);
+    assert_eq!(shop.db.all::<Event>().count(), 10);
 }

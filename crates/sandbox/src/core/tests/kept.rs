@@ -30,6 +30,6 @@ fn an_object_that_is_none_is_not_taken_for_one() {
     assert!(check_object(&id, &line[..line.len() - 1]).is_err());
     let later = line.replacen("\"object\":\"", "\"object\":\"later_", 1);
     assert!(check_object(&id, &later).is_err());
-    let mut books = Books::new(String::new(), START, Ids::new([7; 32]));
-    assert!(books.restore(&[(id, later)]).is_err());
+    let mut db = Database::new(String::new(), START, Ids::new([7; 32]));
+    assert!(db.restore(&[(id, later)]).is_err());
 }

@@ -7,7 +7,7 @@ impl Shop {
     /// Calls a script route.
     fn script(&mut self, path: &str, query: &str) -> Result<Value, Refusal> {
         let params = Params::new(url::form_urlencoded::parse(query.as_bytes()).into_owned())?;
-        script::call(&mut self.books, "POST", path, &params)
+        script::call(&mut self.db, "POST", path, &params)
     }
 
     fn charge_of(&mut self, intent: &str) -> Value {

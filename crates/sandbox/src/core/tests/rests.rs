@@ -49,7 +49,7 @@ fn a_renewals_invoice_is_a_draft_for_an_hour_while_the_period_has_moved_on() {
             .starts_with("http://here")
     );
     let kinds: Vec<String> = shop
-        .books
+        .db
         .newest::<Event>(|event| event.kind.starts_with("invoice."))
         .into_iter()
         .take(4)
@@ -73,7 +73,7 @@ fn a_shop_finalizes_a_draft_before_its_time() {
     let path = format!("invoices/{}/pay", shop.invoice_of(&subscription).head.id);
     assert_eq!(shop.post(&path, "")["status"], "paid");
     assert!(shop.call("POST", &path, "").is_err());
-    assert_eq!(due::next(&shop.books, 0).unwrap().max(months(2)), months(2));
+    assert_eq!(due::next(&shop.db, 0).unwrap().max(months(2)), months(2));
 }
 
 #[test]
@@ -214,8 +214,8 @@ fn a_trial_without_a_card_is_billed_ended_or_paused_until_it_is_resumed() {
             shop.sent_kinds().last().unwrap(),
             "customer.subscription.paused"
         );
-        assert_eq!(due::next(&shop.books, 0), None, "it waits");
-        shop.books.now += 30 * DAY;
+        assert_eq!(due::next(&shop.db, 0), None, "it waits");
+        shop.db.now += 30 * DAY;
         let view = shop.post(&path, "billing_cycle_anchor=now");
         assert_eq!(view["status"], "active");
         assert_eq!(
@@ -265,7 +265,7 @@ fn a_script_pauses_what_runs() {
     shop.sent_kinds();
     let params = Params::new([]).unwrap();
     let path = format!("subscriptions/{subscription}/pause");
-    let view = script::call(&mut shop.books, "POST", &path, &params).unwrap();
+    let view = script::call(&mut shop.db, "POST", &path, &params).unwrap();
     assert_eq!(view["status"], "paused");
     assert_eq!(shop.sent_kinds(), ["customer.subscription.paused"]);
     let list = shop.call("GET", "subscriptions", "status=paused").unwrap();

@@ -24,11 +24,11 @@ pub(crate) trait StoredObject:
     fn table_mut(tables: &mut Tables) -> &mut BTreeMap<String, Self>;
     fn note(self) -> Note;
     /// The object as callers see it.
-    fn view(&self, books: &Books) -> Value {
+    fn view(&self, db: &Database) -> Value {
         // Texts and numbers always become JSON.
         let whole = serde_json::to_value(self).unwrap_or_default();
         let mut view = shape::visible(Self::NAME, whole);
-        shape::set(&mut view, self.shown(books));
+        shape::set(&mut view, self.shown(db));
         shape::completed(view)
     }
 }
@@ -37,7 +37,7 @@ pub(crate) trait StoredObject:
 const MAX_EVENTS: usize = 100_000;
 
 /// The objects, with the present instant and source of ids of the current request.
-pub(crate) struct Books {
+pub(crate) struct Database {
     tables: Tables,
     /// Number of the newest object, counted in the order of creation.
     last: u64,
@@ -64,7 +64,7 @@ pub(crate) struct Books {
 #[error("a stored object of the sandbox cannot be read: {0}")]
 pub(crate) struct Unreadable(#[from] serde_json::Error);
 
-impl Books {
+impl Database {
     pub(crate) fn new(base: String, now: i64, ids: Ids) -> Self {
         Self {
             tables: Tables::default(),
