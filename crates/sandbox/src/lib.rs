@@ -13,6 +13,8 @@ use domain::{id::ProjectId, time::Timestamp};
 
 use stripe::signature::SigningSecret;
 
+#[cfg(feature = "test-util")]
+#[path = "tests/account.rs"]
 pub mod account;
 mod core;
 pub mod fault_profile;

@@ -236,6 +236,7 @@ impl Database {
     }
 
     /// The object with this id, as it is stored.
+    #[cfg(feature = "test-util")]
     pub(crate) fn note(&self, id: &str) -> Option<Note> {
         self.tables.note(id)
     }

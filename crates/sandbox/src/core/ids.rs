@@ -37,16 +37,6 @@ impl Ids {
         self.draw(prefix, SECRET_CHARS)
     }
 
-    /// Skips the number of an existing counted id.
-    pub(crate) fn pass_over(&mut self, id: &str) {
-        let prefix = id.trim_end_matches(|last: char| last.is_ascii_digit());
-        let number: Option<u64> = id.strip_prefix(prefix).and_then(|text| text.parse().ok());
-        if let (Self::Counted(counts, _), Some(number)) = (self, number) {
-            let count = counts.entry(prefix.to_owned()).or_default();
-            *count = number.max(*count);
-        }
-    }
-
     fn draw(&mut self, prefix: &str, chars: usize) -> String {
         let (seed, drawn) = match self {
             Self::Drawn { seed, drawn } => (seed, drawn),

@@ -78,6 +78,7 @@ macro_rules! kinds {
             }
 
             /// The object with this id, of any kind, as it is stored.
+            #[cfg(feature = "test-util")]
             pub(super) fn note(&self, id: &str) -> Option<Note> {
                 $(if let Some(object) = self.$table.get(id) {
                     return Some(object.clone().note());

@@ -20,7 +20,7 @@ use crate::{
 const SILENCE: Duration = Duration::from_secs(600);
 
 /// Changes, shows or clears the fault profile: `POST`, `GET`, `DELETE /script/fault-profile`. A form changes the
-/// switches that it names; `like_stripe=true` starts with Stripe's usual behaviour.
+/// switches that it names; `as_stripe=true` starts with Stripe's usual behaviour.
 pub(super) fn script(
     injector: &mut FaultInjector,
     method: &str,

@@ -1,5 +1,4 @@
-//! One account as a value: it answers like a server, without a server, a clock or storage. The sandbox has one behind
-//! the store for each project; tests use one directly.
+//! One account as a value, for tests: it answers like a server, without a server, a clock or storage.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +26,18 @@ pub struct SandboxReply {
     pub is_replayed: bool,
     /// What is wrong with the request itself; `None` also for a refusal by the account's state.
     pub fault: Option<String>,
+}
+
+impl Ids {
+    /// Skips the number of an existing counted id.
+    fn pass_over(&mut self, id: &str) {
+        let prefix = id.trim_end_matches(|last: char| last.is_ascii_digit());
+        let number: Option<u64> = id.strip_prefix(prefix).and_then(|text| text.parse().ok());
+        if let (Self::Counted(counts, _), Some(number)) = (self, number) {
+            let count = counts.entry(prefix.to_owned()).or_default();
+            *count = number.max(*count);
+        }
+    }
 }
 
 impl Account {
