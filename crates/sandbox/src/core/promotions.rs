@@ -79,22 +79,13 @@ pub(crate) fn apply_coupon(db: &Database, session: &mut Session, coupon: &str) -
 
 /// Counts that a session's discount was used.
 pub(crate) fn redeem(db: &mut Database, session: &Session) {
-    let code = session.code.as_ref();
-    let code = code.and_then(|id| db.get::<PromotionCode>(id));
-    if let Some(code) = code.cloned() {
-        let times_redeemed = code.times_redeemed.saturating_add(1);
-        db.put(PromotionCode {
-            times_redeemed,
-            ..code
-        });
+    let id = |id: &Option<String>| id.clone().unwrap_or_default();
+    if let Ok(mut code) = db.find::<PromotionCode>(&id(&session.code)) {
+        code.times_redeemed = code.times_redeemed.saturating_add(1);
+        db.put(code);
     }
-    let coupon = session.coupon.as_ref();
-    let coupon = coupon.and_then(|id| db.get::<Coupon>(id));
-    if let Some(coupon) = coupon.cloned() {
-        let times_redeemed = coupon.times_redeemed.saturating_add(1);
-        db.put(Coupon {
-            times_redeemed,
-            ..coupon
-        });
+    if let Ok(mut coupon) = db.find::<Coupon>(&id(&session.coupon)) {
+        coupon.times_redeemed = coupon.times_redeemed.saturating_add(1);
+        db.put(coupon);
     }
 }

@@ -20,8 +20,6 @@ use crate::{
     store::Failure,
 };
 
-const SESSION_ID_PLACEHOLDER: &str = "{CHECKOUT_SESSION_ID}";
-
 const DECLINED: &str = "Your card was declined. Nothing was charged: try again or pay another way.";
 
 pub(super) async fn show(
@@ -86,9 +84,7 @@ pub(super) async fn act(
         }
         Err(failure) => return ended(browser, &failure),
     };
-    let success_url = session
-        .success_url
-        .replace(SESSION_ID_PLACEHOLDER, &session.head.id);
+    let success_url = session.success_page();
     if !browser {
         return Json(json!({
             "id": session.head.id,

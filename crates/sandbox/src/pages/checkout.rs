@@ -165,8 +165,6 @@ fn email(session: &Session, db: &Database, notice: &Notice) -> Markup {
 
 fn complete(session: &Session, db: &Database, notice: &Notice) -> Markup {
     let url = checkout_url(db, &session.head.id);
-    let named = &session.success_url;
-    let on = named.replace("{CHECKOUT_SESSION_ID}", &session.head.id);
     let outstanding = session.later == Some(LaterPayment::Outstanding);
     let said = match session.later {
         Some(LaterPayment::Outstanding) => (
@@ -192,7 +190,7 @@ fn complete(session: &Session, db: &Database, notice: &Notice) -> Markup {
     let rest = html! {
         (alert(notice.pay.as_deref(), "pay-alert"))
         @if outstanding { (two_buttons(&url, settle, fail)) }
-        (to_the_shop(&on))
+        (to_the_shop(&session.success_page()))
     };
     state(said, &rest)
 }

@@ -1,7 +1,6 @@
 //! Changes of a subscription's items that apply now: with prorations within its cycle, or with a new cycle where Stripe
 //! begins one: another interval, from free to paid, or on request.
 
-use super::invoicing::sum;
 use crate::core::prelude::*;
 
 words! {

@@ -43,11 +43,6 @@ impl Database {
     }
 }
 
-pub(super) fn sum(lines: &[InvoiceLine]) -> i64 {
-    let amounts = lines.iter().map(|line| line.amount);
-    amounts.fold(0, i64::saturating_add)
-}
-
 impl Subscription {
     /// The present recurring discount of an amount.
     pub(super) fn discount_of(&self, db: &Database, amount: i64) -> i64 {

@@ -241,9 +241,7 @@ fn basket(db: &mut Database, params: &Params, mode: Mode) -> Result<Basket> {
         basket.currency = currency;
         basket.lines.push(line);
     }
-    let amounts = basket.lines.iter().map(CheckoutLine::amount);
-    let sum = amounts.fold(0, i64::saturating_add);
-    money::amount(sum, "line_items")?;
+    money::amount(subtotal(&basket.lines), "line_items")?;
     Ok(basket)
 }
 

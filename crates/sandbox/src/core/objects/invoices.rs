@@ -65,6 +65,12 @@ fn named(id: &str) -> Option<&str> {
     (!id.is_empty()).then_some(id)
 }
 
+/// What these lines cost together.
+pub(crate) fn sum(lines: &[InvoiceLine]) -> i64 {
+    let amounts = lines.iter().map(|line| line.amount);
+    amounts.fold(0, i64::saturating_add)
+}
+
 impl InvoiceLine {
     pub(crate) fn of_item(item: &InvoiceItem) -> Self {
         Self {
@@ -229,8 +235,7 @@ pub(crate) struct Invoice {
 
 impl Invoice {
     pub(crate) fn subtotal(&self) -> i64 {
-        let amounts = self.lines.iter().map(|line| line.amount);
-        amounts.fold(0, i64::saturating_add)
+        sum(&self.lines)
     }
 
     /// The total; negative if credits exceed charges.

@@ -58,6 +58,12 @@ impl CheckoutLine {
     }
 }
 
+/// What these lines cost together.
+pub(crate) fn subtotal(lines: &[CheckoutLine]) -> i64 {
+    let amounts = lines.iter().map(CheckoutLine::amount);
+    amounts.fold(0, i64::saturating_add)
+}
+
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Session {
     #[serde(flatten)]
@@ -139,8 +145,13 @@ impl TrialOffer {
 
 impl Session {
     pub(crate) fn subtotal(&self) -> i64 {
-        let amounts = self.lines.iter().map(CheckoutLine::amount);
-        amounts.fold(0, i64::saturating_add)
+        subtotal(&self.lines)
+    }
+
+    /// Where the buyer goes on after the checkout.
+    pub(crate) fn success_page(&self) -> String {
+        self.success_url
+            .replace("{CHECKOUT_SESSION_ID}", &self.head.id)
     }
 
     pub(crate) fn total(&self) -> i64 {
