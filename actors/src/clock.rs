@@ -1,10 +1,12 @@
 //! The clock, passed in so that tests control time.
 
+#[cfg(any(test, feature = "test-util"))]
+mod manual;
 mod steady;
 
-use std::sync::atomic::{AtomicI64, Ordering};
-
 use domain::Timestamp;
+#[cfg(any(test, feature = "test-util"))]
+pub use manual::ManualClock;
 pub use steady::{ClockSource, MachineClocks, SystemClock};
 
 /// A source of the present time.
@@ -21,44 +23,6 @@ pub trait Clock: Send + Sync + 'static {
     /// signature.
     fn wall(&self) -> Timestamp {
         Timestamp(self.now().0.saturating_sub(self.offset_millis()))
-    }
-}
-
-/// A clock for tests, which moves only by [`ManualClock::advance_millis`].
-#[derive(Debug)]
-pub struct ManualClock {
-    now: AtomicI64,
-    ahead: AtomicI64,
-}
-
-impl ManualClock {
-    /// A clock stopped at an instant.
-    #[must_use]
-    pub const fn new(start: Timestamp) -> Self {
-        Self {
-            now: AtomicI64::new(start.0),
-            ahead: AtomicI64::new(0),
-        }
-    }
-
-    /// Sets how far it is ahead of the machine's clock, as if that had been set back.
-    pub fn be_ahead(&self, millis: i64) {
-        self.ahead.store(millis, Ordering::SeqCst);
-    }
-
-    /// Moves forward by some milliseconds, or back by a negative number.
-    pub fn advance_millis(&self, millis: i64) {
-        self.now.fetch_add(millis, Ordering::SeqCst);
-    }
-}
-
-impl Clock for ManualClock {
-    fn now(&self) -> Timestamp {
-        Timestamp(self.now.load(Ordering::SeqCst))
-    }
-
-    fn offset_millis(&self) -> i64 {
-        self.ahead.load(Ordering::SeqCst)
     }
 }
 
