@@ -357,3 +357,6 @@ impl AuditLog {
         (numbers, known)
     }
 }
+
+#[cfg(test)]
+mod tests;
