@@ -2,25 +2,25 @@
 
 use std::sync::Arc;
 
-use actors::EventRecord;
-use catalog::ProjectCatalog;
+use actors::{EventRecord, Handle};
+use catalog::{CatalogStore, ProjectCatalog};
 use domain::{Timestamp, catalog::Endpoint, id::EventId};
+use tokio::sync::Semaphore;
 use wire::view::{self, Event, Message};
 
 use super::{
-    WorkerContext,
-    send::{OutgoingRequest, SendResult},
+    counters::AttemptCounters,
+    send::{OutgoingRequest, SendResult, Sender},
 };
 use crate::standard_webhooks;
 
-/// One attempt to be made.
-pub(super) struct Task {
-    pub(super) context: Arc<WorkerContext>,
-    pub(super) project: Arc<ProjectCatalog>,
-    pub(super) endpoint: Endpoint,
-    pub(super) event: EventId,
-    /// The event, where it was read already.
-    pub(super) record: Option<Box<EventRecord>>,
+/// What all endpoint tasks share.
+pub(super) struct WorkerContext {
+    pub(super) handle: Handle,
+    pub(super) catalog: Arc<CatalogStore>,
+    pub(super) sender: Sender,
+    pub(super) at_once: Semaphore,
+    pub(super) counters: AttemptCounters,
 }
 
 /// The outcome of an attempt.
@@ -32,51 +32,41 @@ pub(super) enum AttemptOutcome {
     /// The event could not be read; nothing was sent.
     Unread,
     /// The event is no longer kept.
-    Lost(Timestamp),
+    Lost,
 }
 
-impl Task {
-    pub(super) async fn run(self) -> AttemptOutcome {
-        let Self {
-            context,
-            project,
-            endpoint,
-            event,
-            record,
-        } = self;
-        // Never closed.
-        let _place = context.at_once.acquire().await;
-        let handle = &context.handle;
-        let record = match record {
-            Some(record) => *record,
-            None => match handle.event_by_id(&project.scope, event).await {
-                Ok(Some(record)) => record,
-                Ok(None) => return AttemptOutcome::Lost(handle.now()),
-                Err(error) => return AttemptOutcome::nothing(&error),
-            },
-        };
-        // The present leader sends it.
-        if !handle.leads() {
-            return AttemptOutcome::Later;
-        }
-        let event = view::event(&record, handle);
-        let now = handle.now();
-        // Judged by the receiver's clock: not by the one that follows a jump slowly.
-        let mut outgoing = outgoing(&endpoint, &event, handle.wall());
-        let secrets = context.catalog.signing_secrets(&endpoint, now);
-        let (id, seconds) = (&outgoing.id, outgoing.seconds);
-        outgoing.signature = standard_webhooks::signatures(&secrets, id, seconds, &outgoing.body);
-        AttemptOutcome::Answered(now, context.sender.send(outgoing).await)
+/// Makes an attempt; `record` is the event, where it was read already.
+pub(super) async fn attempt(
+    context: Arc<WorkerContext>,
+    project: Arc<ProjectCatalog>,
+    endpoint: Endpoint,
+    event: EventId,
+    record: Option<Box<EventRecord>>,
+) -> AttemptOutcome {
+    // Never closed.
+    let _place = context.at_once.acquire().await;
+    let handle = &context.handle;
+    let record = match record {
+        Some(record) => *record,
+        None => match handle.event_by_id(&project.scope, event).await {
+            Ok(Some(record)) => record,
+            Ok(None) => return AttemptOutcome::Lost,
+            Err(actors::Error::Overloaded) => return AttemptOutcome::Later,
+            Err(_) => return AttemptOutcome::Unread,
+        },
+    };
+    // The present leader sends it.
+    if !handle.leads() {
+        return AttemptOutcome::Later;
     }
-}
-
-impl AttemptOutcome {
-    const fn nothing(error: &actors::Error) -> Self {
-        match error {
-            actors::Error::Overloaded => Self::Later,
-            _ => Self::Unread,
-        }
-    }
+    let event = view::event(&record, handle);
+    let now = handle.now();
+    // Judged by the receiver's clock: not by the one that follows a jump slowly.
+    let mut outgoing = outgoing(&endpoint, &event, handle.wall());
+    let secrets = context.catalog.signing_secrets(&endpoint, now);
+    let (id, seconds) = (&outgoing.id, outgoing.seconds);
+    outgoing.signature = standard_webhooks::signatures(&secrets, id, seconds, &outgoing.body);
+    AttemptOutcome::Answered(now, context.sender.send(outgoing).await)
 }
 
 /// The request for an event at an instant, without its signature.

@@ -11,7 +11,7 @@ use persistence::EventNumber;
 use serde::{Deserialize, Serialize};
 use wire::field::EventType;
 
-use super::send::refusal;
+use super::{schedule, send::refusal};
 
 /// Attempts kept per delivery: more than the schedule makes, as some are asked for by hand.
 const KEPT_ATTEMPTS: usize = 20;
@@ -100,8 +100,45 @@ impl Delivery {
         event_number(self.event)
     }
 
+    /// Adds an attempt and what follows from it, with the wait that the receiver asks for.
+    pub(super) fn attempted(
+        &mut self,
+        attempt: Attempt,
+        by_hand: bool,
+        retry_after: Option<&str>,
+        now: Timestamp,
+    ) {
+        let is_accepted = attempt.error.is_none();
+        self.add_attempt(attempt, by_hand);
+        let wish = retry_after.and_then(|header| schedule::wish(header, now));
+        let random = getrandom::u64().unwrap_or(0);
+        self.next_at = match (is_accepted, by_hand) {
+            (true, _) => None,
+            (false, true) => Some(schedule::after_by_hand(self.next_at, now, wish)),
+            (false, false) => schedule::next(self.scheduled, now, wish, random),
+        };
+        self.status = match (is_accepted, self.next_at) {
+            (true, _) => Status::Succeeded,
+            (false, Some(_)) => Status::Pending,
+            (false, None) => Status::Failed,
+        };
+    }
+
+    /// Fails it without having sent anything.
+    pub(super) fn fail(&mut self, at: Timestamp, why: &str, by_hand: bool) {
+        let attempt = Attempt {
+            at,
+            status_code: None,
+            error: Some(why.into()),
+            millis: 0,
+        };
+        self.add_attempt(attempt, by_hand);
+        self.status = Status::Failed;
+        self.next_at = None;
+    }
+
     /// Adds an attempt; beyond 20 the oldest is dropped.
-    pub(super) fn add_attempt(&mut self, attempt: Attempt, by_hand: bool) {
+    fn add_attempt(&mut self, attempt: Attempt, by_hand: bool) {
         if !by_hand {
             self.scheduled = self.scheduled.saturating_add(1);
         }
@@ -111,9 +148,16 @@ impl Delivery {
         self.attempts.push(attempt);
     }
 
-    /// Ends the delivery with this status.
-    pub(super) fn ended(&mut self, status: Status) {
-        self.status = status;
-        self.next_at = None;
+    /// A new delivery of the same event.
+    pub(super) fn again(self, now: Timestamp) -> Self {
+        Self {
+            id: new_id(),
+            origin: Origin::Replay,
+            status: Status::Pending,
+            attempts: Vec::new(),
+            scheduled: 0,
+            next_at: Some(now),
+            ..self
+        }
     }
 }

@@ -18,9 +18,9 @@ use wire::{
 use super::{
     Attempt, Delivery, Error, NetworkPolicy, ResponseSummary, Status, Webhooks,
     attempt::outgoing,
+    command::Command,
     note::{Replay, ResponseNote},
     send::OutgoingRequest,
-    worker::Command,
 };
 use crate::standard_webhooks;
 
@@ -141,16 +141,11 @@ impl Webhooks {
             seconds,
             body,
         };
-        let result = context.sender.send(outgoing).await;
+        let (attempt, response) = context.sender.send(outgoing).await.attempt(now);
         Ok(TestOutcome {
             event: id,
-            attempt: Attempt {
-                at: now,
-                status_code: result.status_code,
-                error: result.error,
-                millis: result.millis,
-            },
-            body: result.summary.map(|(_, body, _)| body),
+            attempt,
+            body: response.map(|response| response.body),
         })
     }
 

@@ -1,28 +1,28 @@
 //! Webhooks: sends a project's events to its own servers as Standard Webhooks 1.0, at least once, in order per
 //! wallet, with retries until an event is accepted or has failed.
 //!
-//! Each endpoint has a task (`worker.rs`) that reads the log (`reader.rs`), queues events (`queue.rs`), judges
-//! responses (`outcome.rs`, `schedule.rs`) and stores how deliveries went (`persist.rs`, `note.rs`, `delivery_log.rs`)
-//! and the last response (`summary.rs`). An attempt (`attempt.rs`, `send.rs`) connects only to permitted addresses
+//! Each endpoint has a task (`worker.rs`) that reads the log (`reader.rs`), queues events (`queue.rs`), sends them
+//! (`in_flight.rs`, `schedule.rs`) and stores how deliveries went (`results.rs`, `note.rs`, `delivery_log.rs`) and the
+//! last response (`summary.rs`). An attempt (`attempt.rs`, `send.rs`) connects only to permitted addresses
 //! (`address.rs`). Nothing here decides which events exist: they were logged with what they follow from.
 
 mod address;
 mod attempt;
+mod command;
 mod counters;
 mod delivery;
 mod delivery_log;
 mod exchange;
 mod health;
+mod in_flight;
 mod note;
-mod outcome;
-mod persist;
 mod queue;
 mod reader;
+mod results;
 mod schedule;
 mod send;
 mod summary;
 mod worker;
-mod writes;
 
 use std::{
     collections::HashMap,
@@ -45,13 +45,16 @@ use tokio::{
 };
 
 use self::{
+    attempt::WorkerContext,
+    command::{Command, WakeSources},
     delivery_log::DeliveryLog,
     health::RecentAttempts,
-    note::{ProgressNote, StoredEndpoint},
+    note::StoredEndpoint,
     send::Sender,
-    worker::{Command, EndpointWorker, WakeSources},
+    worker::EndpointWorker,
 };
 
+pub use self::command::Error;
 pub use self::counters::AttemptCounters;
 pub use self::note::KINDS as NOTE_KINDS;
 pub use self::{
@@ -105,49 +108,12 @@ struct Inner {
     tasks: Mutex<Option<JoinSet<()>>>,
 }
 
-/// What all endpoint tasks share.
-struct WorkerContext {
-    handle: Handle,
-    catalog: Arc<CatalogStore>,
-    sender: Sender,
-    at_once: Semaphore,
-    counters: AttemptCounters,
-}
-
 /// The part of an endpoint's task that others see.
 struct WorkerHandle {
     delivery_log: Mutex<DeliveryLog>,
     recent: Mutex<RecentAttempts>,
     pending: AtomicU64,
     commands: mpsc::Sender<Command>,
-}
-
-/// Why a delivery or event cannot be shown or sent again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// The endpoint has no such delivery, or no longer.
-    #[error("no such delivery")]
-    UnknownDelivery,
-    /// The event is no longer kept.
-    #[error("no such event")]
-    UnknownEvent,
-    /// Too many events wait already.
-    #[error("too many events wait")]
-    Overloaded,
-    /// It could not be logged, or webhooks are not running.
-    #[error("webhooks are unavailable")]
-    Unavailable,
-}
-
-impl From<Error> for wire::Error {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::UnknownDelivery => Self::new(wire::ErrorCode::DeliveryNotFound),
-            Error::UnknownEvent => Self::new(wire::ErrorCode::EventNotFound),
-            Error::Overloaded => Self::new(wire::ErrorCode::Overloaded),
-            Error::Unavailable => Self::new(wire::ErrorCode::Unavailable),
-        }
-    }
 }
 
 /// Delivers until it is dropped or stopped.
@@ -310,7 +276,12 @@ impl Webhooks {
         // Notes of endpoints that were deleted before a task could delete them.
         let left: Vec<_> = inner.unclaimed.lock().drain().collect();
         if !left.is_empty() {
-            tasks.spawn(forget(inner.context.handle.clone(), left));
+            let handle = inner.context.handle.clone();
+            tasks.spawn(async move {
+                for (endpoint, stored) in left {
+                    note::forget_endpoint(&handle, endpoint, stored.deliveries.into_keys()).await;
+                }
+            });
         }
     }
 
@@ -384,17 +355,5 @@ impl Webhooks {
             )
         });
         u64::try_from(disabled.count()).unwrap_or(u64::MAX)
-    }
-}
-
-async fn forget(handle: Handle, left: Vec<(EndpointId, StoredEndpoint)>) {
-    for (endpoint, stored) in left {
-        let ids = stored.deliveries.into_keys();
-        let notes = ids.flat_map(|id| note::forget_delivery(endpoint, id));
-        let notes = notes.chain([notes::forget::<ProgressNote>(&endpoint)]);
-        if let Err(error) = notes::put_all(&handle, notes).await {
-            tracing::warn!(%error, %endpoint, "The deliveries of a deleted webhook endpoint could not be deleted; the next start tries again");
-            return;
-        }
     }
 }

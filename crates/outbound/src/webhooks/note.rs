@@ -89,9 +89,31 @@ pub(super) struct Replay {
 }
 
 /// Notes that delete a delivery and its last response.
-pub(super) fn forget_delivery(endpoint: EndpointId, delivery: DeliveryId) -> [Note; 2] {
+fn forget_delivery(endpoint: EndpointId, delivery: DeliveryId) -> [Note; 2] {
     let key = (endpoint, delivery);
     [forget::<DeliveryNote>(&key), forget::<ResponseNote>(&key)]
+}
+
+/// Deletes the notes of deliveries that are not kept any longer.
+pub(super) async fn forget_old(handle: &Handle, endpoint: EndpointId, old: Vec<DeliveryId>) {
+    let notes = old.into_iter().flat_map(|id| forget_delivery(endpoint, id));
+    if let Err(error) = notes::put_all(handle, notes).await {
+        tracing::warn!(%error, %endpoint, "Old webhook deliveries could not be deleted");
+    }
+}
+
+/// Deletes the notes of an endpoint that was deleted.
+pub(super) async fn forget_endpoint(
+    handle: &Handle,
+    endpoint: EndpointId,
+    deliveries: impl IntoIterator<Item = DeliveryId>,
+) {
+    let notes = deliveries.into_iter();
+    let notes = notes.flat_map(|id| forget_delivery(endpoint, id));
+    let notes = notes.chain([forget::<ProgressNote>(&endpoint)]);
+    if let Err(error) = notes::put_all(handle, notes).await {
+        tracing::warn!(%error, %endpoint, "The deliveries of a deleted webhook endpoint could not be deleted; the next start tries again");
+    }
 }
 
 /// All notes of an earlier process except responses, by endpoint. Called once, at the start.

@@ -1,7 +1,10 @@
 //! The queue of one endpoint: for each wallet its next event (the head), and the events behind it. A wallet's
 //! next event is not due before the previous one was accepted or has failed; other wallets go on.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    time::Duration,
+};
 
 use actors::{EventRecord, event_number};
 use domain::{
@@ -11,7 +14,13 @@ use domain::{
 use persistence::EventNumber;
 use wire::field::EventType;
 
-use super::delivery::Origin;
+use super::delivery::{Delivery, Origin, Status};
+
+/// With so many wallets due, the log is not read further.
+const READY: usize = 64;
+/// Most wallets with waiting events, and most waiting events in total: beyond, the log is not read further.
+const MAX_WALLETS: usize = 1000;
+const MAX_WAITING: usize = 10_000;
 
 /// An event waiting to be sent.
 #[derive(Debug, Clone)]
@@ -29,6 +38,9 @@ pub(super) struct QueuedDelivery {
     /// The event, where it was read just now.
     pub(super) record: Option<Box<EventRecord>>,
 }
+
+/// An entry that is in flight now, and its event where it was read.
+type Taken = (WalletKey, QueuedDelivery, Option<Box<EventRecord>>);
 
 /// The entries of one endpoint, by wallet.
 #[derive(Debug, Default)]
@@ -61,12 +73,56 @@ impl Wallet {
 }
 
 impl QueuedDelivery {
+    /// The entry of a delivery that has a note.
+    pub(super) fn of(delivery: &Delivery) -> Self {
+        Self {
+            delivery: delivery.id,
+            event: delivery.event,
+            kind: delivery.kind,
+            origin: delivery.origin,
+            noted: true,
+            by_hand: false,
+            unread: 0,
+            record: None,
+        }
+    }
+
+    /// The delivery for this entry before its first attempt.
+    pub(super) fn delivery(&self, wallet: WalletKey) -> Delivery {
+        Delivery {
+            id: self.delivery,
+            event: self.event,
+            kind: self.kind,
+            wallet,
+            origin: self.origin,
+            status: Status::Pending,
+            attempts: Vec::new(),
+            scheduled: 0,
+            next_at: None,
+        }
+    }
+
     const fn number(&self) -> EventNumber {
         event_number(self.event)
     }
 }
 
 impl Queue {
+    /// The entries of an earlier process's pending deliveries.
+    pub(super) fn resumed<'a>(deliveries: impl Iterator<Item = &'a Delivery>) -> Self {
+        let mut queue = Self::default();
+        let mut pending: Vec<_> = deliveries
+            .filter(|delivery| delivery.status == Status::Pending)
+            .collect();
+        // A wallet's delivery that was tried before goes first.
+        pending.sort_by_key(|delivery| (delivery.attempts.is_empty(), delivery.id));
+        for delivery in pending {
+            let at = delivery.next_at.unwrap_or_default();
+            queue.push(delivery.wallet, QueuedDelivery::of(delivery), at);
+        }
+        queue
+    }
+
     /// Adds an entry as the last of its wallet; due at this instant if it is the only one.
     pub(super) fn push(&mut self, key: WalletKey, entry: QueuedDelivery, at: Timestamp) {
         if let Some(wallet) = self.wallets.get_mut(&key) {
@@ -118,7 +174,7 @@ impl Queue {
     }
 
     /// Takes the entry that has been due longest; it is in flight from now on.
-    pub(super) fn take(&mut self, now: Timestamp) -> Option<(WalletKey, QueuedDelivery)> {
+    pub(super) fn take(&mut self, now: Timestamp) -> Option<Taken> {
         let first = *self.due.first()?;
         let (at, _, key) = first;
         if at > now {
@@ -128,8 +184,7 @@ impl Queue {
         let wallet = self.wallets.get_mut(&key)?;
         wallet.due = None;
         let record = wallet.head.record.take();
-        let head = wallet.head.clone();
-        Some((key, QueuedDelivery { record, ..head }))
+        Some((key, wallet.head.clone(), record))
     }
 
     /// Removes a wallet's head, which was accepted or has failed; the entry behind it is due.
@@ -198,15 +253,27 @@ impl Queue {
         self.due.first().map(|(at, ..)| *at)
     }
 
-    /// Heads that are due, counted up to `most`.
-    pub(super) fn ready(&self, now: Timestamp, most: usize) -> usize {
-        let ready = self.due.iter().take_while(|(at, ..)| *at <= now);
-        ready.take(most).count()
+    /// Time until the next head is due; `None`: none waits, or one is due already and waits for a request to end.
+    pub(super) fn until_due(&self, now: Timestamp) -> Option<Duration> {
+        let millis = self.next_due()?.0.saturating_sub(now.0);
+        let millis = u64::try_from(millis).ok().filter(|millis| *millis > 0)?;
+        Some(Duration::from_millis(millis))
     }
 
-    /// Number of wallets with entries.
-    pub(super) fn wallets(&self) -> usize {
-        self.wallets.len()
+    /// Heads that are due, counted up to [`READY`].
+    fn ready(&self, now: Timestamp) -> usize {
+        let ready = self.due.iter().take_while(|(at, ..)| *at <= now);
+        ready.take(READY).count()
+    }
+
+    /// Whether the log should be read further.
+    pub(super) fn has_room(&self, now: Timestamp) -> bool {
+        self.ready(now) < READY && self.wallets.len() < MAX_WALLETS && !self.is_full()
+    }
+
+    /// Whether no more should be added by hand.
+    pub(super) fn is_full(&self) -> bool {
+        self.len() >= MAX_WAITING
     }
 
     /// Number of entries.
@@ -240,12 +307,7 @@ impl Queue {
             let wallet = self.wallets.get_mut(&key);
             if let Some(first) = wallet.and_then(Wallet::first_live) {
                 first.noted = true;
-                let record = None;
-                let entry = QueuedDelivery {
-                    record,
-                    ..first.clone()
-                };
-                entries.push((key, entry));
+                entries.push((key, first.clone()));
             }
             self.index(key);
         }
@@ -293,7 +355,7 @@ mod tests {
     }
 
     fn taken(queue: &mut Queue, now: Timestamp) -> Option<u64> {
-        queue.take(now).map(|(_, entry)| entry.number())
+        queue.take(now).map(|(_, entry, _)| entry.number())
     }
 
     #[test]
@@ -303,7 +365,7 @@ mod tests {
             queue.push(wallet, entry(number), NOW);
         }
         assert_eq!(
-            (queue.len(), queue.wallets(), queue.ready(NOW, 9)),
+            (queue.len(), queue.wallets.len(), queue.ready(NOW)),
             (4, 2, 2)
         );
         assert_eq!(taken(&mut queue, NOW), Some(1));

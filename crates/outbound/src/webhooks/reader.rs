@@ -13,9 +13,9 @@ use persistence::EventNumber;
 use wire::field::EventType;
 
 use super::{
-    delivery::{Origin, new_id},
+    delivery::{Delivery, Origin, new_id},
     note::{Progress, Replay},
-    queue::QueuedDelivery,
+    queue::{Queue, QueuedDelivery},
 };
 
 /// Events read per page.
@@ -49,27 +49,29 @@ struct Lost {
 }
 
 impl Reader {
-    /// Continues where an earlier process stopped.
-    pub(super) fn new(progress: &Progress, behind: HashMap<WalletKey, EventNumber>) -> Self {
-        let from = behind.values().copied().min();
-        let lost = from.filter(|from| *from < progress.cursor);
+    /// Continues where an earlier process stopped, with its deliveries and those of them that wait.
+    pub(super) fn resumed<'a>(
+        progress: &Progress,
+        deliveries: impl Iterator<Item = &'a Delivery>,
+        queue: &Queue,
+    ) -> Self {
+        let behind = queue.parked();
+        let lost = behind.values().copied().min();
+        let lost = lost.filter(|from| *from < progress.cursor);
+        let from = lost.unwrap_or(progress.cursor);
+        let known = deliveries.filter(|it| it.origin == Origin::Live && it.number() > from);
         Self {
             cursor: progress.cursor,
             at_end: false,
             replay: progress.replay,
             replaying: progress.replay,
-            known: HashSet::new(),
+            known: known.map(|delivery| delivery.event).collect(),
             lost: lost.map(|from| Lost {
                 from,
                 to: progress.cursor,
                 behind,
             }),
         }
-    }
-
-    /// Names events that an earlier process has noted, from where this one reads.
-    pub(super) fn knows(&mut self, events: impl Iterator<Item = EventId>) {
-        self.known.extend(events);
     }
 
     /// Says that events were logged since.
@@ -95,47 +97,55 @@ impl Reader {
         self.replaying = Some(all);
     }
 
-    /// The part of the log that is being sent again, read or not.
-    pub(super) const fn replaying(&self) -> Option<Replay> {
-        self.replaying
-    }
-
     /// Says that each event of that part was sent or has a note.
     pub(super) const fn replayed(&mut self) {
         self.replaying = None;
     }
 
-    /// How far the log was read.
-    pub(super) fn progress(&self) -> Progress {
+    /// The progress that may be written once all results are: it passes nothing that only this queue knows of.
+    pub(super) fn progress(&self, queue: &Queue, failing_since: Option<Timestamp>) -> Progress {
         // Events that are not found again yet must be found by the next process.
-        let lost = self.lost.as_ref().map(|lost| lost.from);
+        let lost = self
+            .lost
+            .as_ref()
+            .map_or(EventNumber::MAX, |lost| lost.from);
+        let replay = self.replaying.and_then(|replay| {
+            // The last events of a replay may still wait when all of it was read.
+            let unread = self.replay.map_or(EventNumber::MAX, |replay| replay.cursor);
+            let cursor = queue.safe(Origin::Replay, unread);
+            (cursor < EventNumber::MAX).then_some(Replay { cursor, ..replay })
+        });
         Progress {
-            cursor: lost.map_or(self.cursor, |from| from.min(self.cursor)),
-            failing_since: None,
-            replay: self.replay,
+            cursor: queue.safe(Origin::Live, self.cursor.min(lost)),
+            failing_since: failing_since.map(|since| since.0),
+            replay,
         }
     }
 
-    /// Reads the next page; `None`: there is nothing to read at present.
+    /// Reads on until the queue is full or there is nothing to read at present.
     ///
     /// # Errors
     ///
     /// [`actors::Error::Unavailable`]: the log cannot be read.
-    pub(super) async fn next(
+    pub(super) async fn fill(
         &mut self,
+        queue: &mut Queue,
         handle: &Handle,
         project: &ProjectCatalog,
         endpoint: &Endpoint,
-    ) -> Result<Option<Entries>, actors::Error> {
-        let wanted = |record: &EventRecord| {
-            let kind = EventType::of(&record.project_event.data);
-            endpoint.wants(kind.as_str())
-        };
-        let Some(from) = self.position() else {
-            return Ok(None);
-        };
-        let page = handle.events_from(&project.scope, from, PAGE).await?;
-        Ok(Some(self.take(page, wanted)))
+    ) -> Result<(), actors::Error> {
+        let now = handle.now();
+        while queue.has_room(now) {
+            let Some(from) = self.position() else { break };
+            let page = handle.events_from(&project.scope, from, PAGE).await?;
+            let wanted = |record: &EventRecord| {
+                endpoint.wants(EventType::of(&record.project_event.data).as_str())
+            };
+            for (wallet, entry) in self.take(page, wanted) {
+                queue.push(wallet, entry, now);
+            }
+        }
+        Ok(())
     }
 
     /// Where the next page begins; `None`: there is nothing to read at present.

@@ -19,6 +19,8 @@ const HOUR: i64 = 3600;
 const MAX_RETRY_AFTER: i64 = 24 * HOUR;
 /// An event that cannot be read is tried after 1, 2, 4, … seconds up to this many, and then has failed.
 const MAX_UNREAD: i64 = 2048;
+/// Seconds until the next try after the service was overloaded.
+pub(super) const LATER_SECONDS: i64 = 1;
 /// After this many seconds with nothing but failures an endpoint is disabled.
 pub(super) const FAILING_SECONDS: i64 = 5 * 24 * HOUR;
 

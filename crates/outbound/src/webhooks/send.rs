@@ -6,13 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use domain::Timestamp;
 use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, Response, header::RETRY_AFTER, redirect};
 use tokio::time::timeout_at;
 
 use super::{
     address::{GuardedResolver, InvalidUrl, LookUp, NetworkPolicy},
-    summary::{self, MAX_KEPT},
+    delivery::Attempt,
+    summary::{self, MAX_KEPT, ResponseSummary},
 };
 use crate::standard_webhooks::{ID, SIGNATURE, TIMESTAMP};
 
@@ -73,7 +75,28 @@ pub(super) struct SendResult {
     pub(super) summary: Option<ResponseText>,
 }
 
-/// A response's kept headers, its body's beginning, and whether the body goes on: see [`summary::ResponseSummary`].
+impl SendResult {
+    /// The attempt that was made at an instant, and the response where there was one.
+    pub(super) fn attempt(self, at: Timestamp) -> (Attempt, Option<ResponseSummary>) {
+        let response = self.status_code.zip(self.summary);
+        let attempt = Attempt {
+            at,
+            status_code: self.status_code,
+            error: self.error,
+            millis: self.millis,
+        };
+        let summary = response.map(|(status_code, (headers, body, is_cut))| ResponseSummary {
+            at,
+            status_code,
+            headers,
+            body,
+            is_cut,
+        });
+        (attempt, summary)
+    }
+}
+
+/// A response's kept headers, its body's beginning, and whether the body goes on: see [`ResponseSummary`].
 pub(super) type ResponseText = (Vec<(Box<str>, Box<str>)>, Box<str>, bool);
 
 impl Sender {

@@ -4,42 +4,35 @@
 //! The note about an attempt is written after it: a crash in between sends the event again.
 
 use std::{
-    collections::{BTreeMap, HashMap},
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
+use actors::notes;
 use catalog::ProjectCatalog;
 use domain::{
     Timestamp,
-    catalog::Endpoint,
+    catalog::{Endpoint, EndpointStatus},
     id::{DeliveryId, EndpointId, ProjectId, WalletKey},
 };
-use tokio::{
-    sync::{mpsc, oneshot, watch},
-    task::{self, JoinSet},
-};
+use tokio::sync::oneshot;
 
 use super::{
-    Error, WorkerContext, WorkerHandle,
-    attempt::{AttemptOutcome, Task},
-    delivery::{Delivery, Origin, Status, new_id},
+    WorkerHandle,
+    attempt::{AttemptOutcome, WorkerContext, attempt},
+    command::{Command, Error, WakeSources},
+    delivery::{Delivery, Status},
     delivery_log::DeliveryLog,
     health::RecentAttempts,
-    note::{Progress, Replay, StoredEndpoint},
+    in_flight::{Finished, InFlight},
+    note::{self, Progress, StoredEndpoint},
     queue::{Queue, QueuedDelivery},
     reader::Reader,
-    summary::ResponseSummary,
+    results::Results,
+    schedule,
+    send::SendResult,
 };
 
-/// Concurrent requests to an endpoint. It starts with one, also after every failure, and earns one more with
-/// each success: an endpoint that hangs must not occupy slots that others could use.
-pub(super) const AT_ONCE: usize = 8;
-/// With so many wallets due, the log is not read further.
-const READY: usize = 64;
-/// Most wallets with waiting events, and most waiting events in total: beyond, the log is not read further.
-const MAX_WALLETS: usize = 1000;
-const MAX_WAITING: usize = 10_000;
 /// The maximum wait between two checks of the clock while a retry is planned.
 const LOOK: Duration = Duration::from_secs(1);
 /// How long a shutdown waits for requests in flight.
@@ -47,55 +40,25 @@ const SHUTDOWN_WAIT: Duration = Duration::from_secs(1);
 /// Pause after the log could not be written or read.
 const REST: Duration = Duration::from_secs(1);
 
-/// A request to an endpoint's task.
-pub(super) enum Command {
-    /// To reply when nothing is due any more.
-    Settle(oneshot::Sender<()>),
-    /// To send a delivery again.
-    Again(DeliveryId, oneshot::Sender<Result<Delivery, Error>>),
-    /// To send part of the log again.
-    AllAgain(Replay, oneshot::Sender<Result<(), Error>>),
-}
-
 /// One endpoint's task and its state.
 pub(super) struct EndpointWorker {
-    pub(super) context: Arc<WorkerContext>,
-    pub(super) project: ProjectId,
-    pub(super) id: EndpointId,
-    pub(super) shared: Arc<WorkerHandle>,
-    pub(super) queue: Queue,
-    pub(super) reader: Reader,
-    /// Deliveries that are not durable yet and therefore not shown.
-    pub(super) fresh: BTreeMap<DeliveryId, Delivery>,
-    /// The responses to those in `fresh` that had one.
-    pub(super) summary: BTreeMap<DeliveryId, ResponseSummary>,
-    pub(super) failing_since: Option<Timestamp>,
-    pub(super) written: Progress,
-    pub(super) unwritten: usize,
-    pub(super) under_way: JoinSet<AttemptOutcome>,
-    /// How many requests may be in flight, 1 to [`AT_ONCE`].
-    pub(super) max_in_flight: usize,
-    /// The entries of the requests in flight.
-    pub(super) in_flight: HashMap<task::Id, (WalletKey, QueuedDelivery)>,
-    pub(super) rests_until: Option<Instant>,
+    context: Arc<WorkerContext>,
+    project: ProjectId,
+    id: EndpointId,
+    shared: Arc<WorkerHandle>,
+    queue: Queue,
+    reader: Reader,
+    in_flight: InFlight,
+    results: Results,
+    failing_since: Option<Timestamp>,
+    rests_until: Option<Instant>,
     was_active: bool,
-    pub(super) replies: Vec<CommandReply>,
+    replies: Vec<Reply>,
     settling: Vec<oneshot::Sender<()>>,
 }
 
-/// The reply to a command, sent once all that it did is durable.
-pub(super) enum CommandReply {
-    Again(DeliveryId, oneshot::Sender<Result<Delivery, Error>>),
-    AllAgain(oneshot::Sender<Result<(), Error>>),
-}
-
-/// The channels that wake the task.
-pub(super) struct WakeSources {
-    pub(super) commands: mpsc::Receiver<Command>,
-    pub(super) new_events: watch::Receiver<()>,
-    pub(super) changed: watch::Receiver<()>,
-    pub(super) stopping: watch::Receiver<bool>,
-}
+/// Answers a caller once all results are durable.
+type Reply = Box<dyn FnOnce(&DeliveryLog) + Send + Sync>;
 
 impl EndpointWorker {
     /// Starts from the notes of an earlier process.
@@ -109,7 +72,9 @@ impl EndpointWorker {
             cursor: endpoint.events_after,
             ..Progress::default()
         });
-        let (queue, reader) = resumed(&progress, &record.deliveries);
+        let deliveries = record.deliveries.values();
+        let queue = Queue::resumed(deliveries.clone());
+        let reader = Reader::resumed(&progress, deliveries, &queue);
         *shared.recent.lock() = RecentAttempts::of(&record.deliveries);
         *shared.delivery_log.lock() = DeliveryLog::new(record.deliveries);
         Self {
@@ -119,14 +84,9 @@ impl EndpointWorker {
             shared,
             queue,
             reader,
-            fresh: BTreeMap::new(),
-            summary: BTreeMap::new(),
+            in_flight: InFlight::new(),
             failing_since: progress.failing_since.map(Timestamp),
-            written: progress,
-            unwritten: 0,
-            under_way: JoinSet::new(),
-            max_in_flight: 1,
-            in_flight: HashMap::new(),
+            results: Results::since(progress),
             rests_until: None,
             was_active: true,
             replies: Vec::new(),
@@ -156,7 +116,11 @@ impl EndpointWorker {
                     self.failing_since = None;
                     self.queue.all_due(self.context.handle.now());
                 }
-                self.read(&project, &endpoint).await;
+                let (queue, handle) = (&mut self.queue, &self.context.handle);
+                let read = self.reader.fill(queue, handle, &project, &endpoint);
+                if read.await.is_err() {
+                    self.rest();
+                }
                 // Reading took time: send nothing if the endpoint has been disabled since, and nothing to the
                 // old address if it was changed.
                 let now = self.endpoint().filter(|(_, now)| now.is_active());
@@ -182,14 +146,14 @@ impl EndpointWorker {
     /// after the next start: a receiver that hangs must not delay the shutdown.
     async fn end(&mut self) {
         let ends = async {
-            while let Some(done) = self.under_way.join_next_with_id().await {
+            while let Some(done) = self.in_flight.next().await {
                 self.finished(done).await;
             }
         };
         if tokio::time::timeout(SHUTDOWN_WAIT, ends).await.is_err() {
             tracing::info!(endpoint = %self.id, "Webhooks in flight at the shutdown are sent again after the next start");
         }
-        self.under_way.abort_all();
+        self.in_flight.abort_all();
         self.persist().await;
     }
 
@@ -200,14 +164,16 @@ impl EndpointWorker {
     }
 
     async fn wait(&mut self, wakes: &mut WakeSources) {
-        let timed =
-            !self.fresh.is_empty() || self.rests_until.is_some() || self.queue.next_due().is_some();
-        let look = tokio::time::sleep(self.until_look());
+        let timed = !self.results.is_empty()
+            || self.rests_until.is_some()
+            || self.queue.next_due().is_some();
+        let look = self.queue.until_due(self.context.handle.now());
+        let look = tokio::time::sleep(look.unwrap_or(LOOK).min(LOOK));
         tokio::select! {
-            Some(done) = self.under_way.join_next_with_id(), if !self.under_way.is_empty() => {
+            Some(done) = self.in_flight.next() => {
                 self.finished(done).await;
                 // Others that have ended by now go into the same append.
-                while let Some(done) = self.under_way.try_join_next_with_id() {
+                while let Some(done) = self.in_flight.try_next() {
                     self.finished(done).await;
                 }
             }
@@ -217,76 +183,29 @@ impl EndpointWorker {
             Ok(()) = wakes.stopping.changed() => {}
             () = look, if timed => {}
         }
-        let over = self
-            .rests_until
-            .is_some_and(|until| until <= Instant::now());
-        self.rests_until = self.rests_until.filter(|_| !over);
-    }
-
-    /// Time until the next attempt by the service's clock, at most [`LOOK`], as that clock may be moved.
-    fn until_look(&self) -> Duration {
-        let now = self.context.handle.now();
-        let due = self.queue.next_due().map_or(i64::MAX, |due| due.0);
-        let millis = u64::try_from(due.saturating_sub(now.0)).unwrap_or(0);
-        // An entry that is due already waits for a request to end.
-        if millis == 0 {
-            return LOOK;
-        }
-        Duration::from_millis(millis).min(LOOK)
+        self.rests_until = self.rests_until.filter(|until| *until > Instant::now());
     }
 
     fn is_settled(&self, active: bool) -> bool {
         let now = self.context.handle.now();
         let due = self.queue.next_due().is_some_and(|due| due <= now);
-        let idle = self.under_way.is_empty() && self.fresh.is_empty() && self.replies.is_empty();
-        idle && (!active || (!due && (self.reader.is_done() || !self.has_room(now))))
+        let idle = self.in_flight.is_empty() && self.results.is_empty() && self.replies.is_empty();
+        idle && (!active || (!due && (self.reader.is_done() || !self.queue.has_room(now))))
     }
 
-    fn has_room(&self, now: Timestamp) -> bool {
-        self.queue.ready(now, READY) < READY
-            && self.queue.wallets() < MAX_WALLETS
-            && self.queue.len() < MAX_WAITING
-    }
-
-    async fn read(&mut self, project: &ProjectCatalog, endpoint: &Endpoint) {
-        let now = self.context.handle.now();
-        while self.has_room(now) {
-            let handle = &self.context.handle;
-            match self.reader.next(handle, project, endpoint).await {
-                Ok(Some(entries)) => {
-                    for (wallet, entry) in entries {
-                        self.queue.push(wallet, entry, now);
-                    }
-                }
-                Ok(None) => return,
-                Err(_) => {
-                    self.rest();
-                    return;
-                }
-            }
-        }
-    }
-
-    pub(super) fn rest(&mut self) {
+    fn rest(&mut self) {
         self.rests_until = Instant::now().checked_add(REST);
     }
 
     fn start(&mut self, project: &Arc<ProjectCatalog>, endpoint: &Endpoint) {
         let now = self.context.handle.now();
-        while self.under_way.len() < self.max_in_flight {
-            let Some((wallet, mut entry)) = self.queue.take(now) else {
+        while self.in_flight.has_room() {
+            let Some((wallet, entry, record)) = self.queue.take(now) else {
                 return;
             };
-            let record = entry.record.take();
-            let task = Task {
-                context: Arc::clone(&self.context),
-                project: Arc::clone(project),
-                endpoint: endpoint.clone(),
-                event: entry.event,
-                record,
-            };
-            let started = self.under_way.spawn(task.run());
-            self.in_flight.insert(started.id(), (wallet, entry));
+            let (context, project) = (Arc::clone(&self.context), Arc::clone(project));
+            let attempt = attempt(context, project, endpoint.clone(), entry.event, record);
+            self.in_flight.start(attempt, wallet, entry);
         }
     }
 
@@ -297,12 +216,16 @@ impl EndpointWorker {
                 self.settling.push(reply);
             }
             Command::Again(id, reply) => match self.again(id).await {
-                Ok(id) => self.replies.push(CommandReply::Again(id, reply)),
+                Ok(id) => self.replies.push(Box::new(move |log| {
+                    drop(reply.send(log.get(&id).cloned().ok_or(Error::UnknownDelivery)));
+                })),
                 Err(error) => drop(reply.send(Err(error))),
             },
             Command::AllAgain(replay, reply) => {
                 self.reader.replay(replay);
-                self.replies.push(CommandReply::AllAgain(reply));
+                self.replies.push(Box::new(|_| {
+                    let _ = reply.send(Ok(()));
+                }));
             }
         }
     }
@@ -310,91 +233,165 @@ impl EndpointWorker {
     /// Tries a pending delivery at once; sends a finished one as a new delivery.
     async fn again(&mut self, id: DeliveryId) -> Result<DeliveryId, Error> {
         let now = self.context.handle.now();
-        let mut delivery = self.known(&id).ok_or(Error::UnknownDelivery)?;
+        let delivery = self.known(&id).ok_or(Error::UnknownDelivery)?;
         let project = self.context.catalog.project(self.project);
         let project = project.map_err(|_| Error::UnknownDelivery)?;
-        let event = self
-            .context
-            .handle
-            .event_by_id(&project.scope, delivery.event);
-        let event = event.await.map_err(|_| Error::Unavailable)?;
-        if event.is_none() {
-            return Err(Error::UnknownEvent);
-        }
+        let handle = &self.context.handle;
+        let event = handle.event_by_id(&project.scope, delivery.event).await;
+        event
+            .map_err(|_| Error::Unavailable)?
+            .ok_or(Error::UnknownEvent)?;
         if delivery.status == Status::Pending {
             self.queue.hurry(delivery.wallet, id, now);
             return Ok(id);
         }
-        if self.queue.len() >= MAX_WAITING {
+        if self.queue.is_full() {
             return Err(Error::Overloaded);
         }
-        delivery = Delivery {
-            id: new_id(),
-            origin: Origin::Replay,
-            status: Status::Pending,
-            attempts: Vec::new(),
-            scheduled: 0,
-            next_at: Some(now),
-            ..delivery
-        };
-        let id = delivery.id;
+        let again = delivery.again(now);
+        let id = again.id;
         self.queue
-            .push(delivery.wallet, QueuedDelivery::of(&delivery), now);
-        self.fresh.insert(id, delivery);
+            .push(again.wallet, QueuedDelivery::of(&again), now);
+        self.results.put(again);
         Ok(id)
     }
-}
 
-/// What waits by the notes of an earlier process, and where the log is read on.
-pub(super) fn resumed(
-    progress: &Progress,
-    deliveries: &BTreeMap<DeliveryId, Delivery>,
-) -> (Queue, Reader) {
-    let mut queue = Queue::default();
-    let mut pending: Vec<_> = deliveries.values().collect();
-    pending.retain(|delivery| delivery.status == Status::Pending);
-    // A wallet's delivery that was tried before goes first.
-    pending.sort_by_key(|delivery| (delivery.attempts.is_empty(), delivery.id));
-    for delivery in pending {
-        let at = delivery.next_at.unwrap_or_default();
-        queue.push(delivery.wallet, QueuedDelivery::of(delivery), at);
-    }
-    let parked = queue.parked();
-    let mut reader = Reader::new(progress, parked);
-    let from = reader.progress().cursor;
-    let known = deliveries.values();
-    let known = known.filter(|it| it.origin == Origin::Live && it.number() > from);
-    reader.knows(known.map(|delivery| delivery.event));
-    (queue, reader)
-}
-
-impl QueuedDelivery {
-    /// The entry of a delivery that has a note.
-    fn of(delivery: &Delivery) -> Self {
-        Self {
-            delivery: delivery.id,
-            event: delivery.event,
-            kind: delivery.kind,
-            origin: delivery.origin,
-            noted: true,
-            by_hand: false,
-            unread: 0,
-            record: None,
+    async fn finished(&mut self, (wallet, entry, outcome): Finished) {
+        let now = self.context.handle.now();
+        match outcome {
+            AttemptOutcome::Later => {
+                let at = now.plus_seconds(schedule::LATER_SECONDS);
+                self.queue.put_off(wallet, at, entry.unread);
+            }
+            AttemptOutcome::Unread => self.unread(wallet, &entry, now),
+            AttemptOutcome::Lost => self.fail(wallet, &entry, now, "The event is no longer kept."),
+            AttemptOutcome::Answered(at, answer) => self.answered(wallet, &entry, at, answer).await,
         }
     }
 
-    /// The delivery for this entry before its first attempt.
-    pub(super) fn delivery(&self, wallet: WalletKey) -> Delivery {
-        Delivery {
-            id: self.delivery,
-            event: self.event,
-            kind: self.kind,
-            wallet,
-            origin: self.origin,
-            status: Status::Pending,
-            attempts: Vec::new(),
-            scheduled: 0,
-            next_at: None,
+    /// Plans another attempt after a growing pause, or marks it failed so that the wallet's next events can be sent.
+    fn unread(&mut self, wallet: WalletKey, entry: &QueuedDelivery, now: Timestamp) {
+        let times = entry.unread.saturating_add(1);
+        if let Some(at) = schedule::unread(times, now) {
+            self.queue.put_off(wallet, at, times);
+            return;
         }
+        tracing::error!(endpoint = %self.id, event = %entry.event, times, "An event cannot be read and is not sent to a webhook endpoint");
+        self.context.counters.unreadable.inc();
+        let why = "The event could not be read; nothing was sent. See the server's log.";
+        self.fail(wallet, entry, now, why);
+    }
+
+    /// Ends the delivery, plans a retry, or disables the endpoint.
+    async fn answered(
+        &mut self,
+        wallet: WalletKey,
+        entry: &QueuedDelivery,
+        at: Timestamp,
+        mut answer: SendResult,
+    ) {
+        let now = self.context.handle.now();
+        self.context.counters.count(&answer);
+        let retry_after = answer.retry_after.take();
+        let (attempt, response) = answer.attempt(at);
+        if let Some(response) = response {
+            self.results.put_response(entry.delivery, response);
+        }
+        self.shared.recent.lock().add(&attempt);
+        let (is_accepted, is_gone) = (attempt.error.is_none(), attempt.status_code == Some(410));
+        let mut delivery = self.current(wallet, entry);
+        delivery.attempted(attempt, entry.by_hand, retry_after.as_deref(), now);
+        self.record(wallet, delivery, now);
+        self.in_flight.ended(is_accepted);
+        if is_accepted {
+            self.failing_since = None;
+            return;
+        }
+        let since = *self.failing_since.get_or_insert(at);
+        if is_gone {
+            self.disable(EndpointStatus::Gone).await;
+        } else if now >= since.plus_seconds(schedule::FAILING_SECONDS) {
+            self.disable(EndpointStatus::Failing).await;
+        }
+    }
+
+    /// Nothing can be sent for this reason: the delivery has failed.
+    fn fail(&mut self, wallet: WalletKey, entry: &QueuedDelivery, at: Timestamp, why: &str) {
+        let mut delivery = self.current(wallet, entry);
+        delivery.fail(at, why, entry.by_hand);
+        self.record(wallet, delivery, self.context.handle.now());
+    }
+
+    /// Keeps a delivery to be written, and plans its next attempt or ends it.
+    fn record(&mut self, wallet: WalletKey, delivery: Delivery, now: Timestamp) {
+        match delivery.next_at {
+            Some(at) => self.queue.postpone(wallet, at, true),
+            None => self.queue.finish(wallet, now),
+        }
+        self.results.put(delivery);
+    }
+
+    /// A delivery in its current state.
+    fn current(&self, wallet: WalletKey, entry: &QueuedDelivery) -> Delivery {
+        let known = self.known(&entry.delivery);
+        known.unwrap_or_else(|| entry.delivery(wallet))
+    }
+
+    fn known(&self, id: &DeliveryId) -> Option<Delivery> {
+        let result = self.results.delivery(id).cloned();
+        result.or_else(|| self.shared.delivery_log.lock().get(id).cloned())
+    }
+
+    async fn disable(&self, why: EndpointStatus) {
+        tracing::warn!(endpoint = %self.id, project = %self.project, ?why, "A webhook endpoint was disabled until it is set active again");
+        let catalog = &self.context.catalog;
+        if let Err(error) = catalog.disable_endpoint(self.project, self.id, why).await {
+            tracing::error!(%error, endpoint = %self.id, "A webhook endpoint could not be disabled; the next response tries again");
+        }
+    }
+
+    /// Makes all results durable, then shows them. Returns whether all are durable.
+    async fn persist(&mut self) -> bool {
+        if self.rests_until.is_some() {
+            return false;
+        }
+        self.results
+            .note_passed(&mut self.queue, self.context.handle.now());
+        let progress = self.reader.progress(&self.queue, self.failing_since);
+        let is_replayed = progress.replay.is_none();
+        let news = self.results.news(progress, self.in_flight.is_empty());
+        if self.results.is_empty() && news.is_none() && self.replies.is_empty() {
+            return true;
+        }
+        let writes = self.results.writes(news.as_ref()).into_iter();
+        let append: Vec<_> = writes.flat_map(|write| write.notes(self.id)).collect();
+        if let Err(error) = notes::put_all(&self.context.handle, append).await {
+            tracing::warn!(%error, endpoint = %self.id, "The results of webhooks could not be written; trying again");
+            self.rest();
+            return false;
+        }
+        if is_replayed {
+            self.reader.replayed();
+        }
+        let forgotten = {
+            let mut delivery_log = self.shared.delivery_log.lock();
+            for delivery in self.results.take_written(news) {
+                delivery_log.put(delivery);
+            }
+            let forgotten = delivery_log.forget();
+            self.replies
+                .drain(..)
+                .for_each(|reply| reply(&delivery_log));
+            forgotten
+        };
+        note::forget_old(&self.context.handle, self.id, forgotten).await;
+        true
+    }
+
+    /// Deletes all notes of a deleted endpoint.
+    async fn forget_all(&self) {
+        let mut ids: Vec<DeliveryId> = self.results.ids().collect();
+        ids.extend(self.shared.delivery_log.lock().all().map(|it| it.id));
+        note::forget_endpoint(&self.context.handle, self.id, ids).await;
     }
 }

@@ -8,6 +8,7 @@ use domain::{
     id::{EventId, ProjectId, WalletId, WalletKey},
     project_event::{EventData, ProjectEvent},
 };
+use persistence::EventNumber;
 
 use super::{
     super::{
@@ -15,7 +16,6 @@ use super::{
         note::Replay,
         queue::QueuedDelivery,
         reader::{PAGE, Reader},
-        worker::resumed,
     },
     *,
 };
@@ -44,9 +44,7 @@ struct Disk {
 struct Process {
     queue: Queue,
     reader: Reader,
-    written: Progress,
-    unwritten: usize,
-    fresh: BTreeMap<DeliveryId, Delivery>,
+    results: Results,
     flying: Vec<(WalletKey, QueuedDelivery)>,
 }
 
@@ -69,22 +67,13 @@ fn number(entry: &QueuedDelivery) -> EventNumber {
 
 impl Process {
     fn start(disk: &Disk) -> Self {
-        let (queue, reader) = resumed(&disk.progress, &disk.deliveries);
+        let deliveries = disk.deliveries.values();
+        let queue = Queue::resumed(deliveries.clone());
         Self {
+            reader: Reader::resumed(&disk.progress, deliveries, &queue),
             queue,
-            reader,
-            written: disk.progress.clone(),
-            unwritten: 0,
-            fresh: BTreeMap::new(),
+            results: Results::since(disk.progress.clone()),
             flying: Vec::new(),
-        }
-    }
-
-    fn progress(&self) -> Progress {
-        let read = self.reader.progress();
-        Progress {
-            cursor: self.queue.safe(Origin::Live, read.cursor),
-            ..Progress::default()
         }
     }
 }
@@ -136,7 +125,7 @@ impl World {
     }
 
     fn send(&mut self) {
-        let Some((wallet, entry)) = self.process.queue.take(self.now) else {
+        let Some((wallet, entry, _)) = self.process.queue.take(self.now) else {
             return;
         };
         let number = number(&entry);
@@ -160,7 +149,7 @@ impl World {
         let flying = u64::try_from(self.process.flying.len()).unwrap();
         let which = usize::try_from(self.dice.roll(flying)).unwrap();
         let (wallet, entry) = self.process.flying.swap_remove(which);
-        let known = self.process.fresh.remove(&entry.delivery);
+        let known = self.process.results.delivery(&entry.delivery).cloned();
         let known = known.or_else(|| self.disk.deliveries.get(&entry.delivery).cloned());
         let delivery = known.unwrap_or_else(|| entry.delivery(wallet));
         let (status, next_at) = match accepts {
@@ -178,22 +167,16 @@ impl World {
             next_at,
             ..delivery
         };
-        self.process.fresh.insert(delivery.id, delivery);
+        self.process.results.put(delivery);
     }
 
     /// Writes what is to be written; where `dies`, only a beginning of it.
     fn persist(&mut self, dies: bool) {
         let process = &mut self.process;
-        note_passed(
-            &mut process.queue,
-            process.written.cursor,
-            &mut process.fresh,
-            self.now,
-        );
-        let progress = process.progress();
-        let rests = process.flying.is_empty() && !process.fresh.is_empty();
-        let news = is_news(&process.written, &progress, process.unwritten, rests);
-        let writes = in_order(&process.written, &progress, news, process.fresh.values());
+        process.results.note_passed(&mut process.queue, self.now);
+        let progress = process.reader.progress(&process.queue, None);
+        let news = process.results.news(progress, process.flying.is_empty());
+        let writes = process.results.writes(news.as_ref());
         let all = writes.len();
         let whole = u64::try_from(all).unwrap() + 1;
         let survive = match dies {
@@ -203,7 +186,7 @@ impl World {
         for write in writes.into_iter().take(survive) {
             match write {
                 Write::Progress(progress) => self.disk.progress = progress,
-                Write::Delivery(delivery) => {
+                Write::Delivery(delivery, _) => {
                     if delivery.status == Status::Succeeded {
                         self.settled.insert(actors::event_number(delivery.event));
                     }
@@ -215,12 +198,7 @@ impl World {
             self.process = Process::start(&self.disk);
             return;
         }
-        process.unwritten += process.fresh.len();
-        process.fresh.clear();
-        if news {
-            process.written = progress;
-            process.unwritten = 0;
-        }
+        process.results.take_written(news).for_each(drop);
     }
 
     fn step(&mut self) {
@@ -282,7 +260,8 @@ fn a_part_that_is_sent_again_is_written_until_each_of_it_was_sent() {
         replay: Some(replay),
         ..Progress::default()
     };
-    let (mut queue, mut reader) = resumed(&progress, &BTreeMap::new());
+    let mut queue = Queue::default();
+    let mut reader = Reader::resumed(&progress, std::iter::empty(), &queue);
     let mut world = World::new(1);
     (0..3).for_each(|_| world.record());
     let mut page = world.log;
@@ -296,7 +275,7 @@ fn a_part_that_is_sent_again_is_written_until_each_of_it_was_sent() {
     }
     for sent in 0..3 {
         assert_eq!(queue.safe(Origin::Replay, u64::MAX), sent);
-        let (wallet, entry) = queue.take(world.now).unwrap();
+        let (wallet, entry, _) = queue.take(world.now).unwrap();
         assert_eq!(number(&entry), sent + 1);
         queue.finish(wallet, world.now);
     }
