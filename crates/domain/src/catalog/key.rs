@@ -160,12 +160,6 @@ impl ApiKey {
         }
     }
 
-    /// Whether it has expired by this instant.
-    #[must_use]
-    pub fn has_expired(&self, now: Timestamp) -> bool {
-        self.expires_at.is_some_and(|end| end <= now)
-    }
-
     /// The key revoked now; `None` if it is revoked already.
     #[must_use]
     pub fn revoke(&self, now: Timestamp) -> Option<Self> {
@@ -239,7 +233,7 @@ mod tests {
         };
         assert!(made(ending(4)).is_err());
         let key = made(ending(5)).unwrap();
-        assert!(!key.has_expired(NOW) && key.has_expired(Timestamp(5)));
+        assert_eq!(key.expires_at, Some(Timestamp(5)));
         let change = |end: Option<i64>| KeyChange {
             expires_at: Some(end.map(Timestamp)),
             ..KeyChange::default()
