@@ -198,6 +198,11 @@ fn what_stripe_would_refuse_is_refused() {
             "mode=payment&allow_promotion_codes=true&discounts[0][coupon]=sandbox20",
             "allow_promotion_codes",
         ),
+        (
+            "mode=payment",
+            "mode=subscription&invoice_creation[enabled]=true",
+            "invoice_creation",
+        ),
         ("mode=payment", "mode=payment&colour=red", "colour"),
         ("mode=payment", "mode=subscription", "line_items[0]"),
     ] {
