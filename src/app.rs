@@ -113,7 +113,7 @@ fn router(app: &AppState, api: &api::App) -> Router {
             Arc::clone(&app.edge),
             audit::audit_admin_api,
         ))
-        .with_state(Arc::new(app.admin()));
+        .with_state(Arc::new(app.operator()));
     let dashboard = Arc::new(app.dashboard());
     Router::new()
         .merge(pages::packages::router(app.config.packages.clone()))

@@ -11,9 +11,10 @@ use domain::Timestamp;
 use edge::EdgeState;
 use identity::oidc::Oidc;
 use operations::{backups::Backups, outstanding::OutstandingCredits, wallet_notes::WalletNotes};
+use operator::OperatorState;
 use outbound::{Webhooks, invitation_mail::Invitations, mail::Mailer};
 use payments::Payments;
-use web::{admin::AdminState, api::ApiState, health::HealthState};
+use web::{api::ApiState, health::HealthState};
 
 use crate::config::Config;
 
@@ -69,9 +70,9 @@ impl AppState {
         }
     }
 
-    /// What the administration is given.
-    pub(crate) fn admin(&self) -> AdminState {
-        AdminState {
+    /// What the actions of operators are given.
+    pub(crate) fn operator(&self) -> OperatorState {
+        OperatorState {
             edge: Arc::clone(&self.edge),
             handle: self.handle.clone(),
             catalog: Arc::clone(&self.catalog),
@@ -91,20 +92,9 @@ impl AppState {
     pub(crate) fn dashboard(&self) -> DashboardState {
         let config = &self.config;
         DashboardState {
-            edge: Arc::clone(&self.edge),
-            handle: self.handle.clone(),
-            catalog: Arc::clone(&self.catalog),
-            payments: self.payments.clone(),
-            accounts: Arc::clone(&self.accounts),
-            sandboxes: self.sandboxes.clone(),
-            backups: Arc::clone(&self.backups),
+            operator: self.operator(),
             outstanding: Arc::clone(&self.outstanding),
-            wallet_notes: Arc::clone(&self.wallet_notes),
-            cluster: self.cluster.clone(),
-            mailer: self.mailer.clone(),
-            invitations: Arc::clone(&self.invitations),
             oidc: self.oidc.clone(),
-            webhooks: self.webhooks.clone(),
             site: Site {
                 // At an address of its own its pages may be reached over TLS or within the machine alike.
                 public_url: match config.admin.listen {

@@ -1,7 +1,7 @@
 //! Tables for people, and the fields in them. Programs ask for `--json`.
 
 use clap::Args;
-use dashboard::money;
+use domain::money;
 use serde_json::Value;
 use wire::visible::{is_hidden, visible};
 

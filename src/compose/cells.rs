@@ -21,8 +21,9 @@ use edge::{
     layer::API_PREFIX,
 };
 use identity::Authority;
+use operator::OperatorState;
 use parking_lot::Mutex;
-use web::admin::{AdminState, projects};
+use web::admin::projects;
 use wire::{Error, ErrorCode};
 
 use crate::app::AppState;
@@ -83,7 +84,7 @@ pub(super) fn whose(
 /// What leaders of other cells may ask this one.
 struct InternalState {
     catalog: Arc<CatalogStore>,
-    admin: AdminState,
+    operator: OperatorState,
     dashboard: DashboardState,
     /// What was announced last, and the catalog that it was of.
     announced: Mutex<Option<(Arc<Catalog>, Arc<Announcement>)>>,
@@ -93,7 +94,7 @@ struct InternalState {
 pub(super) fn internal(app: &AppState) -> Router {
     let asked = InternalState {
         catalog: Arc::clone(&app.catalog),
-        admin: app.admin(),
+        operator: app.operator(),
         dashboard: app.dashboard(),
         announced: Mutex::default(),
     };
@@ -126,7 +127,7 @@ async fn routes(State(asked): State<Arc<InternalState>>, headers: HeaderMap) -> 
 }
 
 async fn all_projects(State(asked): State<Arc<InternalState>>) -> Json<Projects> {
-    Json(projects::of_cell(&asked.admin))
+    Json(projects::of_cell(&asked.operator))
 }
 
 async fn lines(State(asked): State<Arc<InternalState>>) -> Json<Vec<ProjectLine>> {

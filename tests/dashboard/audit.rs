@@ -355,7 +355,7 @@ async fn what_the_admin_api_did_is_said_in_words_with_amounts_and_reasons() {
         &format!("Rotated the secret of webhook endpoint {hook}"),
         &format!("Deleted webhook endpoint {hook}"),
         "“Images”",
-        &format!("of {product}: 950 EUR"),
+        &format!("of {product}: 9.50 EUR"),
     ] {
         page.shows(sentence);
     }

@@ -423,5 +423,5 @@ async fn every_event_of_an_endpoint_that_changes_is_in_the_audit_log() {
     ];
     browser.submit(&path, &change).await.shows("Saved.");
     let log = browser.get("/dashboard/audit").await;
-    log.shows("event “order.failed order.paid” -&gt; “order.expired order.paid”");
+    log.shows("events “order.failed, order.paid” -&gt; “order.expired, order.paid”");
 }

@@ -20,6 +20,7 @@ mod first_hour;
 mod forms;
 mod identity_provider;
 mod oidc;
+mod operator_actions;
 mod order_refresh;
 mod orders;
 mod people;

@@ -203,7 +203,7 @@ async fn a_subscription_is_ended_and_goes_on() {
     asked
         .shows("Cancel Pro now?")
         .shows("<dd>100 tokens</dd>")
-        .shows("<span class=\"tag\">hd</span>")
+        .shows("<dd>hd</dd>")
         .shows("Nothing is refunded by this");
     let subscribed = browser.get(&wallet).await;
     subscribed.shows("subscription to Pro").lacks("ended ");

@@ -72,7 +72,7 @@ async fn a_frozen_wallet_tells_that_it_was_frozen() {
     server.grant("ann", 5, "g").await;
     let (ann, path) = wallet(&server, "ann").await;
     let (path, id) = (format!("{path}/freeze"), ann["walletId"].as_str().unwrap());
-    for (frozen, words) in [(true, "Freeze"), (false, "Thaw")] {
+    for (frozen, words) in [(true, "Freeze"), (false, "Unfreeze")] {
         let body = json!({"frozen": frozen, "reason": frozen.then_some("a dispute")});
         dies(&mut server, BEFORE_THE_RESULT, &path, &body).await;
         let query = format!("{words}%20{id}");

@@ -1,34 +1,28 @@
-//! Manual changes of a wallet: grants and deducts credits, grants and revokes features, releases holds. Each
-//! needs a reason and a confirmation, and is applied once however often its form is sent.
+//! Forms that change a wallet by hand: grant and deduct credits, grant and revoke features, release holds. Each needs a
+//! reason and a confirmation, and is applied once however often its form is sent.
 
-use actors::{Address, FeatureSource, HoldAccess, WalletView};
+use actors::Address;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
     Amount, Timestamp,
     id::{ProductId, WalletKey},
     text::{Feature, IdempotencyKey, Meta},
-    wallet::{
-        ProductRef, credit::Credit, deduct::Deduct, feature::FeatureAction, shortfall::OnShortfall,
-    },
+    wallet::{credit::Credit, feature::FeatureAction},
 };
-use edge::Support;
-use identity::{OutgoingValue, Privilege};
+use identity::Privilege;
 use maud::{Markup, html};
+use operator::{Action, DeductCredits, GrantCredits, ReleaseHold, SetFeature, manual_note};
 use uuid::Uuid;
-use wire::{Error, ErrorCode};
+use wire::Error;
 
 use super::{
-    admission,
-    catalog::product_name,
-    confirm::confirm,
-    fields::{CONFIRMED, Fields, KEY},
+    confirm::ActionForm,
+    fields::{Fields, KEY},
     form::{self, FieldLabel, Form},
-    layout::{At, Tab},
-    money::grouped,
+    layout::Tab,
     page_request::{FormPost, PageRequest},
-    verbatim::verbatim,
-    wallets::{head, name, owner, path, wallet},
+    wallets::{head, path, wallet},
 };
 use crate::state::App;
 
@@ -41,11 +35,11 @@ enum Way {
 }
 
 impl Way {
-    /// The last part of the form's path, the verb, its preposition, and its past.
-    const fn words(self) -> [&'static str; 4] {
+    /// The last part of the form's path, the verb, and the message afterwards.
+    const fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Grant => ["grant", "Grant", "to", "Granted"],
-            Self::Deduct => ["deduct", "Deduct", "from", "Deducted"],
+            Self::Grant => ["grant", "Grant", "granted"],
+            Self::Deduct => ["deduct", "Deduct", "deducted"],
         }
     }
 }
@@ -53,7 +47,7 @@ impl Way {
 struct CreditForm {
     product: ProductId,
     amount: Amount,
-    reason: String,
+    meta: Option<Meta>,
     key: IdempotencyKey,
     expires_at: Option<Timestamp>,
 }
@@ -117,105 +111,66 @@ fn feature_form(request: &PageRequest, page_path: &str, form: Form<'_>) -> Marku
 }
 
 /// `POST …/wallets/{wallet}/grant`: grants credits.
-pub(super) async fn grant(app: State<App>, posted: FormPost<Support>) -> Result<Response, Error> {
-    move_credits(app, posted, Way::Grant).await
+pub(super) async fn grant(
+    app: State<App>,
+    posted: FormPost<GrantCredits>,
+) -> Result<Response, Error> {
+    let read = |wallet, form: CreditForm| GrantCredits {
+        wallet,
+        credit: Credit {
+            product: form.product,
+            amount: form.amount,
+            expires_at: form.expires_at,
+            key: form.key,
+            meta: form.meta,
+        },
+    };
+    move_credits(app, posted, Way::Grant, read).await
 }
 
 /// `POST …/wallets/{wallet}/deduct`: deducts credits.
-pub(super) async fn deduct(app: State<App>, posted: FormPost<Support>) -> Result<Response, Error> {
-    move_credits(app, posted, Way::Deduct).await
+pub(super) async fn deduct(
+    app: State<App>,
+    posted: FormPost<DeductCredits>,
+) -> Result<Response, Error> {
+    let read = |wallet, form: CreditForm| DeductCredits {
+        wallet,
+        product: form.product,
+        amount: form.amount,
+        key: form.key,
+        meta: form.meta,
+    };
+    move_credits(app, posted, Way::Deduct, read).await
 }
 
-async fn move_credits(
+async fn move_credits<A: Action>(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<A>,
     way: Way,
+    read: impl FnOnce(WalletKey, CreditForm) -> A,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
-    let (scope, page_path) = (&project.scope, path(&project, wallet));
-    let [action, verb, to_or_from, did] = way.words();
+    let back = path(&project, wallet);
+    let [_, verb, did] = way.words();
     let address = Address::Stored(wallet);
-    let view = app.handle.read(scope, &address).await;
+    let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-    let again = |error: Error| {
+    let done = async {
+        let now = app.handle.now_in(&project.scope);
+        let action = read(wallet, parse_credit_form(&fields, &project, now)?);
+        let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
+        form.run(action, &back, did).await
+    };
+    Ok(done.await.unwrap_or_else(|error| {
         let (form, title) = (Form::new(&fields, Some(&error)), format!("{verb} credits"));
         let body = html! {
             (head(&project, &view, &title))
-            section.card { (credit_form(&request, &project, &page_path, way, form)) }
+            section.card { (credit_form(&request, &project, &back, way, form)) }
         };
         form.response(Tab::Wallets.page(&request, &project, &title, &body))
-    };
-    let parsed = match parse_credit_form(&fields, &project, app.handle.now_in(scope)) {
-        Ok(parsed) => parsed,
-        Err(error) => return Ok(again(error)),
-    };
-    let CreditForm {
-        product,
-        amount,
-        reason,
-        key,
-        expires_at,
-    } = parsed;
-    let credits = grouped(amount.get());
-    let value = (way == Way::Grant).then(|| OutgoingValue::Grant {
-        wallet,
-        product,
-        credits: amount.get(),
-        expires_at: expires_at.map(|at| at.0),
-    });
-    if !fields.is_on(CONFIRMED) {
-        let of = product_name(&project, product);
-        let title = format!("{verb} {credits} {of} {to_or_from} {}?", owner(&view));
-        let notice = value.map(|value| admission::notice(&request, &project, &value));
-        let facts = html! { (about(&fields, &view)) (notice.unwrap_or_default()) };
-        let at = At::Project(&project, Tab::Wallets);
-        let paths = (&*format!("{page_path}/{action}"), &*page_path);
-        return Ok(confirm(&request, at, &fields, paths, &title, &facts));
-    }
-    if let Some(value) = &value {
-        let why = (reason.as_str(), key.as_str());
-        match admission::admit(&app, &request, &project, value, why).await {
-            Ok(None) => {}
-            Ok(Some(pending)) => return Ok(pending),
-            Err(error) => return Ok(again(error)),
-        }
-    }
-    let meta = serde_json::json!({"reason": reason, "by": "dashboard"}).to_string();
-    let meta = Some(Meta::new(meta).map_err(|error| Error::text("reason", error))?);
-    let applied = match way {
-        Way::Grant => {
-            let command = Credit {
-                product,
-                amount,
-                expires_at,
-                key,
-                meta,
-            };
-            app.handle.credit(scope, &address, command).await
-        }
-        Way::Deduct => {
-            let command = Deduct {
-                product: ProductRef::Named(product),
-                amount,
-                key,
-                meta,
-                on_shortfall: OnShortfall::Refuse,
-            };
-            let outcome = app.handle.deduct(scope, &address, command).await;
-            app.edge.metrics.deducted(outcome.as_ref());
-            outcome
-        }
-    };
-    match applied {
-        Ok(applied) if applied.replayed => Ok(request.done_before(&page_path)),
-        Ok(_) => {
-            let what = format!("{did} {credits} of {product} in {}: {reason}", view.id);
-            Ok(request.done(&page_path, &did.to_lowercase(), what))
-        }
-        Err(error) => Ok(again(Error::from_wallet(error, &project))),
-    }
+    }))
 }
 
 fn parse_credit_form(
@@ -244,7 +199,7 @@ fn parse_credit_form(
     Ok(CreditForm {
         product,
         amount,
-        reason: reason(fields)?,
+        meta: manual_note(&reason(fields)?)?,
         key: fields.key()?,
         expires_at,
     })
@@ -258,112 +213,61 @@ fn reason(fields: &Fields) -> Result<String, Error> {
 /// `POST …/wallets/{wallet}/feature`: grants a feature, or revokes a manual grant.
 pub(super) async fn feature(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<SetFeature>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
-    let (scope, page_path) = (&project.scope, path(&project, wallet));
-    let read = || {
-        let slug = fields.text("feature");
-        let wanted = "A slug of 1 to 100 letters, digits and . _ : -";
-        let feature = Feature::new(slug).map_err(|_| Error::invalid("feature", wanted))?;
-        Ok((feature, reason(&fields)?))
-    };
-    let address = Address::Stored(wallet);
-    let detail = app.handle.inspect(scope, &address, 0).await;
-    let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
-    let view = &detail.view;
-    let (feature, reason) = match read() {
-        Ok(read) => read,
-        Err(error) => {
-            let form = Form::new(&fields, Some(&error));
-            let body = html! {
-                (head(&project, view, "Features"))
-                section.card { (feature_form(&request, &page_path, form)) }
-            };
-            let page = Tab::Wallets.page(&request, &project, "Features", &body);
-            return Ok(form.response(page));
-        }
-    };
-    let (action, [verb, to_or_from, did, message]) = match fields.text("action") {
-        "grant" => (
-            FeatureAction::Grant,
-            ["Grant", "to", "Granted", "feature_granted"],
-        ),
-        "revoke" => (
-            FeatureAction::Revoke,
-            ["Revoke", "from", "Revoked", "feature_revoked"],
-        ),
+    let back = path(&project, wallet);
+    let (action, message) = match fields.text("action") {
+        "grant" => (FeatureAction::Grant, "feature_granted"),
+        "revoke" => (FeatureAction::Revoke, "feature_revoked"),
         _ => return Err(Error::missing("action")),
     };
-    let slug = feature.as_str().to_owned();
-    let sources = detail.access.get(&slug);
-    let is_granted = sources.is_some_and(|all| all.contains(&FeatureSource::Manual));
-    if is_granted == (action == FeatureAction::Grant) {
-        return Ok(request.done_before(&page_path));
-    }
-    if !fields.is_on(CONFIRMED) {
-        let title = format!("{verb} the feature {slug} {to_or_from} {}?", owner(view));
-        let (at, facts) = (At::Project(&project, Tab::Wallets), about(&fields, view));
-        let paths = (&*format!("{page_path}/feature"), &*page_path);
-        return Ok(confirm(&request, at, &fields, paths, &title, &facts));
-    }
-    let set = app.handle.set_feature(scope, &address, feature, action);
-    set.await
-        .map_err(|error| Error::from_wallet(error, &project))?;
-    let what = format!("{did} feature {slug} in {}: {reason}", view.id);
-    Ok(request.done(&page_path, message, what))
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
+    let done = async {
+        let wanted = "A slug of 1 to 100 letters, digits and . _ : -";
+        let invalid = |_| Error::invalid("feature", wanted);
+        let set = SetFeature {
+            wallet,
+            feature: Feature::new(fields.text("feature")).map_err(invalid)?,
+            action,
+            reason: reason(&fields)?,
+        };
+        form.run(set, &back, message).await
+    };
+    let error = match done.await {
+        Ok(done) => return Ok(done),
+        Err(error) => error,
+    };
+    let view = app
+        .handle
+        .read(&project.scope, &Address::Stored(wallet))
+        .await;
+    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
+    let form = Form::new(&fields, Some(&error));
+    let body = html! {
+        (head(&project, &view, "Features"))
+        section.card { (feature_form(&request, &back, form)) }
+    };
+    Ok(form.response(Tab::Wallets.page(&request, &project, "Features", &body)))
 }
 
 /// `POST …/wallets/{wallet}/release`: releases a hold.
 pub(super) async fn release(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<ReleaseHold>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
     let hold = fields.parsed("holdId", "a hold")?;
-    let hold: domain::id::HoldId = hold.ok_or_else(|| Error::missing("holdId"))?;
-    if hold.wallet != wallet {
-        return Err(Error::new(ErrorCode::HoldNotFound));
-    }
-    let address = Address::Stored(wallet);
-    let view = app.handle.read(&project.scope, &address).await;
-    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-    let page_path = path(&project, wallet);
-    if !fields.is_on(CONFIRMED) {
-        let at = At::Project(&project, Tab::Wallets);
-        let paths = (&*format!("{page_path}/release"), &*page_path);
-        let facts = html! { dl {
-            div { dt { "Wallet" } dd { (name(&view)) } }
-            div { dt { "Hold" } dd { code { (hold) } } }
-            div { dt { "What happens" } dd { "The credits can be spent again, except for what was drawn; the hold can no longer be settled." } }
-        } };
-        let title = "Release this hold?";
-        return Ok(confirm(&request, at, &fields, paths, title, &facts));
-    }
-    let access = HoldAccess::All;
-    let released = app.handle.release(&project.scope, access, hold).await;
-    let released = released.map_err(|error| Error::from_wallet(error, &project))?;
-    if released.replayed {
-        return Ok(request.done_before(&page_path));
-    }
-    let what = format!("Released hold {hold} of {}", view.id);
-    Ok(request.done(&page_path, "released", what))
-}
-
-/// The wallet's id for the audit log.
-pub(super) async fn called(app: &App, project: &ProjectCatalog, address: &Address) -> String {
-    let view = app.handle.read(&project.scope, address).await;
-    view.map_or_else(|_| "a wallet".into(), |view| view.id.to_string())
-}
-
-fn about(fields: &Fields, wallet: &WalletView) -> Markup {
-    html! { dl {
-        div { dt { "Wallet" } dd { (name(wallet)) } }
-        div { dt { "Reason" } dd { (verbatim(fields.text("reason"))) } }
-        @if let Some(day) = fields.some("expiresAt") { div { dt { "Last day" } dd { (day) } } }
-    } }
+    let hold = hold.ok_or_else(|| Error::missing("holdId"))?;
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
+    form.run(
+        ReleaseHold { wallet, hold },
+        &path(&project, wallet),
+        "released",
+    )
+    .await
 }

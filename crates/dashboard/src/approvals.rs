@@ -1,40 +1,28 @@
-//! A project's requests for approval: lists, approves, declines and withdraws them. Nobody approves their own; an approved
-//! one is carried out once, with the requester's present role and daily limit.
-
-use std::sync::Arc;
+//! A project's requests for approval: lists, approves, declines and withdraws them.
 
 use actors::Address;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
-    Amount, Timestamp,
+    Timestamp,
     id::{ApprovalId, OrderId},
-    text::{IdempotencyKey, Meta},
-    wallet::{credit::Credit, reverse_deduction::ReverseDeduction},
 };
-use edge::{
-    Support,
-    audit::{NothingDone, retry_key_of_approval},
-    refused,
-};
-use identity::{Action, Approval, Authority, CatalogChange, OutgoingValue, Privilege, Recipient};
+use edge::{Support, audit::NothingDone};
+use identity::{Action, Approval, OutgoingValue, Privilege, Recipient};
 use maud::{Markup, html};
-use operations::audit::Proof;
-use wire::{Error, ErrorCode, note::with_note};
+use operator::{Approved, price_words};
+use wire::{Error, ErrorCode};
 
 use super::{
-    admission::refund_proof,
-    approval_request::{path, words},
+    approval_request::path,
     catalog::product_name,
     changes,
     deduction::deduction_path,
-    elsewhere, form,
+    form, keys,
     layout::{self, Tab, base},
     money::{grouped, money},
-    order, orders,
+    orders,
     page_request::{FormPost, PageFor, PageRequest},
-    prices::price_words,
-    unfulfilled,
     verbatim::verbatim,
     wallets,
 };
@@ -187,204 +175,23 @@ pub(super) async fn answer(
     let project = request.project(&app)?;
     let id: ApprovalId = request.named("approval", ErrorCode::ApprovalNotFound)?;
     let answer: String = request.named("answer", ErrorCode::RouteNotFound)?;
-    let people = &app.edge.people;
-    let now = app.edge.clock.now();
-    let waiting = people.answer_approval(project.project.id, id, now);
-    let (approval, _answering) = waiting.map_err(refused)?;
-    let _saving = match &approval.action {
-        Action::Outgoing(_) => None,
-        Action::Change(_) => Some(app.edge.saving.lock().await),
-    };
-    let is_own = approval.is_of(&request.authority);
-    if !is_own && !request.may(Privilege::Manage) {
-        return Err(Error::new(ErrorCode::RoleForbidden));
-    }
-    let asked = format!(
-        "{}, requested by {}",
-        words(&approval),
-        approval.asker.name()
-    );
-    match answer.as_str() {
+    let operator = request.operator(&app, &project);
+    let message = match answer.as_str() {
         "decline" => {
-            let earlier = earlier_attempt(&app, &approval).await;
-            people.forget_approval(&approval).await.map_err(refused)?;
-            let what = match is_own {
-                true => format!("Withdrew the request to {}{earlier}", words(&approval)),
-                false => format!("Declined to {asked}{earlier}"),
-            };
-            Ok(request.done(&path(&project), "declined", what))
+            operator.decline(id).await?;
+            "declined"
         }
-        "create" => changes::create_approved_key(&app, &request, &approval).await,
-        "approve" if is_own => {
-            let error = Error::new(ErrorCode::OwnApproval);
-            Ok(all(&request, &app, &project, Some(&error)).await)
+        "create" => {
+            let minted = operator.create_approved_key(id).await?;
+            return Ok(keys::hand_out(&app, &request, &project, minted));
         }
-        "approve" if approval.approved_by.is_some() => Ok(request.done_before(&path(&project))),
-        "approve" => match carry_out(&app, &request, (&project, &approval), &asked, now).await {
-            Ok(false) if is_new_key(&approval) => {
-                let what = format!("Approved to {asked}");
-                Ok(request.done(&path(&project), "approved_key", what))
-            }
-            Ok(replayed) => {
-                people.forget_approval(&approval).await.map_err(refused)?;
-                match replayed {
-                    true => Ok(request.done_before(&path(&project))),
-                    false => {
-                        let what = format!("Approved to {asked}: carried out");
-                        Ok(request.done(&path(&project), "approved", what))
-                    }
-                }
-            }
-            Err(error) => Ok(all(&request, &app, &project, Some(&error)).await),
+        "approve" => match operator.approve(id, request.client()).await {
+            Ok(Approved::CarriedOut) => "approved",
+            Ok(Approved::Before) => "again",
+            Ok(Approved::Key) => "approved_key",
+            Err(error) => return Ok(all(&request, &app, &project, Some(&error)).await),
         },
-        _ => Err(Error::new(ErrorCode::RouteNotFound)),
-    }
-}
-
-/// Whether it is a secret key, which the requester creates once it is approved.
-fn is_new_key(approval: &Approval) -> bool {
-    match &approval.action {
-        Action::Outgoing(_) => false,
-        Action::Change(change) => matches!(**change, CatalogChange::NewKey(_)),
-    }
-}
-
-/// The outcome of an earlier attempt, for the audit log.
-async fn earlier_attempt(app: &App, approval: &Approval) -> &'static str {
-    let (log, attempt) = (&app.edge.audit, retry_key_of_approval(approval.id));
-    let was_unknown = log.is_unknown(&attempt).await;
-    log.look_for_proofs(&app.catalog, &app.payments).await;
-    match (was_unknown, log.is_unknown(&attempt).await) {
-        (false, _) => "",
-        (true, true) => "; an earlier attempt may have carried it out: its outcome is unknown",
-        (true, false) => "; an earlier attempt had carried it out",
-    }
-}
-
-/// Announces it in the audit log, and carries it out; returns whether that was done before.
-async fn carry_out(
-    app: &App,
-    request: &PageRequest,
-    (project, approval): (&Arc<ProjectCatalog>, &Approval),
-    asked: &str,
-    now: Timestamp,
-) -> Result<bool, Error> {
-    let proof = match &approval.action {
-        Action::Outgoing(OutgoingValue::Refund { order, cents }) => {
-            let known = app.handle.order(&project.scope, *order).await;
-            let known = known.map_err(|error| Error::from_wallet(error, project))?;
-            Some(refund_proof(&known, *cents))
-        }
-        Action::Outgoing(OutgoingValue::Payment { payment, .. }) => Some(Proof::Payment {
-            payment: payment.clone(),
-        }),
-        Action::Outgoing(OutgoingValue::Assignment { payment, .. }) => Some(Proof::Assignment {
-            payment: payment.clone(),
-        }),
-        Action::Outgoing(OutgoingValue::Grant { .. } | OutgoingValue::Reversal { .. })
-        | Action::Change(_) => None,
+        _ => return Err(Error::new(ErrorCode::RouteNotFound)),
     };
-    request
-        .announce(app, &format!("Approve to {asked}"), proof)
-        .await?;
-    let asker = asker(app, request, approval).await?;
-    match &approval.action {
-        Action::Outgoing(value) => {
-            give(app, request, project, (&asker, approval, value), now).await
-        }
-        Action::Change(change) => changes::make(app, request, approval, change).await,
-    }
-}
-
-/// The requester, with their present permissions.
-async fn asker(app: &App, request: &PageRequest, approval: &Approval) -> Result<Authority, Error> {
-    let authority = match approval.asker.user() {
-        Some(user) => elsewhere::authority_of(app, user, request.client()).await?,
-        None => Some(approval.asker.clone()),
-    };
-    let gone = || {
-        Error::new(ErrorCode::RoleForbidden)
-            .saying("The person who requested it is no longer permitted to do it.")
-    };
-    let authority = authority.ok_or_else(gone)?;
-    let needed = match &approval.action {
-        Action::Outgoing(_) => Privilege::Support,
-        Action::Change(_) => Privilege::Manage,
-    };
-    match authority.may(needed, Some(approval.project)) {
-        true => Ok(authority),
-        false => Err(gone()),
-    }
-}
-
-/// Carries it out; returns whether that was done before.
-async fn give(
-    app: &App,
-    request: &PageRequest,
-    project: &Arc<ProjectCatalog>,
-    (asker, approval, value): (&Authority, &Approval, &OutgoingValue),
-    now: Timestamp,
-) -> Result<bool, Error> {
-    let key =
-        IdempotencyKey::new(approval.key.as_str()).map_err(|error| Error::text("key", error))?;
-    let counted = app
-        .edge
-        .people
-        .count_outgoing(asker, value, key.as_str(), now)
-        .await;
-    counted.map_err(refused)?;
-    match value {
-        OutgoingValue::Grant {
-            wallet,
-            product,
-            credits,
-            expires_at,
-        } => {
-            let meta =
-                serde_json::json!({"reason": approval.reason, "by": "dashboard"}).to_string();
-            let command = Credit {
-                product: *product,
-                amount: Amount::new(*credits).ok_or_else(|| Error::missing("amount"))?,
-                expires_at: expires_at.map(Timestamp),
-                key,
-                meta: Some(Meta::new(meta).map_err(|error| Error::text("reason", error))?),
-            };
-            let address = Address::Stored(*wallet);
-            let applied = app.handle.credit(&project.scope, &address, command).await;
-            let applied = applied.map_err(|error| Error::from_wallet(error, project))?;
-            Ok(applied.replayed)
-        }
-        OutgoingValue::Refund { order, cents } => {
-            let known = app.handle.order(&project.scope, *order).await;
-            let known = known.map_err(|error| Error::from_wallet(error, project))?;
-            order::refund_amount(app, request, project, &known, *cents, key).await
-        }
-        OutgoingValue::Payment { payment, .. } => {
-            unfulfilled::refund_payment(app, request, project, payment).await?;
-            Ok(false)
-        }
-        OutgoingValue::Assignment {
-            payment, price, to, ..
-        } => {
-            let order = app
-                .payments
-                .assign(project.clone(), payment.clone(), *price, to.address());
-            let order = order.await;
-            let order = order.map_err(|error| Error::from_instruction(error, project))?;
-            Ok(order.replayed)
-        }
-        OutgoingValue::Reversal { deduction, credits } => {
-            let amount = Amount::new(*credits).ok_or_else(|| Error::missing("amount"))?;
-            let given = app
-                .handle
-                .reverse_deduction(&project.scope, *deduction, |meta| ReverseDeduction {
-                    amount: Some(amount),
-                    key,
-                    meta: with_note(meta, Some(approval.reason.clone())),
-                });
-            let given = given.await;
-            let given = given.map_err(|error| Error::from_wallet(error, project))?;
-            Ok(given.replayed)
-        }
-    }
+    Ok(layout::done(&path(&project), message))
 }

@@ -1,17 +1,16 @@
-//! Archives and unarchives a project, once that was confirmed.
+//! The form that archives a project, or takes it out of the archive.
 
 use axum::{extract::State, response::Response};
-use catalog::{ProjectCatalog, ProjectChange};
-use edge::Manage;
+use catalog::ProjectCatalog;
 use identity::Privilege;
 use maud::{Markup, html};
+use operator::ArchiveProject;
 use wire::Error;
 
 use super::{
-    confirm::confirm,
-    fields::CONFIRMED,
+    confirm::ActionForm,
     form,
-    layout::{At, Tab, base},
+    layout::{Tab, base},
     page_request::{FormPost, PageRequest},
 };
 use crate::state::App;
@@ -35,53 +34,16 @@ pub(super) fn card(request: &PageRequest, project: &ProjectCatalog) -> Markup {
     } }
 }
 
-fn facts(archived: bool) -> Markup {
-    html! { dl {
-        @if archived {
-            div { dt { "What stops" } dd { "Checkouts, deductions, holds, grants and new wallets by its keys and sessions: they answer 403 project_archived. Lists of projects leave it out." } }
-            div { dt { "What goes on" } dd { "Reads, refunds, open holds, webhooks to your servers, running subscriptions with their renewals, and all else that the provider reports. Cancel subscriptions that are to end." } }
-        } @else {
-            div { dt { "What begins again" } dd { "Its keys sell and spend as before." } }
-        }
-    } }
-}
-
 /// `POST …/settings/archive`: changes it, once that was confirmed.
 pub(super) async fn change(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<ArchiveProject>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let id = project.project.id;
     let archived = fields.text("archived") == "true";
+    let message = if archived { "archived" } else { "unarchived" };
     let back = format!("{}/settings", base(&project));
-    if project.project.archived == archived {
-        return Ok(request.done_before(&back));
-    }
-    if !fields.is_on(CONFIRMED) {
-        let verb = if archived { "Archive" } else { "Unarchive" };
-        let paths = (&*format!("{back}/archive"), &*back);
-        let at = At::Project(&project, Tab::Settings);
-        let title = format!("{verb} this project?");
-        return Ok(confirm(
-            &request,
-            at,
-            &fields,
-            paths,
-            &title,
-            &facts(archived),
-        ));
-    }
-    let change = ProjectChange {
-        archived: Some(archived),
-        ..ProjectChange::default()
-    };
-    let _saving = app.edge.saving.lock().await;
-    app.catalog.update_project(id, change, None).await?;
-    let (message, did) = match archived {
-        true => ("archived", "Archived"),
-        false => ("unarchived", "Unarchived"),
-    };
-    Ok(request.done(&back, message, format!("{did} project {id}")))
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Settings);
+    form.run(ArchiveProject(archived), &back, message).await
 }

@@ -9,20 +9,20 @@ use domain::{
     time::Period,
 };
 use edge::Manage;
-use identity::{CatalogChange, Privilege};
+use identity::Privilege;
 use maud::{Markup, html};
+use operator::{CreateProduct, UpdateProduct};
 use wire::{Error, ErrorCode};
 
 use super::{
-    approval_request::{ask_for_change, guards_changes, notice},
-    confirm::confirm,
-    fields::{CONFIRMED, Fields},
+    approval_request::notice,
+    confirm::ActionForm,
+    fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{self, Tab, base},
     money::grouped,
     page_request::{FormPost, PageFor, PageRequest},
     prices,
-    verbatim::verbatim,
 };
 use crate::state::App;
 
@@ -101,27 +101,18 @@ pub(super) async fn draft(
 /// `POST …/catalog`: creates a product.
 pub(super) async fn create(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<CreateProduct>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let id = project.project.id;
-    let made: Result<Response, Error> = async {
-        let new = new(&fields)?;
-        if new.free_grant.is_some() && guards_changes(&request, &project) {
-            app.catalog.draft().create_product(id, new.clone()).await?;
-            let settings = form::changes(&Fields::default(), &written(&new));
-            let what = format!("create a product: {settings}");
-            let change = CatalogChange::NewProduct(new);
-            return ask_for_change(&app, &request, &project, change, what).await;
-        }
-        let product = app.catalog.create_product(id, new).await?;
-        let what = format!("Created product {} “{}” of {id}", product.id, product.name);
-        Ok(request.done(&path(&project, &product), "created", what))
-    }
-    .await;
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
+    let made = async {
+        let page = |product: Product, _| layout::done(&path(&project, &product), "created");
+        let back = format!("{}/catalog", base(&project));
+        form.answer(CreateProduct(new(&fields)?), &back, page).await
+    };
     let again = |error| new_page(&request, &project, &fields, Some(&error));
-    Ok(made.unwrap_or_else(again))
+    Ok(made.await.unwrap_or_else(again))
 }
 
 /// `GET …/catalog/{product}`: a product, its prices and its form.
@@ -134,66 +125,26 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 /// `POST …/catalog/{product}`: changes a product.
 pub(super) async fn save(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<UpdateProduct>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let id = project.project.id;
-    let saved: Result<Response, Error> = async {
+    let saved = async {
         let new = new(&fields)?;
         let _saving = app.edge.saving.lock().await;
-        let stored = request.project(&app)?;
-        let product = product(&request, &stored)?;
-        let before = current(product);
-        form::refuse_stale(&fields, &before)?;
-        let is_free = new.free_grant.is_some() && new.free_grant != product.free_grant;
-        let brings = is_free || (new.active && !product.active);
-        if brings && guards_changes(&request, &stored) {
-            let draft = app.catalog.draft();
-            let change = new.clone().into();
-            let drafted = draft.update_product(id, product.id, change).await?;
-            let changes = form::changes(&before, &current(&drafted));
-            let what = format!("change product {}: {changes}", product.id);
-            let (before, after) = (product.clone(), new);
-            let change = CatalogChange::Product { before, after };
-            return ask_for_change(&app, &request, &stored, change, what).await;
-        }
-        if product.active && !new.active && !fields.is_on(CONFIRMED) {
-            let page_path = path(&project, product);
-            let paths = (&*page_path, &*page_path);
-            let at = At::Project(&project, Tab::Catalog);
-            let title = format!("Stop offering {}?", product.name);
-            let facts = withdrawal(&fields, &before);
-            return Ok(confirm(&request, at, &fields, paths, &title, &facts));
-        }
-        let update = app.catalog.update_product(id, product.id, new.into());
-        let after = update.await?;
-        let changes = form::changes(&before, &current(&after));
-        let what = format!("Changed product {} of {id}: {changes}", product.id);
-        let is_done = changes != form::NOTHING;
-        Ok(request.done_if(is_done, &path(&project, product), "saved", what))
-    }
-    .await;
-    match saved {
+        let project = request.project(&app)?;
+        let product = product(&request, &project)?;
+        form::refuse_stale(&fields, &current(product))?;
+        let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
+        let update = UpdateProduct(product.id, new.into());
+        form.run(update, &path(&project, product), "saved").await
+    };
+    match saved.await {
         Ok(saved) => Ok(saved),
         Err(error) => {
             // As it is stored now.
             let project = request.project(&app)?;
             let product = product(&request, &project)?;
             Ok(page(&request, &project, product, &fields, Some(&error)))
-        }
-    }
-}
-
-/// What else is saved when a product stops being offered, and who keeps what.
-fn withdrawal(fields: &Fields, before: &Fields) -> Markup {
-    html! {
-        dl {
-            div { dt { "What stops" } dd { "Nobody can buy any of its prices. It can be offered again." } }
-            div { dt { "Who keeps what" } dd { "Everybody keeps the credits and features that they have. Free credits that are due are still given, subscriptions are renewed as before, and a checkout that is open can still be paid." } }
-            @for (name, old, new) in before.changes(fields) { @if name != "active" && old != new.replace(',', "") {
-                div { dt { "Changed as well: " (name) } dd { (verbatim(&old)) " → " (verbatim(&new)) } }
-            } }
         }
     }
 }

@@ -1,19 +1,18 @@
 //! One deduction: how much of it was reversed, and the form that reverses more.
 
-use actors::{Address, ReversibleDeduction};
+use actors::ReversibleDeduction;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{Amount, id::LedgerId, wallet::reverse_deduction::ReverseDeduction};
-use edge::Support;
-use identity::{OutgoingValue, Privilege};
+use domain::{Amount, id::LedgerId};
+use identity::Privilege;
 use maud::html;
+use operator::ReverseDeduction;
 use uuid::Uuid;
-use wire::{Error, ErrorCode, note::with_note};
+use wire::{Error, ErrorCode};
 
 use super::{
-    actions::called,
-    admission,
     catalog::product_name,
+    confirm::ActionForm,
     fields::{Fields, KEY},
     form::{self, FieldLabel, Form},
     layout::{self, Tab},
@@ -103,47 +102,30 @@ fn page(
 /// `POST …/wallets/{wallet}/deductions/{deduction}`: reverses credits of it.
 pub(super) async fn reverse(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<ReverseDeduction>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let id = named(&request)?;
     let page_path = path(&project, id.wallet);
-    let wallet_error = |error| Error::from_wallet(error, &project);
-    let done: Result<Response, Error> = async {
-        let credits: i64 = fields.needed("amount")?;
-        let amount = Amount::new(credits).ok_or_else(|| {
-            Error::invalid("amount", "Credits are a whole number from 1 to 2^53 - 1.")
-        })?;
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
+    let done = async {
+        let amount = Amount::new(fields.needed("amount")?);
+        let whole = || Error::invalid("amount", "Credits are a whole number from 1 to 2^53 - 1.");
         let message = "Enter a note of one line, at most 300 characters.";
-        let note = fields.line("note", MAX_NOTE, message)?;
-        let key = fields.key()?;
-        let value = OutgoingValue::Reversal {
+        let reverse = ReverseDeduction {
             deduction: id,
-            credits,
+            amount: Some(amount.ok_or_else(whole)?),
+            note: Some(fields.line("note", MAX_NOTE, message)?),
+            key: fields.key()?,
         };
-        let why = (note.as_str(), key.as_str());
-        if let Some(pending) = admission::admit(&app, &request, &project, &value, why).await? {
-            return Ok(pending);
-        }
-        let reversed = app.handle.reverse_deduction(&project.scope, id, |meta| {
-            let (amount, meta) = (Some(amount), with_note(meta, Some(note.clone())));
-            ReverseDeduction { amount, key, meta }
-        });
-        if reversed.await.map_err(wallet_error)?.replayed {
-            return Ok(request.done_before(&page_path));
-        }
-        let of = called(&app, &project, &Address::Stored(id.wallet)).await;
-        let credits = grouped(credits);
-        let what = format!("Reversed {credits} of deduction {id} in {of}: {note}");
-        Ok(request.done(&page_path, "reversed", what))
-    }
-    .await;
-    match done {
+        form.run(reverse, &page_path, "reversed").await
+    };
+    match done.await {
         Ok(done) => Ok(done),
         Err(error) => {
             let known = app.handle.reversible(&project.scope, id).await;
-            let known = known.map_err(wallet_error)?;
+            let known = known.map_err(|error| Error::from_wallet(error, &project))?;
             Ok(page(&request, &project, id, &known, &fields, Some(&error)))
         }
     }

@@ -6,7 +6,6 @@ use domain::{Timestamp, id::UserId};
 use identity::{Authority, ValidSession};
 use scrip_http::limits::Client;
 use serde::de::DeserializeOwned;
-use wire::{Error, ErrorCode};
 
 use super::cookies;
 use crate::{DashboardState, state::App};
@@ -25,48 +24,6 @@ pub fn signed_in(app: &DashboardState, headers: &HeaderMap) -> Option<Authority>
 pub fn authority_here(app: &DashboardState, user: &str) -> Option<Authority> {
     let user: UserId = user.parse().ok()?;
     app.edge.people.user(user).ok()?.authority()
-}
-
-/// What a user may do now, here or in the cell that keeps users; `None`: nothing any more.
-///
-/// # Errors
-///
-/// `unavailable`: that cell does not answer.
-pub(super) async fn authority_of(
-    app: &App,
-    user: UserId,
-    client: Client,
-) -> Result<Option<Authority>, Error> {
-    if keeps_sessions(app) {
-        let user = app.edge.people.user(user);
-        return Ok(user.ok().and_then(|user| user.authority()));
-    }
-    let silent = || {
-        let message = "The cell that knows the users does not answer. Nothing was done; try again.";
-        Error::new(ErrorCode::Unavailable).undone().saying(message)
-    };
-    let part = app.cluster.as_ref().ok_or_else(silent)?;
-    let lowest = part.others().numbers().first().copied();
-    let lowest = lowest.filter(|lowest| *lowest < part.cell());
-    let question = Question {
-        path: format!("authority?user={user}"),
-        headers: HeaderMap::new(),
-        client: client.address(),
-    };
-    let answer = part
-        .others()
-        .ask(lowest.ok_or_else(silent)?, question)
-        .await;
-    serde_json::from_slice(&answer.ok_or_else(silent)?).map_err(|_| silent())
-}
-
-/// Whether this process' cell is the one that keeps users and sessions: the lowest.
-pub(super) fn keeps_sessions(app: &App) -> bool {
-    let Some(part) = &app.cluster else {
-        return true;
-    };
-    let others = part.others().numbers();
-    part.cell() == 0 || (!others.is_empty() && others.iter().all(|other| *other > part.cell()))
 }
 
 /// The session of this name where the lowest cell knows it.

@@ -7,16 +7,17 @@ use domain::{
     catalog::{ApiKey, KeyKind},
 };
 use edge::Manage;
-use identity::{CatalogChange, NewKey as ShownKey, Privilege};
+use identity::{NewKey as ShownKey, Privilege};
 use maud::{Markup, html};
+use operator::{CreateKey, RevokeKey, UpdateKey};
 use wire::{Error, ErrorCode, view::Day};
 
 use super::{
-    approval_request::{ask_for_change, guards_changes, key_terms, notice},
-    confirm::confirm,
-    fields::{CONFIRMED, Fields},
+    approval_request::notice,
+    confirm::ActionForm,
+    fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab, base},
+    layout::{self, Tab, base},
     page_request::{FormPost, PageFor, PageRequest},
     time_zone,
     verbatim::verbatim,
@@ -115,55 +116,41 @@ pub(super) fn copy_now(new: &[ShownKey], hint: &str) -> Markup {
 /// `POST …/keys`: creates a key.
 pub(super) async fn create(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<CreateKey>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let id = project.project.id;
-    let made: Result<Response, Error> = async {
-        let new = new(&fields)?;
-        if new.kind == KeyKind::Secret && guards_changes(&request, &project) {
-            app.catalog.draft().create_key(id, new.clone()).await?;
-            let what = match &new.name {
-                Some(name) => format!("create a secret key “{name}”"),
-                None => "create a secret key".into(),
-            };
-            let change = CatalogChange::NewKey(new);
-            return ask_for_change(&app, &request, &project, change, what).await;
-        }
-        let minted = app.catalog.create_key(id, new).await?;
-        Ok(hand_out(&app, &request, &project, minted, ""))
-    }
-    .await;
-    Ok(made.unwrap_or_else(|error| {
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Keys);
+    let made = async {
+        let page = |minted, _| hand_out(&app, &request, &project, minted);
+        form.answer(CreateKey(new(&fields)?), &path(&project), page)
+            .await
+    };
+    Ok(made.await.unwrap_or_else(|error| {
         let form = Form::new(&fields, Some(&error));
         page(&app, &request, &project, form)
     }))
 }
 
-/// Leads to the page that shows a new key once; `why` ends the audit log's sentence.
+/// Leads to the page that shows a new key once.
 pub(super) fn hand_out(
     app: &App,
     request: &PageRequest,
     project: &ProjectCatalog,
     minted: MintedKey,
-    why: &str,
 ) -> Response {
-    let id = project.project.id;
     let label = match minted.key.kind {
         KeyKind::Secret => "Secret key",
         KeyKind::Publishable => "Publishable key",
     };
-    let (kind, title) = (label.to_lowercase(), minted.key.title());
-    let what = format!("Created {kind} {title} of {id}{why}");
     let new = ShownKey {
-        project: id,
+        project: project.project.id,
         label,
         plain: minted.plain,
     };
     let sessions = &app.edge.people.sessions;
     sessions.keep_keys(&request.signed, vec![new]);
-    request.done(&path(project), "created", what)
+    layout::done(&path(project), "created")
 }
 
 fn new(fields: &Fields) -> Result<NewKey, Error> {
@@ -211,39 +198,19 @@ fn edit_page(
 /// `POST …/keys/{key}`: changes a key.
 pub(super) async fn update(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<UpdateKey>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let _saving = app.edge.saving.lock().await;
     let project = request.project(&app)?;
     let key = named(&request, &project)?;
     let before = stored(key);
-    let id = project.project.id;
-    let changed: Result<Response, Error> = async {
-        let change = change(&before, &fields)?;
-        let draft = app.catalog.draft();
-        let drafted = draft.update_key(id, key.id, change.clone()).await?;
-        // A secret key that works for longer is as good as a new one.
-        let end = |key: &ApiKey| key.expires_at.unwrap_or(Timestamp::NEVER);
-        let is_longer = key.kind == KeyKind::Secret && end(&drafted) > end(key);
-        if is_longer && guards_changes(&request, &project) {
-            let changes = form::changes(&before, &stored(&drafted));
-            let what = format!("change secret key {}: {changes}", key.title());
-            let change = CatalogChange::Key {
-                key: key.id,
-                before: key_terms(key),
-                after: key_terms(&drafted),
-            };
-            return ask_for_change(&app, &request, &project, change, what).await;
-        }
-        let after = app.catalog.update_key(id, key.id, change).await?;
-        let changes = form::changes(&before, &stored(&after));
-        let what = format!("Changed key {}: {changes}", after.title());
-        let is_done = changes != form::NOTHING;
-        Ok(request.done_if(is_done, &path(&project), "saved", what))
-    }
-    .await;
-    Ok(changed.unwrap_or_else(|error| {
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Keys);
+    let changed = async {
+        let update = UpdateKey(key.id, change(&before, &fields)?);
+        form.run(update, &path(&project), "saved").await
+    };
+    Ok(changed.await.unwrap_or_else(|error| {
         let form = Form::new(&fields, Some(&error));
         edit_page(&request, &project, key, form)
     }))
@@ -278,35 +245,14 @@ fn named<'p>(request: &PageRequest, project: &'p ProjectCatalog) -> Result<&'p A
     key.ok_or_else(|| Error::new(ErrorCode::KeyNotFound))
 }
 
-fn revocation(project: &ProjectCatalog, key: &ApiKey) -> Markup {
-    html! { dl {
-        @if let Some(name) = &key.name { div { dt { "Name" } dd { (verbatim(name)) } } }
-        div { dt { "Key" } dd { code { (key.first) "…" (key.last) } } }
-        div { dt { "Created" } dd { (layout::when(key.created_at)) } }
-        div { dt { "Last used" } dd { @match project.key_last_used(&key.id) { Some(day) => { (Day(day)) " (UTC)" }, None => "Never" } } }
-        div { dt { "What stops" } dd { "Requests with it are refused from now on. This cannot be undone." } }
-    } }
-}
-
 /// `POST …/keys/{key}/revoke`: revokes a key.
 pub(super) async fn revoke(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<RevokeKey>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let key = named(&request, &project)?;
-    if key.revoked_at.is_some() {
-        return Ok(request.done_before(&path(&project)));
-    }
-    if !fields.is_on(CONFIRMED) {
-        let page_path = path(&project);
-        let paths = (&*format!("{page_path}/{}/revoke", key.id), &*page_path);
-        let at = At::Project(&project, Tab::Keys);
-        let (title, what) = ("Revoke this key?", revocation(&project, key));
-        return Ok(confirm(&request, at, &fields, paths, title, &what));
-    }
-    let key = app.catalog.revoke_key(project.project.id, key.id).await?;
-    let what = format!("Revoked key {} of {}", key.title(), project.project.id);
-    Ok(request.done(&path(&project), "revoked", what))
+    let key = request.named("key", ErrorCode::KeyNotFound)?;
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Keys);
+    form.run(RevokeKey(key), &path(&project), "revoked").await
 }

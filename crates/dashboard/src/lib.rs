@@ -5,7 +5,6 @@
 
 mod account;
 mod actions;
-mod admission;
 mod approval_request;
 mod approvals;
 mod archive;
@@ -31,7 +30,6 @@ mod invitation;
 mod keys;
 mod layout;
 mod ledger;
-pub mod money;
 mod next_page;
 mod oidc_sign_in;
 mod order;
@@ -71,6 +69,7 @@ use axum::{
     Router, middleware,
     routing::{any, get, post},
 };
+use domain::money;
 use edge::audit::audit_pages;
 use outbound::invitation_mail::INVITATION;
 use wire::fallback::{method_not_allowed, route_not_found};

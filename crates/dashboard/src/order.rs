@@ -1,7 +1,5 @@
 //! One order: what was bought, the state of its payment, what happened, its refund.
 
-use std::sync::Arc;
-
 use actors::{Address, OrderAnswer, SubscriptionDetail};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
@@ -9,21 +7,19 @@ use domain::{
     Rejection,
     catalog::Interval,
     id::OrderId,
-    text::IdempotencyKey,
-    wallet::{Dispute, Order, OrderStatus, ProviderKind, loss::Loss},
+    wallet::{Dispute, Order, OrderStatus, ProviderKind},
 };
-use edge::Support;
-use identity::{OutgoingValue, Privilege};
+use identity::Privilege;
 use maud::{Markup, html};
+use operator::RefundOrder;
 use uuid::Uuid;
 use wire::{Error, ErrorCode};
 
 use super::{
-    admission,
-    confirm::confirm,
-    fields::{CONFIRMED, Fields, KEY},
+    confirm::ActionForm,
+    fields::{Fields, KEY},
     form::{self, FieldLabel, Form},
-    layout::{self, At, Tab},
+    layout::{self, Tab},
     money::{decimals, grouped, money, typed},
     order_refresh,
     orders::{kind, order_badge, owner, path, what},
@@ -277,117 +273,25 @@ fn refund_form(
 /// `POST …/orders/{order}/refund`: refunds an order in part or in full, once it was confirmed.
 pub(super) async fn refund(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<RefundOrder>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let shown = order(&app, &request, &project).await?;
     let (id, currency) = (shown.0.id, &shown.0.order.terms.currency);
-    let page_path = path(&project, id);
-    let done: Result<Response, Error> = async {
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Orders);
+    let done = async {
         let cents = fields.money("amount", decimals(currency))?;
         if cents == 0 {
             return Err(Error::invalid("amount", "The amount must be more than 0."));
         }
-        let key = fields.key()?;
-        let value = OutgoingValue::Refund { order: id, cents };
-        if !fields.is_on(CONFIRMED) {
-            let left = shown.0.order.refundable_cents();
-            if cents > left {
-                let message = format!("At most {} is left to refund.", money(left, currency));
-                return Err(Error::about("amount", ErrorCode::AlreadyRefunded).saying(message));
-            }
-            let loss = app.handle.loss_by_refund(&project.scope, id, cents).await;
-            let loss = loss.map_err(|error| Error::from_wallet(error, &project))?;
-            let title = format!("Refund {}?", money(cents, currency));
-            let facts = html! { (refund_facts(&project, &shown.0, &loss)) (admission::notice(&request, &project, &value)) };
-            let paths = (&*format!("{page_path}/refund"), &*page_path);
-            let at = At::Project(&project, Tab::Orders);
-            return Ok(confirm(&request, at, &fields, paths, &title, &facts));
-        }
-        let why = ("", key.as_str());
-        if let Some(pending) = admission::admit(&app, &request, &project, &value, why).await? {
-            return Ok(pending);
-        }
-        let words = format!("Refund {} of order {id}", money(cents, currency));
-        let proof = admission::refund_proof(&shown.0, cents);
-        request.announce(&app, &words, Some(proof)).await?;
-        if refund_amount(&app, &request, &project, &shown.0, cents, key).await? {
-            return Ok(request.done_before(&page_path));
-        }
-        let what = format!("Refunded {} of order {id}", money(cents, currency));
-        Ok(request.done(&page_path, "refunded", what))
-    }
-    .await;
+        let refund = RefundOrder {
+            order: id,
+            cents,
+            key: fields.key()?,
+        };
+        form.run(refund, &path(&project, id), "refunded").await
+    };
     let again = |error| page(&request, &project, &shown, &fields, Some(&error));
-    Ok(done.unwrap_or_else(again))
-}
-
-/// Refunds an amount of an order, and returns whether that was done before. Where the provider refuses a part after it
-/// refunded another, the audit log has what was refunded.
-pub(super) async fn refund_amount(
-    app: &App,
-    request: &PageRequest,
-    project: &Arc<ProjectCatalog>,
-    order: &OrderAnswer,
-    cents: i64,
-    key: IdempotencyKey,
-) -> Result<bool, Error> {
-    let refund = app
-        .payments
-        .refund(project.clone(), order.id, Some(cents), key);
-    let error = match refund.await {
-        Ok(refund) => return Ok(refund.replayed),
-        Err(error) => error,
-    };
-    let (of, currency) = (format!("order {}", order.id), &order.order.terms.currency);
-    Err(refused(app, request, ("orders", &of), (cents, currency), error).await)
-}
-
-/// The refusal of a refund. If a part was refunded before the provider refused the rest, it names both, and so does the
-/// audit log.
-pub(super) async fn refused(
-    app: &App,
-    request: &PageRequest,
-    (kind, of): (&str, &str),
-    (cents, currency): (i64, &str),
-    error: payments::Error,
-) -> Error {
-    let project = match request.project(app) {
-        Ok(project) => project,
-        Err(error) => return error,
-    };
-    let given = match &error {
-        payments::Error::RefundRefused {
-            reason,
-            given_cents: given @ 1..,
-            ..
-        } => Some((money(*given, currency), reason.clone())),
-        _ => None,
-    };
-    let refusal = Error::from_instruction(error, &project);
-    let Some((given, reason)) = given else {
-        return refusal;
-    };
-    let all = money(cents, currency);
-    let what = format!("Refunded {given} of {of}; the provider refused the rest of {all}");
-    request.note(app, project.project.id, kind, &what).await;
-    refusal.saying(format!(
-        "{given} was refunded, and the rest was not: {reason}."
-    ))
-}
-
-fn refund_facts(project: &ProjectCatalog, answer: &OrderAnswer, loss: &Loss) -> Markup {
-    let order = &answer.order;
-    let left = order.refundable_cents();
-    html! { dl {
-        div { dt { "Order" } dd { (what(project, answer)) } }
-        div { dt { "Wallet" } dd { (owner(project, answer)) } }
-        @if let Some(email) = &order.email { div { dt { "Buyer" } dd { (verbatim(email.as_str())) } } }
-        div { dt { "Left to refund" } dd { (money(left, &order.terms.currency)) } }
-        (subscriptions::lost(project, loss, "taken back"))
-        @if order.subscription.is_some() {
-            div { dt { "Subscription" } dd { "It is not canceled by this: it is billed again unless it is canceled, too." } }
-        }
-    } }
+    Ok(done.await.unwrap_or_else(again))
 }

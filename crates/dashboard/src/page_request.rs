@@ -19,7 +19,7 @@ use edge::{
     permission::{Needs, allow},
 };
 use identity::{Authority, Privilege, ValidSession};
-use operations::audit::{AuditEntry, Proof};
+use operator::Operator;
 use scrip_http::limits::Client;
 use url::form_urlencoded;
 use wire::{Error, ErrorCode};
@@ -44,6 +44,7 @@ pub(super) struct PageRequest {
     /// Who they are, and what they may do now.
     pub(super) authority: Authority,
     client: Client,
+    path: String,
     /// Whether the server speaks to nobody but callers.
     pub(super) offline: bool,
     segments: Vec<(String, String)>,
@@ -86,6 +87,20 @@ impl PageRequest {
         Ok(app.catalog.project(id)?)
     }
 
+    /// The same person as the actions know them.
+    pub(super) fn operator<'a>(
+        &'a self,
+        app: &'a App,
+        project: &Arc<ProjectCatalog>,
+    ) -> Operator<'a> {
+        Operator::new(
+            app,
+            Arc::clone(project),
+            &self.authority,
+            self.pending.as_ref(),
+        )
+    }
+
     /// Redirects after a form changed something, with the sentence for the audit log; `message` names the text shown
     /// there.
     pub(super) fn done(&self, path: &str, message: &str, change: String) -> Response {
@@ -113,44 +128,6 @@ impl PageRequest {
         response
     }
 
-    /// Writes into the audit log what is about to be done and how its outcome can be proved: before something whose
-    /// outcome may stay unknown.
-    pub(super) async fn announce(
-        &self,
-        app: &App,
-        what: &str,
-        proof: Option<Proof>,
-    ) -> Result<(), Error> {
-        match &self.pending {
-            Some(pending) => pending.announce(&app.edge, what, proof).await,
-            None => Ok(()),
-        }
-    }
-
-    /// As [`PageRequest::announce`], for what is the same attempt if it is repeated in these words under this key.
-    pub(super) async fn announce_once(
-        &self,
-        app: &App,
-        what: &str,
-        proof: Option<Proof>,
-        key: &str,
-    ) -> Result<(), Error> {
-        match &self.pending {
-            Some(pending) => pending.announce_once(&app.edge, what, proof, key).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Adds an entry to the audit log: the part that was done of something that is refused.
-    pub(super) async fn note(&self, app: &App, project: ProjectId, kind: &str, what: &str) {
-        let (who, from) = (self.authority.name(), self.client.to_string());
-        let entry = AuditEntry::done(app.edge.clock.now(), who, what, from);
-        let added = app.edge.audit.add(entry.about(Some(project), kind)).await;
-        if let Err(error) = added {
-            tracing::error!(%error, "A change that was made could not be written into the audit log");
-        }
-    }
-
     /// Adds an entry for the audit log to the response of a form that changed something.
     pub(super) fn audited(&self, response: Response, what: impl Into<String>) -> Response {
         audited(&self.authority, response, what)
@@ -165,6 +142,11 @@ impl PageRequest {
 
     pub(super) const fn client(&self) -> Client {
         self.client
+    }
+
+    /// The path that was asked for.
+    pub(super) fn path(&self) -> &str {
+        &self.path
     }
 
     pub(super) const fn query(&self) -> &Fields {
@@ -186,6 +168,7 @@ impl PageRequest {
             signed,
             authority,
             client,
+            path: parts.uri.path().to_owned(),
             offline: app.accounts.place().offline,
             pending: parts.extensions.get().cloned(),
             segments: params.iter().map(owned).collect(),
@@ -217,7 +200,7 @@ async fn session(
     // Before a change, that cell is asked again.
     let reads = parts.method == Method::GET;
     let is_lent = |it: &ValidSession| it.borrowed().is_some() && reads;
-    let known = known.filter(|it| is_lent(it) || elsewhere::keeps_sessions(app));
+    let known = known.filter(|it| is_lent(it) || app.keeps_sessions());
     let signed = match known {
         None => elsewhere::find(app, &parts.headers, name, client, now).await,
         signed => signed,

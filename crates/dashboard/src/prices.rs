@@ -7,17 +7,18 @@ use domain::{
     id::PriceId,
 };
 use edge::Manage;
-use identity::{CatalogChange, Privilege};
+use identity::Privilege;
 use maud::{Markup, html};
+use operator::{CreatePrice, UpdatePrice};
 use wire::{Error, ErrorCode};
 
 use super::{
-    approval_request::{ask_for_change, guards_changes, notice},
+    approval_request::notice,
     catalog::{path, product, state},
-    confirm::confirm,
-    fields::{CONFIRMED, Fields},
+    confirm::ActionForm,
+    fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{At, Tab},
+    layout::Tab,
     money::{decimals, grouped, money},
     page_request::{FormPost, PageFor, PageRequest},
 };
@@ -116,120 +117,41 @@ pub(super) async fn draft(
 /// `POST …/catalog/{product}/prices`: creates a price.
 pub(super) async fn create(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<CreatePrice>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
-    let id = project.project.id;
-    let made: Result<Response, Error> = async {
-        let new = new(&fields)?;
-        let mut others = project.prices(&product.id).filter(|price| price.active);
-        let same = others.find(|price| NewPrice::from((*price).clone()) == new);
-        if let Some(same) = same.filter(|_| !fields.is_on(CONFIRMED)) {
-            let page_path = path(&project, product);
-            let paths = (&*format!("{page_path}/prices"), &*page_path);
-            let facts = html! { p { "Buyers would see both. The one that is offered now: " code { (same.id) } "." } };
-            let (at, title) = (At::Project(&project, Tab::Catalog), "Create an identical price?");
-            return Ok(confirm(&request, at, &fields, paths, title, &facts));
-        }
-        if guards_changes(&request, &project) {
-            let draft = app.catalog.draft();
-            draft.create_price(id, product.id, new.clone()).await?;
-            let (product, price) = (product.id, new);
-            let cost = money(price.amount_cents, &price.currency);
-            let credits = grouped(price.credits_granted);
-            let what = format!("create a price of {product}: {cost} for {credits} credits");
-            let change = CatalogChange::NewPrice { product, price };
-            return ask_for_change(&app, &request, &project, change, what).await;
-        }
-        let price = app.catalog.create_price(id, product.id, new).await?;
-        let cost = money(price.amount_cents, &price.currency);
-        let what = format!("Created price {} of {}: {cost}", price.id, product.id);
-        Ok(request.done(&path(&project, product), "created", what))
-    }
-    .await;
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
+    let made = async {
+        let create = CreatePrice(product.id, new(&fields)?);
+        form.run(create, &path(&project, product), "created").await
+    };
     let again = |error| page(&request, &project, product, &fields, Some(&error));
-    Ok(made.unwrap_or_else(again))
+    Ok(made.await.unwrap_or_else(again))
 }
 
 /// `POST …/catalog/{product}/prices/{price}`: offers or withdraws a price.
 pub(super) async fn save(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<UpdatePrice>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let product = product(&request, &project)?;
     let price: PriceId = request.named("price", ErrorCode::PriceNotFound)?;
     let active = fields.is_on("active");
-    let known = project.any_price(&price).map(|known| known.active);
-    if known == Some(active) {
-        return Ok(request.done_before(&path(&project, product)));
-    }
-    if !active && !fields.is_on(CONFIRMED) {
-        let mut prices = project.prices(&product.id);
-        let known = prices.find(|known| known.id == price);
-        let known = known.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
-        let page_path = path(&project, product);
-        let paths = (&*format!("{page_path}/prices/{price}"), &*page_path);
-        let at = At::Project(&project, Tab::Catalog);
-        let (title, facts) = ("Stop offering this price?", withdrawal(product, known));
-        return Ok(confirm(&request, at, &fields, paths, title, &facts));
+    let back = path(&project, product);
+    if project.any_price(&price).map(|known| known.active) == Some(active) {
+        return Ok(request.done_before(&back));
     }
     let change = PriceChange {
         active: Some(active),
         label: None,
     };
-    let (project_id, product_id) = (project.project.id, product.id);
-    if active && guards_changes(&request, &project) {
-        let draft = app.catalog.draft();
-        draft
-            .update_price(project_id, product_id, price, change)
-            .await?;
-        let product = product_id;
-        let what = format!("offer price {} again", price_words(&project, price));
-        let change = CatalogChange::OfferPrice { product, price };
-        return ask_for_change(&app, &request, &project, change, what).await;
-    }
-    let price = app
-        .catalog
-        .update_price(project_id, product_id, price, change)
-        .await?;
-    let what = match active {
-        true => format!("Offered price {} again", price.id),
-        false => format!("Stopped offering price {}", price.id),
-    };
-    Ok(request.done(&path(&project, product), "saved", what))
-}
-
-/// A price in words: its identifier, what it costs, and whether it is off sale.
-pub(super) fn price_words(project: &ProjectCatalog, price: PriceId) -> String {
-    let Some(known) = project.any_price(&price) else {
-        return price.to_string();
-    };
-    let cost = money(known.amount_cents, &known.currency);
-    match is_on_sale(project, known) {
-        true => format!("{price} ({cost})"),
-        false => format!("{price} ({cost}, not on sale)"),
-    }
-}
-
-pub(super) fn is_on_sale(project: &ProjectCatalog, price: &Price) -> bool {
-    let product = project.product(&price.product);
-    price.active && product.is_some_and(|product| product.active)
-}
-
-/// What is not sold any more, and who keeps what.
-fn withdrawal(product: &Product, price: &Price) -> Markup {
-    html! { dl {
-        div { dt { "Price" } dd { @match &price.label { Some(label) => (label), None => (product.name) } ", " (money(price.amount_cents, &price.currency)) (every(price.interval)) } }
-        div { dt { "What stops" } dd { "Nobody can buy it any more. It can be offered again." } }
-        div { dt { "Who keeps what" } dd {
-            "Everybody keeps what they bought with it. A checkout that is open can still be paid."
-            @if price.interval != Interval::OneTime { " Subscriptions at it are renewed as before, until they are canceled." }
-        } }
-    } }
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
+    form.run(UpdatePrice(product.id, price, change), &back, "saved")
+        .await
 }
 
 pub(super) fn written(new: &NewPrice) -> Fields {

@@ -2,17 +2,17 @@
 
 use axum::{extract::State, response::Response};
 use catalog::{ProjectCatalog, ProjectChange, ProviderChange, origins};
-use domain::catalog::{CheckoutChange, CreationLimit, Project};
-use edge::{Manage, Own};
-use identity::{CatalogChange, Privilege};
+use domain::catalog::{CheckoutChange, CreationLimit};
+use edge::Own;
+use identity::Privilege;
 use maud::{Markup, html};
-use operations::provider_change;
+use operator::UpdateProject;
 use stripe::permissions;
 use wire::{Error, ErrorCode};
 
 use super::{
-    approval_request::{ask_for_change, guards_changes},
     archive,
+    confirm::ActionForm,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
     layout::{Tab, base},
@@ -53,48 +53,20 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
 /// `POST …/settings`: changes the settings.
 pub(super) async fn save(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<UpdateProject>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let id = project.project.id;
-    let saved: Result<Response, Error> = async {
+    let saved = async {
         let change = change(&fields)?;
         let _saving = app.edge.saving.lock().await;
-        let before = current(&*app.catalog.project(id)?);
-        form::refuse_stale(&fields, &before)?;
-        let decides = [CENTS, CREDITS]
-            .iter()
-            .any(|name| before.text(name) != fields.text(name));
-        if decides && !request.may(Privilege::Own) {
-            let message = "Only an owner can change what requires approval.";
-            return Err(Error::about(CENTS, ErrorCode::RoleForbidden).saying(message));
-        }
-        let is_free = fields.is_on(FREE) && !before.is_on(FREE);
-        if is_free && guards_changes(&request, &project) {
-            let drafted = app.catalog.draft().update_project(id, change, None).await?;
-            let alone = Project {
-                free_grants_for_code_wallets: false,
-                ..drafted
-            };
-            if alone != app.catalog.project(id)?.project {
-                let message =
-                    "This requires approval by a second person: save the other changes separately.";
-                return Err(Error::invalid(FREE, message));
-            }
-            let change = CatalogChange::FreeGrantsForCodeWallets;
-            let what = "give anonymous wallets free credits".to_owned();
-            return ask_for_change(&app, &request, &project, change, what).await;
-        }
-        app.catalog.update_project(id, change, None).await?;
-        let after = current(&*app.catalog.project(id)?);
-        let changes = form::changes(&before, &after);
-        let what = format!("Changed the settings of {id}: {changes}");
-        let is_done = changes != form::NOTHING;
-        Ok(request.done_if(is_done, &page_path(&project), "saved", what))
-    }
-    .await;
-    match saved {
+        let project = request.project(&app)?;
+        form::refuse_stale(&fields, &current(&project))?;
+        let form = ActionForm::new(&app, &request, &project, &fields, Tab::Settings);
+        let (provider, back) = (None, page_path(&project));
+        form.run(UpdateProject { change, provider }, &back, "saved")
+            .await
+    };
+    match saved.await {
         Ok(saved) => Ok(saved),
         Err(error) => {
             // As it is stored now.
@@ -183,7 +155,6 @@ pub(super) async fn set_provider(
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let id = project.project.id;
     let (change, name) = match fields.text("kind") {
         "sandbox" => (ProviderChange::Sandbox, "the sandbox"),
         "stripe" => {
@@ -220,17 +191,17 @@ pub(super) async fn set_provider(
         };
         return Ok(Tab::Settings.page(&request, &project, "Please confirm", &body));
     }
-    let (nothing, force) = (ProjectChange::default(), fields.is_on("force"));
-    match provider_change::change(&app.accounts, &app.payments, id, nothing, change, force).await {
-        Ok(()) => {
-            let what = format!("Set the payment provider of {id}: {name}");
-            Ok(request.done(&page_path(&project), "saved", what))
-        }
-        Err(error) => {
-            let payments = Some((&fields, &error));
-            Ok(page(&request, &app, &project, None, payments))
-        }
-    }
+    let update = UpdateProject {
+        change: ProjectChange::default(),
+        provider: Some((change, fields.is_on("force"))),
+    };
+    let _saving = app.edge.saving.lock().await;
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Settings);
+    let done = form.run(update, &page_path(&project), "saved").await;
+    Ok(done.unwrap_or_else(|error| {
+        let payments = Some((&fields, &error));
+        page(&request, &app, &project, None, payments)
+    }))
 }
 
 /// What a change of the provider takes away, and what stays.

@@ -1,28 +1,22 @@
 //! A wallet's subscriptions, on its page and on those of their orders: cancels and resumes them.
 
-use actors::{Address, SubscriptionDetail};
+use actors::SubscriptionDetail;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{
-    id::{PublicSubscriptionId, WalletKey},
-    wallet::{NamedSubscription, SubscriptionStatus, cancel::Cancel, loss::Loss, resume::Resume},
-};
-use edge::Support;
+use domain::{id::WalletKey, wallet::SubscriptionStatus};
 use identity::Privilege;
 use maud::{Markup, html};
-use operations::audit::Proof;
-use payments::SubscriptionInstruction;
+use operator::{EndSubscription, SubscriptionEnd};
 use uuid::Uuid;
-use wire::{Error, ErrorCode};
+use wire::Error;
 
 use super::{
-    actions::called,
     catalog::product_name,
-    confirm::confirm,
-    fields::{CONFIRMED, KEY},
+    confirm::ActionForm,
+    fields::KEY,
     form,
-    layout::{self, At, Tab},
-    money::{grouped, money},
+    layout::{self, Tab},
+    money::money,
     page_request::{FormPost, PageRequest},
     wallets::{path, wallet},
 };
@@ -82,108 +76,27 @@ pub(super) fn buttons(
     }
 }
 
-/// What goes, for a confirmation page; `goes` is what becomes of credits.
-pub(super) fn lost(project: &ProjectCatalog, loss: &Loss, goes: &str) -> Markup {
-    let credits = loss.credits.iter().map(|(product, left)| {
-        let unit = project.product(product);
-        let unit = unit.and_then(|product| product.credit_unit.as_deref());
-        format!("{} {}", grouped(*left), unit.unwrap_or("credits"))
-    });
-    let credits: Vec<_> = credits.collect();
-    html! {
-        div { dt { "Credits " (goes) } dd { @if credits.is_empty() { "None" } @else { (credits.join(", ")) } } }
-        div { dt { "Features that end" } dd {
-            @if loss.features.is_empty() { "None" }
-            @for feature in &loss.features { span.tag { (feature) } " " }
-        } }
-    }
-}
-
-fn ending(project: &ProjectCatalog, known: &SubscriptionDetail, now: bool) -> Markup {
-    let end = known.subscription.current_period_end;
-    html! { dl {
-        div { dt { "Paid until" } dd { (layout::when(end)) } }
-        @if now { (lost(project, &known.loss, "that end now")) }
-        @else {
-            div { dt { "Until then" } dd { "Credits and features stay as they are. It can be resumed." } }
-        }
-        div { dt { "Money" } dd { "Nothing is refunded by this. Refund it on the order's page." } }
-    } }
-}
-
 /// `POST …/wallets/{wallet}/subscription`: cancels or resumes one of the wallet's subscriptions.
 pub(super) async fn change(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<EndSubscription>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let wallet = wallet(&request)?;
-    let page_path = path(&project, wallet);
-    let address = Address::Stored(wallet);
     let id = fields.parsed("subscriptionId", "a subscription")?;
-    let id: PublicSubscriptionId = id.ok_or_else(|| Error::missing("subscriptionId"))?;
-    let named = NamedSubscription::Id(id, None);
-    // One that is over is known by the key under which it was canceled.
-    let detail = app.handle.inspect(&project.scope, &address, 0).await;
-    let detail = detail.map_err(|error| Error::from_wallet(error, &project))?;
-    let mut current = detail.subscriptions.iter();
-    let known = current.find(|known| known.subscription.id == id);
-    let key = fields.key()?;
-    let action = fields.text("action");
-    let ends = matches!(action, "end" | "now");
-    if ends && !fields.is_on(CONFIRMED) {
-        let known = known.ok_or(Error::new(ErrorCode::SubscriptionNotFound))?;
-        let at = At::Project(&project, Tab::Wallets);
-        let facts = ending(&project, known, action == "now");
-        let when = if action == "now" {
-            "now"
-        } else {
-            "at the end of the period"
-        };
-        let title = format!("Cancel {} {when}?", tier(&project, known));
-        let paths = (&*format!("{page_path}/subscription"), &*page_path);
-        return Ok(confirm(&request, at, &fields, paths, &title, &facts));
-    }
-    let (instruction, message, did) = match action {
-        "end" | "now" => {
-            let (at_period_end, did) = match action {
-                "end" => (true, "Canceled at the end of its period"),
-                _ => (false, "Canceled at once"),
-            };
-            let cancel = Cancel {
-                named,
-                at_period_end,
-                key,
-            };
-            (SubscriptionInstruction::Cancel(cancel), "canceled", did)
-        }
-        "resume" => {
-            let resume = SubscriptionInstruction::Resume(Resume { named, key });
-            (resume, "resumed", "Resumed")
-        }
+    let (end, message) = match fields.text("action") {
+        "end" => (SubscriptionEnd::AfterPeriod, "canceled"),
+        "now" => (SubscriptionEnd::Now, "canceled"),
+        "resume" => (SubscriptionEnd::Never, "resumed"),
         _ => return Err(Error::missing("action")),
     };
-    let proof = Proof::Subscription {
+    let change = EndSubscription {
         wallet,
-        subscription: id,
-        at_once: action == "now",
-        ends,
+        subscription: id.ok_or_else(|| Error::missing("subscriptionId"))?,
+        end,
+        key: fields.key()?,
     };
-    let of = called(&app, &project, &address).await;
-    let name = known.map(|known| format!("{} ({id})", tier(&project, known)));
-    let name = name.unwrap_or_else(|| id.to_string());
-    let verb = if ends { "Cancel" } else { "Resume" };
-    let words = format!("{verb} the subscription of {of} to {name}");
-    request.announce(&app, &words, Some(proof)).await?;
-    let done = app
-        .payments
-        .instruct(project.clone(), address.clone(), instruction)
-        .await;
-    let done = done.map_err(|error| Error::from_instruction(error, &project))?;
-    if done.replayed {
-        return Ok(request.done_before(&page_path));
-    }
-    let what = format!("{did}: the subscription of {of} to {name}");
-    Ok(request.done(&page_path, message, what))
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
+    form.run(change, &path(&project, wallet), message).await
 }

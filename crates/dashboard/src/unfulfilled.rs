@@ -1,27 +1,23 @@
 //! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's payments
 //! with the orders.
 
-use std::sync::Arc;
-
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{Timestamp, catalog::Price, id::PriceId, text::PaymentId};
 use edge::Support;
-use identity::{OutgoingValue, Privilege};
+use identity::Privilege;
 use maud::{Markup, html};
-use operations::audit::Proof;
+use operator::{DismissPayment, RefundPayment, is_on_sale};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
 use wire::{Error, ErrorCode, cursor::PaymentCursor};
 
 use super::{
-    admission,
+    confirm::ActionForm,
     fields::{CONFIRMED, Fields},
     form::{self, FieldLabel, Form},
     layout::{self, Tab, base},
     money::money,
-    order,
     page_request::{FormPost, PageRequest},
-    prices::is_on_sale,
     verbatim::verbatim,
 };
 use crate::state::App;
@@ -299,80 +295,40 @@ pub(super) fn undecided(known: &UnfulfilledPayment) -> Result<(), Error> {
 /// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.
 pub(super) async fn refund(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<RefundPayment>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
-    let done: Result<Response, Error> = async {
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Orders);
+    let done = async {
         undecided(&known)?;
         fields.confirmed()?;
-        let id = &known.payment;
-        let value = OutgoingValue::Payment {
-            payment: id.clone(),
-            cents: known.paid.amount_cents,
-        };
-        let why = ("", id.as_str());
-        if let Some(pending) = admission::admit(&app, &request, &project, &value, why).await? {
-            return Ok(pending);
-        }
-        let amount = money(known.paid.amount_cents, &known.currency);
-        let words = format!("Refund unfulfilled payment {id} of {amount}");
-        let proof = Proof::Payment {
-            payment: id.clone(),
-        };
-        request.announce(&app, &words, Some(proof)).await?;
-        refund_payment(&app, &request, &project, id).await?;
-        let what = format!("Refunded unfulfilled payment {id} of {amount}");
-        Ok(request.done(&page_path(&project), "refunded", what))
-    }
-    .await;
+        let refund = RefundPayment(known.payment.clone());
+        form.run(refund, &page_path(&project), "refunded").await
+    };
     let again = |error| page(&request, &project, &known, &fields, Some(&error));
-    Ok(done.unwrap_or_else(again))
-}
-
-/// Refunds a payment. Where the provider refuses one of its bill after it refunded another, the audit log has what was
-/// refunded.
-pub(super) async fn refund_payment(
-    app: &App,
-    request: &PageRequest,
-    project: &Arc<ProjectCatalog>,
-    payment: &PaymentId,
-) -> Result<(), Error> {
-    let known = app.payments.unfulfilled().get(project.project.id, payment);
-    let refund = app
-        .payments
-        .refund_unfulfilled(project.clone(), payment.clone());
-    let Err(error) = refund.await else {
-        return Ok(());
-    };
-    let Some(known) = known else {
-        return Err(Error::from_instruction(error, project));
-    };
-    let of = format!("unfulfilled payment {payment}");
-    let all = (known.paid.amount_cents, &*known.currency);
-    Err(order::refused(app, request, ("payments", &of), all, error).await)
+    Ok(done.await.unwrap_or_else(again))
 }
 
 /// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.
 pub(super) async fn dismiss(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<DismissPayment>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let known = payment(&app, &request, &project)?;
-    let done: Result<Response, Error> = async {
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Orders);
+    let done = async {
         undecided(&known)?;
         fields.confirmed()?;
-        let note = fields.line("note", MAX_NOTE, "Enter a reason of one line.")?;
-        let (payments, id) = (&app.payments, &known.payment);
-        let dismissed = payments.dismiss(&project, id, note.clone()).await;
-        dismissed.map_err(|error| Error::from_instruction(error, &project))?;
-        let what = format!("Dismissed unfulfilled payment {id}: {note}");
-        Ok(request.done(&page_path(&project), "dismissed", what))
-    }
-    .await;
+        let dismiss = DismissPayment {
+            payment: known.payment.clone(),
+            note: fields.line("note", MAX_NOTE, "Enter a reason of one line.")?,
+        };
+        form.run(dismiss, &page_path(&project), "dismissed").await
+    };
     let again = |error| page(&request, &project, &known, &fields, Some(&error));
-    Ok(done.unwrap_or_else(again))
+    Ok(done.await.unwrap_or_else(again))
 }

@@ -11,6 +11,7 @@ use domain::{
 };
 use identity::Privilege;
 use maud::{Markup, html};
+use operator::notes_of;
 use wire::Error;
 
 use super::{
@@ -55,7 +56,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
     let reversed = reversed.map_err(refused)?;
     let bought = handle.wallet_orders(scope, &address, None, ORDERS).await;
     let bought = bought.map_err(refused)?;
-    let comments = comments::of(&app, key).await?;
+    let comments = notes_of(&app, key).await?;
     let ended = handle.ended_subscriptions(scope, &address, ENDED).await;
     let ended = ended.map_err(refused)?;
     let view = &detail.view;

@@ -1,14 +1,12 @@
 //! A project's wallets: the last used ones, or those with the largest balances.
 
-use std::borrow::Cow;
-
 use actors::{ListedWallet, WalletOrder, WalletView};
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::id::{ProductId, WalletKey};
 use edge::csv;
 use maud::{Markup, html};
-use wire::{Error, ErrorCode, cursor::WalletCursor, visible::visible};
+use wire::{Error, ErrorCode, cursor::WalletCursor};
 
 use super::{
     form::{FieldLabel, Form},
@@ -115,12 +113,6 @@ pub(super) fn name(wallet: &WalletView) -> Markup {
         Some(user) => verbatim(user.as_str()),
         None => html! { "Anonymous wallet" },
     }
-}
-
-/// The wallet's name as text, for the title of a confirmation; an anonymous one is "this wallet".
-pub(super) fn owner(wallet: &WalletView) -> Cow<'_, str> {
-    let user = wallet.external_user.as_ref();
-    user.map_or("this wallet".into(), |user| visible(user.as_str()))
 }
 
 /// The head of a page about one wallet: its name as a link, and what can be spent.

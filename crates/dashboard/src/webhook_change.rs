@@ -3,16 +3,16 @@
 use axum::{extract::State, response::Response};
 use catalog::{EndpointChange, ProjectCatalog};
 use domain::catalog::Endpoint;
-use edge::Manage;
 use identity::Privilege;
 use maud::{Markup, html};
+use operator::{DeleteEndpoint, RotateSecret, UpdateEndpoint};
 use wire::{Error, field::EVENT_TYPES};
 
 use super::{
-    confirm::confirm,
-    fields::{CONFIRMED, Fields},
+    confirm::ActionForm,
+    fields::Fields,
     form::{self, FieldLabel, Form},
-    layout::{At, Tab, base},
+    layout::{self, Tab, base},
     page_request::{FormPost, PageRequest},
     webhooks::{self, named, page_path},
 };
@@ -88,43 +88,10 @@ pub(super) fn cards(
     }
 }
 
-/// The question before an action that takes something away, and what that is. `waiting` deliveries are pending.
-fn question(action: &str, endpoint: &Endpoint, waiting: u64) -> Option<(&'static str, Markup)> {
-    let facts = |what: &Markup| {
-        html! { dl {
-            div { dt { "Endpoint" } dd { code.wrap { (endpoint.url) } } }
-            div { dt { "What happens" } dd { (what) } }
-        } }
-    };
-    match action {
-        "off" => Some((
-            "Disable this endpoint?",
-            facts(
-                &html! { "It gets no events until it is enabled again; then it continues where it stopped. Events are kept for 30 days." },
-            ),
-        )),
-        "rotate" => Some((
-            "Rotate the secret?",
-            facts(
-                &html! { "A new secret is shown once. The present one stops working in 24 hours: your server has to know the new one by then." },
-            ),
-        )),
-        "delete" => Some((
-            "Delete this endpoint?",
-            facts(&html! {
-                "It gets no more events, and the record of its deliveries is deleted. "
-                @if waiting > 0 { b { (waiting) " pending deliveries are lost." } } @else { "None is pending." }
-                " This cannot be undone."
-            }),
-        )),
-        _ => None,
-    }
-}
-
 /// `POST …/webhooks/{webhook}`: changes an endpoint, enables or disables it, rotates its secret, or deletes it.
 pub(super) async fn change(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<UpdateEndpoint>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let changed = carry_out(&app, &request, &fields).await;
@@ -147,28 +114,25 @@ async fn carry_out(app: &App, request: &PageRequest, fields: &Fields) -> Result<
     let _saving = app.edge.saving.lock().await;
     let project = request.project(app)?;
     let endpoint = named(request, &project)?;
-    let (id, page_path) = (project.project.id, page_path(&project, endpoint));
-    let before = current(endpoint);
-    form::refuse_stale(fields, &before)?;
-    let action = fields.text("action");
-    if (action, endpoint.is_active()) == ("on", true)
-        || (action, endpoint.is_active()) == ("off", false)
-    {
-        return Ok(request.done_before(&page_path));
-    }
-    let waiting = app.webhooks.health(endpoint.id).waiting;
-    if let Some((title, facts)) = question(action, endpoint, waiting)
-        && !fields.is_on(CONFIRMED)
-    {
-        let at = At::Project(&project, Tab::Webhooks);
-        let paths = (&*page_path, &*page_path);
-        return Ok(confirm(request, at, fields, paths, title, &facts));
-    }
+    let (id, back) = (endpoint.id, page_path(&project, endpoint));
+    form::refuse_stale(fields, &current(endpoint))?;
+    let form = ActionForm::new(app, request, &project, fields, Tab::Webhooks);
     let enabled = |active| EndpointChange {
         active: Some(active),
         ..EndpointChange::default()
     };
-    let (message, did, back) = match action {
+    let shown = |minted, _| webhooks::hand_out(app, request, &project, minted);
+    match fields.text("action") {
+        "on" if endpoint.is_active() => Ok(request.done_before(&back)),
+        "off" if !endpoint.is_active() => Ok(request.done_before(&back)),
+        "on" => {
+            form.run(UpdateEndpoint(id, enabled(true)), &back, "saved")
+                .await
+        }
+        "off" => {
+            form.run(UpdateEndpoint(id, enabled(false)), &back, "saved")
+                .await
+        }
         "save" => {
             let new = webhooks::new(app, fields)?;
             let change = EndpointChange {
@@ -176,41 +140,15 @@ async fn carry_out(app: &App, request: &PageRequest, fields: &Fields) -> Result<
                 events: Some(new.events),
                 active: None,
             };
-            let after = app.catalog.update_endpoint(id, endpoint.id, change).await?;
-            let changes = form::changes(&before, &current(&after));
-            let what = format!(
-                "Changed webhook endpoint {} of {id}: {changes}",
-                endpoint.id
-            );
-            let is_done = changes != form::NOTHING;
-            return Ok(request.done_if(is_done, &page_path, "saved", what));
+            form.run(UpdateEndpoint(id, change), &back, "saved").await
         }
-        "on" => {
-            let change = enabled(true);
-            app.catalog.update_endpoint(id, endpoint.id, change).await?;
-            ("saved", "Enabled", page_path)
-        }
-        "off" => {
-            let change = enabled(false);
-            app.catalog.update_endpoint(id, endpoint.id, change).await?;
-            ("saved", "Disabled", page_path)
-        }
-        "rotate" => {
-            let minted = app.catalog.rotate_endpoint(id, endpoint.id).await?;
-            let secret = webhooks::secret(id, minted.plain);
-            let sessions = &app.edge.people.sessions;
-            sessions.keep_keys(&request.signed, vec![secret]);
-            ("created", "Rotated the secret of", page_path)
-        }
+        "rotate" => form.answer(RotateSecret(id), &back, shown).await,
         "delete" => {
-            app.catalog.delete_endpoint(id, endpoint.id).await?;
-            ("deleted", "Deleted", format!("{}/webhooks", base(&project)))
+            // The page that the question leads back to goes with it.
+            let list = format!("{}/webhooks", base(&project));
+            let deleted = |(), _| layout::done(&list, "deleted");
+            form.answer(DeleteEndpoint(id), &back, deleted).await
         }
-        _ => return Err(Error::missing("action")),
-    };
-    let what = format!(
-        "{did} webhook endpoint {} of {id}: {}",
-        endpoint.id, endpoint.url
-    );
-    Ok(request.done(&back, message, what))
+        _ => Err(Error::missing("action")),
+    }
 }

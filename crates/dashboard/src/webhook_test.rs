@@ -1,16 +1,17 @@
 //! Sends a webhook endpoint an event that did not happen.
 
 use axum::{extract::State, response::Response};
-use edge::Manage;
 use identity::Privilege;
 use maud::{Markup, html};
-use outbound::webhooks::TEST_EVENT;
+use operator::TestEndpoint;
+use outbound::webhooks::{TEST_EVENT, TestOutcome};
 use wire::{
     Error,
     field::{EVENT_TYPES, EventType, FromText as _},
 };
 
 use super::{
+    confirm::ActionForm,
     form,
     layout::Tab,
     page_request::{FormPost, PageRequest},
@@ -40,7 +41,7 @@ pub(super) fn card(request: &PageRequest, page_path: &str) -> Markup {
 /// `POST …/webhooks/{webhook}/test`: sends an event that did not happen, and shows how it was taken.
 pub(super) async fn send(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<TestEndpoint>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
@@ -51,24 +52,26 @@ pub(super) async fn send(
             .ok_or_else(|| Error::invalid("type", "There is no such event type."))?
             .as_str(),
     };
-    let outcome = app.webhooks.test(&project, endpoint, kind).await?;
     let page_path = page_path(&project, endpoint);
-    let is_taken = outcome.attempt.error.is_none();
-    let body = html! {
-        div.head {
-            h1 { (kind) }
-            @if is_taken { span.badge.good { "Accepted" } } @else { span.badge.bad { "Not accepted" } }
-        }
-        p.hint { "A test, sent to " a href=(page_path) { (endpoint.url) } " as " code { (outcome.event) } }
-        section.card {
-            h2 { "Response" }
-            (attempt_line(&request, &outcome.attempt))
-            @if let Some(body) = outcome.body.filter(|body| !body.is_empty()) {
-                pre.scroll tabindex="0" role="region" aria-label="Body of the response" { (body) }
+    let shown = |outcome: TestOutcome, _| {
+        let is_taken = outcome.attempt.error.is_none();
+        let body = html! {
+            div.head {
+                h1 { (kind) }
+                @if is_taken { span.badge.good { "Accepted" } } @else { span.badge.bad { "Not accepted" } }
             }
-        }
+            p.hint { "A test, sent to " a href=(&page_path) { (endpoint.url) } " as " code { (outcome.event) } }
+            section.card {
+                h2 { "Response" }
+                (attempt_line(&request, &outcome.attempt))
+                @if let Some(body) = outcome.body.filter(|body| !body.is_empty()) {
+                    pre.scroll tabindex="0" role="region" aria-label="Body of the response" { (body) }
+                }
+            }
+        };
+        Tab::Webhooks.page(&request, &project, "Test event", &body)
     };
-    let what = format!("Sent a test event to webhook endpoint {}", endpoint.id);
-    let page = Tab::Webhooks.page(&request, &project, "Test event", &body);
-    Ok(request.audited(page, what))
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Webhooks);
+    form.answer(TestEndpoint(endpoint.id, kind), &page_path, shown)
+        .await
 }

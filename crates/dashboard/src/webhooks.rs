@@ -3,14 +3,11 @@
 use std::borrow::Cow;
 
 use axum::{extract::State, response::Response};
-use catalog::{NewEndpoint, ProjectCatalog};
-use domain::{
-    catalog::Endpoint,
-    id::{DeliveryId, ProjectId},
-};
-use edge::{Manage, Support};
+use catalog::{MintedEndpoint, NewEndpoint, ProjectCatalog};
+use domain::catalog::Endpoint;
 use identity::{NewKey, Privilege};
 use maud::{Markup, html};
+use operator::{CreateEndpoint, ReplayDelivery, ReplayEvents};
 use outbound::webhooks::{Attempt, Delivery, Status};
 use wire::{
     Error, ErrorCode,
@@ -18,6 +15,7 @@ use wire::{
 };
 
 use super::{
+    confirm::ActionForm,
     fields::Fields,
     form::{self, Form},
     keys::copy_now,
@@ -61,34 +59,36 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
 /// `POST …/webhooks`: creates an endpoint.
 pub(super) async fn create(
     State(app): State<App>,
-    posted: FormPost<Manage>,
+    posted: FormPost<CreateEndpoint>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
-    let id = project.project.id;
-    let made: Result<Response, Error> = async {
-        let minted = app.catalog.create_endpoint(id, new(&app, &fields)?).await?;
-        let endpoint = &minted.endpoint;
-        let what = format!("Created webhook endpoint {} of {id}", endpoint.id);
-        let response = request.done(&page_path(&project, endpoint), "created", what);
-        app.edge
-            .people
-            .sessions
-            .keep_keys(&request.signed, vec![secret(id, minted.plain)]);
-        Ok(response)
-    }
-    .await;
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Webhooks);
+    let made = async {
+        let page = |minted, _| hand_out(&app, &request, &project, minted);
+        let back = format!("{}/webhooks", base(&project));
+        form.answer(CreateEndpoint(new(&app, &fields)?), &back, page)
+            .await
+    };
     let again = |error| page(&app, &request, &project, &fields, Some(&error));
-    Ok(made.unwrap_or_else(again))
+    Ok(made.await.unwrap_or_else(again))
 }
 
-pub(super) fn secret(project: ProjectId, plain: String) -> NewKey {
-    let label = SECRET;
-    NewKey {
-        project,
-        label,
-        plain,
-    }
+/// Leads to the page that shows a new secret once.
+pub(super) fn hand_out(
+    app: &App,
+    request: &PageRequest,
+    project: &ProjectCatalog,
+    minted: MintedEndpoint,
+) -> Response {
+    let new = NewKey {
+        project: project.project.id,
+        label: SECRET,
+        plain: minted.plain,
+    };
+    let sessions = &app.edge.people.sessions;
+    sessions.keep_keys(&request.signed, vec![new]);
+    layout::done(&page_path(project, &minted.endpoint), "created")
 }
 
 /// An endpoint's address and events as the form has them.
@@ -260,30 +260,23 @@ pub(super) fn send_again(request: &PageRequest, page_path: &str, delivery: &Deli
 /// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
 pub(super) async fn replay(
     State(app): State<App>,
-    posted: FormPost<Support>,
+    posted: FormPost<ReplayDelivery>,
 ) -> Result<Response, Error> {
     let (request, fields) = posted.split();
     let project = request.project(&app)?;
     let endpoint = named(&request, &project)?;
-    let page_path = page_path(&project, endpoint);
-    let delivery: Option<DeliveryId> = fields.parsed("deliveryId", "a delivery")?;
-    let what = match delivery {
+    let back = page_path(&project, endpoint);
+    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Webhooks);
+    match fields.parsed("deliveryId", "a delivery")? {
         Some(delivery) => {
-            app.webhooks.again(endpoint.id, delivery).await?;
-            format!("Sent delivery {delivery} again")
+            form.run(ReplayDelivery(endpoint.id, delivery), &back, "sent")
+                .await
         }
         None => {
             let since = fields.day("since")?;
             let since = since.ok_or_else(|| Error::invalid("since", "Choose a day."))?;
-            let again = app
-                .webhooks
-                .again_since(&project, endpoint.id, since)
-                .await?;
-            if again == 0 {
-                return Ok(layout::done(&page_path, "sent"));
-            }
-            format!("Sent {again} events again to {}", endpoint.id)
+            form.run(ReplayEvents(endpoint.id, since), &back, "sent")
+                .await
         }
-    };
-    Ok(request.done(&page_path, "sent", what))
+    }
 }

@@ -11,6 +11,7 @@ pub mod history;
 pub mod id;
 pub(crate) mod ledger;
 pub mod metadata;
+pub mod money;
 pub mod project_event;
 pub mod rejection;
 pub mod session;

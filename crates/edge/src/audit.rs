@@ -39,15 +39,13 @@ pub struct NothingDone;
 #[derive(Debug, Clone, Default)]
 pub struct PendingAction {
     entry: Arc<Mutex<Option<PendingEntry>>>,
-    said: Arc<Mutex<Statement>>,
+    /// `None`: what was asked for was done if it succeeds.
+    event: Arc<Mutex<Option<AuditEvent>>>,
 }
 
-/// What a handler says of its change.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Statement {
-    /// Nothing yet: what was asked for was done if it succeeds.
-    #[default]
-    Nothing,
+/// What the audit log says of a change, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditEvent {
     /// It was done, in these words.
     Did(String),
     /// A part of it was done, in these words, and the rest refused.
@@ -58,29 +56,33 @@ enum Statement {
     DidNothing,
 }
 
+impl AuditEvent {
+    /// In these words, unless it had been done before.
+    #[must_use]
+    pub fn once(replayed: bool, what: String) -> Self {
+        match replayed {
+            true => Self::DoneBefore,
+            false => Self::Did(what),
+        }
+    }
+
+    /// What changed of something, if anything did.
+    #[must_use]
+    pub fn changed(subject: &str, changes: Option<String>) -> Self {
+        changes.map_or(Self::DidNothing, |changes| {
+            Self::Did(format!("Changed {subject}: {changes}"))
+        })
+    }
+}
+
 impl PendingAction {
-    /// Says in words what was done, without secrets.
-    pub(crate) fn say(&self, what: String) {
-        *self.said.lock() = Statement::Did(what);
-    }
-
-    /// Says in words what was done of something that is refused, without secrets.
-    pub(crate) fn say_in_part(&self, what: String) {
-        *self.said.lock() = Statement::DidInPart(what);
-    }
-
-    /// Says that the same had been done before, and nothing now.
-    pub(crate) fn was_done_before(&self) {
-        *self.said.lock() = Statement::DoneBefore;
-    }
-
-    /// Says that there was nothing to do.
-    pub(crate) fn did_nothing(&self) {
-        *self.said.lock() = Statement::DidNothing;
+    /// Says what became of it.
+    pub fn record(&self, event: AuditEvent) {
+        *self.event.lock() = Some(event);
     }
 
     /// Writes in words what is about to be done, without secrets, and what shows later that it was: before something
-    /// whose outcome may stay unknown.
+    /// whose outcome may stay unknown. It is the same attempt if it is repeated in the same words under this key.
     ///
     /// # Errors
     ///
@@ -90,34 +92,11 @@ impl PendingAction {
         edge: &EdgeState,
         what: &str,
         proof: Option<Proof>,
-    ) -> Result<(), Error> {
-        self.write(edge, what, proof, None).await
-    }
-
-    /// As [`PendingAction::announce`], of what is the same if it is asked for again in the same words under this key.
-    ///
-    /// # Errors
-    ///
-    /// It could not be written, or may not have been: then it must not be done.
-    pub async fn announce_once(
-        &self,
-        edge: &EdgeState,
-        what: &str,
-        proof: Option<Proof>,
-        key: &str,
-    ) -> Result<(), Error> {
-        self.write(edge, what, proof, Some(keyed(what, key))).await
-    }
-
-    async fn write(
-        &self,
-        edge: &EdgeState,
-        what: &str,
-        proof: Option<Proof>,
-        retry_key: Option<String>,
+        key: Option<&str>,
     ) -> Result<(), Error> {
         let entry = self.entry.lock().take();
         let Some(entry) = entry else { return Ok(()) };
+        let retry_key = key.map(|key| keyed(what, key));
         let written = edge.audit.announce(&entry, what, proof, retry_key).await;
         *self.entry.lock() = Some(entry);
         written.map_err(unwritten)
@@ -223,21 +202,20 @@ fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
-/// Middleware of the dashboard: a response says by its [`AuditedAction`] what was done.
+/// Middleware of the dashboard: what was done is what the handler said, or its response by an [`AuditedAction`].
 pub async fn audit_pages(
     State(edge): State<Arc<EdgeState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    middleware(edge, request, next, |response, _| {
+    middleware(edge, request, next, |response, event| {
         let extensions = response.extensions_mut();
         let audited = extensions.remove::<AuditedAction>();
+        let is_before = extensions.remove::<DoneBefore>().is_some();
         match audited {
-            Some(AuditedAction { who, what }) => (who, Statement::Did(what)),
-            None if extensions.remove::<DoneBefore>().is_some() => {
-                (String::new(), Statement::DoneBefore)
-            }
-            None => (String::new(), Statement::DidNothing),
+            Some(AuditedAction { who, what }) => (who, AuditEvent::Did(what)),
+            None if is_before => (String::new(), AuditEvent::DoneBefore),
+            None => (String::new(), event.unwrap_or(AuditEvent::DidNothing)),
         }
     })
     .await
@@ -250,15 +228,14 @@ pub async fn audit_admin_api(
     next: Next,
 ) -> Response {
     let what = request_line(request.method(), request.uri().path());
-    middleware(edge, request, next, move |response, said| {
-        let said = match (response.status().is_success(), said) {
-            (false, said @ Statement::DidInPart(_)) => said,
-            (false, _) => Statement::DidNothing,
-            (true, Statement::Nothing) => Statement::Did(what),
-            (true, said) => said,
+    middleware(edge, request, next, move |response, event| {
+        let event = match (response.status().is_success(), event) {
+            (false, Some(event @ AuditEvent::DidInPart(_))) => event,
+            (false, _) => AuditEvent::DidNothing,
+            (true, event) => event.unwrap_or(AuditEvent::Did(what)),
         };
         // The entry has the actor already.
-        (String::new(), said)
+        (String::new(), event)
     })
     .await
 }
@@ -277,7 +254,7 @@ async fn middleware(
     edge: Arc<EdgeState>,
     mut request: Request,
     next: Next,
-    audited: impl FnOnce(&mut Response, Statement) -> (String, Statement) + Send + 'static,
+    audited: impl FnOnce(&mut Response, Option<AuditEvent>) -> (String, AuditEvent) + Send + 'static,
 ) -> Response {
     let context = request.extensions().get::<Context>().cloned();
     let Some(context) = context.filter(|_| !is_read(request.method())) else {
@@ -290,17 +267,17 @@ async fn middleware(
     let at_work = pending.clone();
     let work = async move {
         let mut response = next.run(request).await;
-        let said = std::mem::take(&mut *at_work.said.lock());
-        let (who, said) = audited(&mut response, said);
+        let event = at_work.event.lock().take();
+        let (who, event) = audited(&mut response, event);
         let intent = at_work.entry.lock().take();
-        let noted = match (intent, said) {
-            (Some(intent), Statement::Did(what) | Statement::DidInPart(what)) => {
+        let noted = match (intent, event) {
+            (Some(intent), AuditEvent::Did(what) | AuditEvent::DidInPart(what)) => {
                 log.audit.end(intent, ChangeOutcome::Done(&what)).await
             }
-            (Some(intent), Statement::DoneBefore) => {
+            (Some(intent), AuditEvent::DoneBefore) => {
                 log.audit.end(intent, ChangeOutcome::DoneBefore).await
             }
-            (Some(intent), Statement::Nothing | Statement::DidNothing) => {
+            (Some(intent), AuditEvent::DidNothing) => {
                 let outcome = match is_unknown(&response) {
                     true => ChangeOutcome::Unknown,
                     false => ChangeOutcome::Nothing,
@@ -308,7 +285,7 @@ async fn middleware(
                 log.audit.end(intent, outcome).await
             }
             // The caller was not signed in before this request: it is a sign-in.
-            (None, Statement::Did(what) | Statement::DidInPart(what)) => {
+            (None, AuditEvent::Did(what) | AuditEvent::DidInPart(what)) => {
                 let from = context.client.to_string();
                 let entry = AuditEntry::done(log.clock.now(), who, &what, from);
                 log.audit.add(entry.about(project, kind)).await

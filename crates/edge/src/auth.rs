@@ -14,7 +14,6 @@ use domain::{
     id::{KeyId, ProjectId},
 };
 use identity::Authority;
-use operations::audit::Proof;
 use scrip_http::limits::TokenScope;
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
@@ -26,7 +25,7 @@ use super::{
 };
 use crate::{
     BehindEdge, EdgeState,
-    audit::{self, PendingAction},
+    audit::{self, AuditEvent, PendingAction},
     permission::{Needs, allow},
 };
 
@@ -40,77 +39,29 @@ pub struct Authorized<P> {
 }
 
 impl<P> Authorized<P> {
+    /// The entry in the audit log.
+    #[must_use]
+    pub const fn entry(&self) -> Option<&PendingAction> {
+        self.pending.as_ref()
+    }
+
     /// Says for the audit log in words what was done, without secrets.
     pub fn did(&self, what: impl Into<String>) {
-        if let Some(pending) = &self.pending {
-            pending.say(what.into());
-        }
+        self.record(AuditEvent::Did(what.into()));
     }
 
-    /// Says for the audit log in words what was done of something that is refused, without secrets.
-    pub fn did_in_part(&self, what: impl Into<String>) {
+    fn record(&self, event: AuditEvent) {
         if let Some(pending) = &self.pending {
-            pending.say_in_part(what.into());
-        }
-    }
-
-    /// Says for the audit log that the same had been done before, and nothing now.
-    pub fn was_done_before(&self) {
-        if let Some(pending) = &self.pending {
-            pending.was_done_before();
+            pending.record(event);
         }
     }
 
     /// Says for the audit log what was done, or that there was nothing to do.
     pub fn did_if(&self, is_done: bool, what: impl Into<String>) {
-        match (is_done, &self.pending) {
-            (true, _) => self.did(what),
-            (false, Some(pending)) => pending.did_nothing(),
-            (false, None) => {}
-        }
-    }
-
-    /// Writes for the audit log in words what is about to be done, and what shows later that it was.
-    ///
-    /// # Errors
-    ///
-    /// It could not be written, or may not have been: then it must not be done.
-    pub async fn announce(
-        &self,
-        edge: &EdgeState,
-        what: &str,
-        proof: Option<Proof>,
-    ) -> Result<(), Error> {
-        match &self.pending {
-            Some(pending) => pending.announce(edge, what, proof).await,
-            None => Ok(()),
-        }
-    }
-
-    /// As [`Authorized::announce`], of what is the same if it is asked for again in the same words under this key.
-    ///
-    /// # Errors
-    ///
-    /// It could not be written, or may not have been: then it must not be done.
-    pub async fn announce_once(
-        &self,
-        edge: &EdgeState,
-        what: &str,
-        proof: Option<Proof>,
-        key: &str,
-    ) -> Result<(), Error> {
-        match &self.pending {
-            Some(pending) => pending.announce_once(edge, what, proof, key).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Says for the audit log what was done, or that the same had been done before.
-    pub fn did_once(&self, replayed: bool, what: impl Into<String>) {
-        match replayed {
-            true => self.was_done_before(),
-            false => self.did(what),
-        }
+        self.record(match is_done {
+            true => AuditEvent::Did(what.into()),
+            false => AuditEvent::DidNothing,
+        });
     }
 }
 

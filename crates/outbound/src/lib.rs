@@ -1,7 +1,6 @@
 //! What the service sends on its own: mails and webhooks. It must never delay a request, log an address or
 //! a code, or wait without a bound.
 
-pub mod code_replacement;
 pub mod invitation_mail;
 pub mod mail;
 pub mod recovery_mail;

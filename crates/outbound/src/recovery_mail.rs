@@ -29,7 +29,8 @@ pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
 }
 
 /// Tells the buyer the code that replaces a former one; `project` is the project's name.
-pub(crate) fn replacement_mail(project: &str, to: Email, code: RecoveryCode) -> Mail {
+#[must_use]
+pub fn replacement_mail(project: &str, to: Email, code: RecoveryCode) -> Mail {
     let project = one_line(project);
     let how = format!(
         "Enter it where {project} asks for a recovery code, and your credits are back. Anyone who has the code can spend \

@@ -5,7 +5,7 @@ mod undeclared;
 use std::collections::{BTreeSet, HashSet};
 
 use api_types::admin;
-use dashboard::money::money;
+use domain::money::money;
 use serde_json::{Map, Value, json};
 
 use super::{Failure, file};

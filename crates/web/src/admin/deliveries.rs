@@ -1,7 +1,8 @@
 //! Deliveries to a webhook endpoint: list them, send them again.
 
 use axum::{Json, extract::State, http::StatusCode};
-use edge::{Authorized, Read, Support, body::Body};
+use edge::{Authorized, Read, body::Body};
+use operator::{ReplayDelivery, ReplayEvents};
 use outbound::webhooks::Status;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -12,6 +13,7 @@ use wire::{
 
 use super::{
     path::Segments,
+    run,
     webhook_view::{Deliveries, Delivery, Replayed},
 };
 use crate::{admin::App, http::query::Params};
@@ -112,18 +114,15 @@ pub(super) async fn list(
     ))
 )]
 pub(super) async fn replay(
-    caller: Authorized<Support>,
+    caller: Authorized<ReplayDelivery>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<(StatusCode, Json<Delivery>), Error> {
     let catalog = app.catalog.project(path.project()?)?;
     let endpoint = catalog.endpoint(&path.webhook()?);
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
-    let delivery = app.webhooks.again(endpoint.id, path.delivery()?).await?;
-    caller.did(format!(
-        "Sent delivery {} again to {}",
-        delivery.id, endpoint.id
-    ));
+    let replay = ReplayDelivery(endpoint.id, path.delivery()?);
+    let delivery = run(&caller, &app, catalog.clone(), replay).await?;
     Ok((
         StatusCode::ACCEPTED,
         Json(Delivery::of(&delivery, endpoint)),
@@ -142,19 +141,14 @@ pub(super) async fn replay(
     responses((status = 202, description = "They will be sent.", body = Replayed))
 )]
 pub(super) async fn replay_since(
-    caller: Authorized<Support>,
+    caller: Authorized<ReplayEvents>,
     State(app): State<App>,
     path: Segments,
     body: Body,
 ) -> Result<(StatusCode, Json<Replayed>), Error> {
     let Replay { since } = body.parse()?;
-    let catalog = app.catalog.project(path.project()?)?;
-    let endpoint = catalog.endpoint(&path.webhook()?);
-    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
-    let again = app.webhooks.again_since(&catalog, endpoint.id, since.0);
-    let count = again.await?;
-    let since = wire::view::instant(since.0);
-    let what = format!("Sent {count} events since {since} again to {}", endpoint.id);
-    caller.did_if(count > 0, what);
+    let project = app.catalog.project(path.project()?)?;
+    let replay = ReplayEvents(path.webhook()?, since.0);
+    let count = run(&caller, &app, project, replay).await?;
     Ok((StatusCode::ACCEPTED, Json(Replayed { count })))
 }

@@ -1,14 +1,13 @@
 //! Erases what is known of the person behind a wallet.
 
 use axum::{Json, extract::State};
-use domain::id::WalletKey;
-use edge::{Authorized, Manage};
-use payments::failpoint;
+use edge::Authorized;
+use operator::Erase;
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode};
+use wire::Error;
 
-use super::path::Segments;
+use super::{path::Segments, run};
 use crate::admin::App;
 
 /// What is kept of a wallet, by name; `docs/erasure.md` says why.
@@ -51,41 +50,17 @@ pub(super) struct ErasedWallet {
     responses((status = 200, description = "What was erased, and what is kept.", body = ErasedWallet))
 )]
 pub(super) async fn erase(
-    caller: Authorized<Manage>,
+    caller: Authorized<Erase>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<ErasedWallet>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let address = path.wallet_of(&app, &project)?;
-    let refused = |error| Error::from_wallet(error, &project);
-    let view = app.handle.read(&project.scope, &address).await;
-    let view = view.map_err(refused)?;
-    let words = format!("Erase the customer of {}", view.id);
-    caller.announce_once(&app.edge, &words, None, "").await?;
-    let payments = app.payments.erase_unfulfilled(&project, view.key).await;
-    let payments = payments.map_err(|error| Error::from_payments(error, &project))?;
-    failpoint::reached("erase.payments");
-    let orders = app.handle.erase(&project.scope, &address).await;
-    let orders = orders.map_err(refused)?;
-    failpoint::reached("erase.orders");
-    let notes = forget(&app, view.key).await?;
-    let what = format!(
-        "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
-        view.id
-    );
-    caller.did_once(orders == 0 && notes == 0 && payments == 0, what);
+    let wallet = path.wallet_of(&app, &project)?;
+    let erased = run(&caller, &app, project, Erase(wallet)).await?;
     Ok(Json(ErasedWallet {
-        wallet_id: view.id.to_string(),
-        orders,
-        deleted_notes: notes,
+        wallet_id: erased.wallet,
+        orders: erased.orders,
+        deleted_notes: erased.notes,
         retained: RETAINED,
     }))
-}
-
-async fn forget(app: &App, wallet: WalletKey) -> Result<usize, Error> {
-    let removed = app.wallet_notes.remove_all(wallet).await;
-    removed.map_err(|error| {
-        tracing::error!(%error, "Notes about a wallet cannot be deleted");
-        Error::new(ErrorCode::Unavailable)
-    })
 }

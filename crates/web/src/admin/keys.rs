@@ -4,7 +4,8 @@ use api_types::schema::KeyKind;
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{KeyChange, NewKey};
 use domain::catalog::{self as documents, ApiKey};
-use edge::{Authorized, Manage, Read, body::Body};
+use edge::{Authorized, Read, body::Body};
+use operator::{CreateKey, RevokeKey, UpdateKey};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -15,11 +16,12 @@ use wire::{
 use super::{
     key_view::{Key, Keys},
     path::Segments,
+    run,
 };
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, NOTHING, changes, tagged_as},
+        etag::{IfMatch, tagged_as},
         patch::Field,
     },
 };
@@ -65,7 +67,7 @@ struct Update {
     responses((status = 201, description = "Created.", body = Key))
 )]
 pub(super) async fn create(
-    caller: Authorized<Manage>,
+    caller: Authorized<CreateKey>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -80,8 +82,8 @@ pub(super) async fn create(
         name: name.map(line),
         expires_at: expires_at.map(|Text(at)| at),
     };
-    let minted = app.catalog.create_key(path.project()?, new).await?;
-    caller.did(format!("Created {kind:?} key {}", minted.key.title()));
+    let project = app.catalog.project(path.project()?)?;
+    let minted = run(&caller, &app, project, CreateKey(new)).await?;
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
 
@@ -135,7 +137,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
-    caller: Authorized<Manage>,
+    caller: Authorized<UpdateKey>,
     State(app): State<App>,
     path: Segments,
     if_match: IfMatch,
@@ -149,11 +151,8 @@ pub(super) async fn update(
     let _saving = app.edge.saving.lock().await;
     let before = known(&app, &path)?;
     if_match.check(&Key::from(&before))?;
-    let update = app.catalog.update_key(path.project()?, before.id, change);
-    let after = update.await?;
-    let changed = changes(&Key::from(&before), &Key::from(&after));
-    let what = format!("Changed key {}: {changed}", after.title());
-    caller.did_if(changed != NOTHING, what);
+    let project = app.catalog.project(path.project()?)?;
+    let after = run(&caller, &app, project, UpdateKey(before.id, change)).await?;
     shown(&app, &path, &after)
 }
 
@@ -180,14 +179,12 @@ fn shown(app: &App, path: &Segments, key: &ApiKey) -> Result<Response, Error> {
     responses((status = 204, description = "Revoked."))
 )]
 pub(super) async fn revoke(
-    caller: Authorized<Manage>,
+    caller: Authorized<RevokeKey>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {
     let _saving = app.edge.saving.lock().await;
-    let is_active = known(&app, &path)?.revoked_at.is_none();
-    let revoke = app.catalog.revoke_key(path.project()?, path.key()?);
-    let key = revoke.await?;
-    caller.did_if(is_active, format!("Revoked key {}", key.title()));
+    let project = app.catalog.project(path.project()?)?;
+    run(&caller, &app, project, RevokeKey(path.key()?)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

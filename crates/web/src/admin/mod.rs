@@ -28,7 +28,6 @@ mod replace_code;
 mod reverse_deduction;
 mod sandbox;
 mod search;
-mod state;
 mod unfulfilled;
 mod user_identity;
 mod users;
@@ -37,10 +36,17 @@ mod wallets;
 mod webhook_view;
 mod webhooks;
 
-use axum::{Json, Router, routing::get};
-use utoipa_axum::{router::OpenApiRouter, routes};
+use std::sync::Arc;
 
-pub use state::{AdminState, App};
+use axum::{Json, Router, routing::get};
+use catalog::ProjectCatalog;
+use edge::Authorized;
+use operator::{Action, Operator, OperatorState, Performed};
+use utoipa_axum::{router::OpenApiRouter, routes};
+use wire::{Error, ErrorCode};
+
+/// What the handlers share.
+pub type App = Arc<OperatorState>;
 
 /// The path under which everything here is served.
 pub const PREFIX: &str = edge::layer::ADMIN_PREFIX;
@@ -53,6 +59,23 @@ pub fn router() -> Router<App> {
         &format!("{PREFIX}/openapi.json"),
         get(move || std::future::ready(Json(document.clone()))),
     )
+}
+
+/// Does what a caller asked for, in a project.
+async fn run<A: Action>(
+    caller: &Authorized<A>,
+    app: &App,
+    project: Arc<ProjectCatalog>,
+    action: A,
+) -> Result<A::Answer, Error> {
+    let operator = Operator::new(app, project, &caller.authority, caller.entry());
+    match operator.run(action).await? {
+        Performed::Done(answer) | Performed::Before(answer) => Ok(answer),
+        Performed::Pending => {
+            let error = Error::new(ErrorCode::RoleForbidden);
+            Err(error.saying("This requires approval by a second person: it was requested."))
+        }
+    }
 }
 
 fn routes() -> OpenApiRouter<App> {

@@ -4,7 +4,8 @@ use api_types::admin::{Interval, Price, Prices};
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{NewPrice, PriceChange};
 use domain::{catalog, id::ProductId};
-use edge::{Authorized, Manage, Read, body::Body};
+use edge::{Authorized, Read, body::Body};
+use operator::{CreatePrice, UpdatePrice};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -16,11 +17,11 @@ use wire::{
     view::admin_price,
 };
 
-use super::path::Segments;
+use super::{path::Segments, run};
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, NOTHING, changes, tagged},
+        etag::{IfMatch, tagged},
         patch::Field,
     },
 };
@@ -85,20 +86,15 @@ struct Update {
     responses((status = 201, description = "Created.", body = Price))
 )]
 pub(super) async fn create(
-    caller: Authorized<Manage>,
+    caller: Authorized<CreatePrice>,
     State(app): State<App>,
     path: Segments,
     body: Body,
 ) -> Result<(StatusCode, Json<Price>), Error> {
     let new = body.parse::<Create>()?.read()?;
-    let price = app
-        .catalog
-        .create_price(path.project()?, path.product()?, new)
-        .await?;
-    caller.did(format!(
-        "Created price {} of {}: {} {} (minor unit)",
-        price.id, price.product, price.amount_cents, price.currency
-    ));
+    let project = app.catalog.project(path.project()?)?;
+    let create = CreatePrice(path.product()?, new);
+    let price = run(&caller, &app, project, create).await?;
     Ok((StatusCode::CREATED, Json(admin_price(&price))))
 }
 
@@ -166,7 +162,7 @@ fn current(app: &App, path: &Segments) -> Result<Price, Error> {
     extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
-    caller: Authorized<Manage>,
+    caller: Authorized<UpdatePrice>,
     State(app): State<App>,
     path: Segments,
     if_match: IfMatch,
@@ -180,12 +176,10 @@ pub(super) async fn update(
     let _saving = app.edge.saving.lock().await;
     let before = current(&app, &path)?;
     if_match.check(&before)?;
-    let (project, product, id) = (path.project()?, path.product()?, path.price()?);
-    let changed = app.catalog.update_price(project, product, id, change);
-    let after = admin_price(&changed.await?);
-    let changed = changes(&before, &after);
-    caller.did_if(changed != NOTHING, format!("Changed price {id}: {changed}"));
-    Ok(tagged(&after))
+    let project = app.catalog.project(path.project()?)?;
+    let update = UpdatePrice(path.product()?, path.price()?, change);
+    let after = run(&caller, &app, project, update).await?;
+    Ok(tagged(&admin_price(&after)))
 }
 
 impl Create {

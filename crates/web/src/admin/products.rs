@@ -4,7 +4,8 @@ use api_types::admin::{FreeGrant, Product, ProductType, Products};
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{NewProduct, ProductChange};
 use domain::{catalog, time::Period};
-use edge::{Authorized, Manage, Read, body::Body};
+use edge::{Authorized, Read, body::Body};
+use operator::{CreateProduct, UpdateProduct};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -13,11 +14,11 @@ use wire::{
     view::admin_product,
 };
 
-use super::path::Segments;
+use super::{path::Segments, run};
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, NOTHING, changes, tagged},
+        etag::{IfMatch, tagged},
         patch::Field,
     },
 };
@@ -111,7 +112,7 @@ impl Grant {
     responses((status = 201, description = "Created.", body = Product))
 )]
 pub(super) async fn create(
-    caller: Authorized<Manage>,
+    caller: Authorized<CreateProduct>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -127,13 +128,9 @@ pub(super) async fn create(
         debt_limit: body.debt_limit.map_or(0, |credits| credits.0),
         active: body.active.unwrap_or(true),
     };
-    let project = path.project()?;
-    let product = app.catalog.create_product(project, new).await?;
-    let catalog = app.catalog.project(project)?;
-    caller.did(format!(
-        "Created product {} “{}” of {project}",
-        product.id, product.name
-    ));
+    let project = app.catalog.project(path.project()?)?;
+    let product = run(&caller, &app, project, CreateProduct(new)).await?;
+    let catalog = app.catalog.project(path.project()?)?;
     Ok((StatusCode::CREATED, Json(admin_product(&product, &catalog))))
 }
 
@@ -197,7 +194,7 @@ fn current(app: &App, path: &Segments) -> Result<Product, Error> {
     extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
-    caller: Authorized<Manage>,
+    caller: Authorized<UpdateProduct>,
     State(app): State<App>,
     path: Segments,
     if_match: IfMatch,
@@ -207,15 +204,15 @@ pub(super) async fn update(
     let _saving = app.edge.saving.lock().await;
     let before = current(&app, &path)?;
     if_match.check(&before)?;
-    let (project, id) = (path.project()?, path.product()?);
-    app.catalog.update_product(project, id, change).await?;
-    let after = current(&app, &path)?;
-    let changed = changes(&before, &after);
-    caller.did_if(
-        changed != NOTHING,
-        format!("Changed product {id}: {changed}"),
-    );
-    Ok(tagged(&after))
+    let project = app.catalog.project(path.project()?)?;
+    run(
+        &caller,
+        &app,
+        project,
+        UpdateProduct(path.product()?, change),
+    )
+    .await?;
+    Ok(tagged(&current(&app, &path)?))
 }
 
 impl Update {

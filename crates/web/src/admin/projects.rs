@@ -4,8 +4,8 @@ use api_types::admin::{CreatedProject, CreationLimit, Mode, Project, Projects};
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
-use edge::{Authorized, Manage, Own, Read, body::Body, permission::allow};
-use operations::provider_change;
+use edge::{Authorized, Own, Read, body::Body};
+use operator::{OperatorState, UpdateProject};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
@@ -14,11 +14,11 @@ use wire::{
     field::{BoundedInteger, FromText, NameText, Object, Text, line},
 };
 
-use super::{path::Segments, view};
+use super::{path::Segments, run, view};
 use crate::{
-    admin::{AdminState, App},
+    admin::App,
     http::{
-        etag::{IfMatch, NOTHING, changes, tagged},
+        etag::{IfMatch, tagged},
         patch::Field,
     },
 };
@@ -213,7 +213,7 @@ pub(super) async fn create(
 }
 
 /// The projects of this process' cell.
-pub fn of_cell(app: &AdminState) -> Projects {
+pub fn of_cell(app: &OperatorState) -> Projects {
     let catalog = app.catalog.current();
     let projects = catalog.projects().map(|catalog| shown(app, catalog));
     Projects {
@@ -252,7 +252,7 @@ pub(super) async fn show(
     extensions(("x-errors" = json!(["changed_meanwhile", "provider_in_use"])))
 )]
 pub(super) async fn update(
-    caller: Authorized<Manage>,
+    caller: Authorized<UpdateProject>,
     State(app): State<App>,
     path: Segments,
     if_match: IfMatch,
@@ -262,32 +262,14 @@ pub(super) async fn update(
     let provider = provider(std::mem::take(&mut update.provider))?;
     let change = update.read()?;
     let id = path.project()?;
-    let decides = change
-        .approval_above_cents
-        .or(change.approval_above_credits);
-    if provider.is_some() || decides.is_some() {
-        allow::<Own>(&caller.authority, Some(id))?;
-    }
-    // Secrets of a provider are not shown.
-    let is_provider_named = provider.is_some();
     let _saving = app.edge.saving.lock().await;
-    let before = shown(&app, &*app.catalog.project(id)?);
-    if_match.check(&before)?;
-    match provider {
-        None => drop(app.catalog.update_project(id, change, None).await?),
-        Some((provider, force)) => {
-            provider_change::change(&app.accounts, &app.payments, id, change, provider, force)
-                .await?;
-        }
-    }
-    let after = shown(&app, &*app.catalog.project(id)?);
-    let changed = changes(&before, &after);
-    let what = format!("Changed project {id}: {changed}");
-    caller.did_if(is_provider_named || changed != NOTHING, what);
-    Ok(tagged(&after))
+    let project = app.catalog.project(id)?;
+    if_match.check(&shown(&app, &project))?;
+    run(&caller, &app, project, UpdateProject { change, provider }).await?;
+    Ok(tagged(&shown(&app, &*app.catalog.project(id)?)))
 }
 
-fn shown(app: &AdminState, catalog: &ProjectCatalog) -> Project {
+fn shown(app: &OperatorState, catalog: &ProjectCatalog) -> Project {
     let accounts = &app.accounts;
     view::project(&catalog.project, catalog.provider(), accounts)
 }

@@ -1,17 +1,17 @@
 //! Replaces a wallet's recovery code without the present one.
 
 use axum::{extract::State, response::Response};
-use edge::{Authorized, Support, body::MaybeBody};
-use outbound::code_replacement::{self, Recipient, code_receiver, in_words};
+use edge::{Authorized, body::MaybeBody};
+use operator::CodeReceiver;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
-    Error, ErrorCode,
+    Error,
     field::{EmailText, KeyText, Text},
     respond,
 };
 
-use super::path::Segments;
+use super::{path::Segments, run};
 use crate::{admin::App, http::idempotency::KeyHeader};
 
 /// Who receives the new code. The body may be left out.
@@ -66,7 +66,7 @@ struct ReplacedCode<'a> {
     extensions(("x-errors" = json!(["no_recovery_code", "no_purchase", "mail_not_configured"])))
 )]
 pub(super) async fn replace_code(
-    caller: Authorized<Support>,
+    caller: Authorized<operator::ReplaceCode>,
     State(app): State<App>,
     path: Segments,
     header: KeyHeader,
@@ -79,42 +79,21 @@ pub(super) async fn replace_code(
     } = request.unwrap_or_default();
     let key = header.resolve_optional(idempotency_key)?;
     let project = app.catalog.project(path.project()?)?;
-    let address = path.wallet_of(&app, &project)?;
-    let refused = |error| Error::from_wallet(error, &project);
-    // Everything that mailing it needs comes first: else the new code would be lost.
-    let view = app.handle.read(&project.scope, &address).await;
-    let view = view.map_err(refused)?;
-    let recipient = match &mail {
-        None | Some(MailTo::FirstBuyer(false)) => Recipient::Caller,
-        Some(MailTo::FirstBuyer(true)) => Recipient::FirstBuyer,
-        Some(MailTo::Named(_)) => Recipient::Named,
+    let receiver = match mail {
+        None | Some(MailTo::FirstBuyer(false)) => CodeReceiver::Caller,
+        Some(MailTo::FirstBuyer(true)) => CodeReceiver::FirstBuyer,
+        Some(MailTo::Named(Text(to))) => CodeReceiver::Named(to),
     };
-    if recipient != Recipient::Caller && view.external_user.is_some() {
-        return Err(Error::new(ErrorCode::NoRecoveryCode));
-    }
-    let to = match mail {
-        Some(MailTo::FirstBuyer(true)) => {
-            Some(code_receiver(&app.handle, &project, &address).await?)
-        }
-        Some(MailTo::Named(Text(to))) => Some(to),
-        None | Some(MailTo::FirstBuyer(false)) => None,
+    let replace = operator::ReplaceCode {
+        wallet: path.wallet_of(&app, &project)?,
+        receiver,
+        key,
     };
-    if to.is_some() && !app.mailer.is_configured() {
-        return Err(Error::new(ErrorCode::MailNotConfigured));
-    }
-    if let Some(key) = &key {
-        let words = format!("Replace the recovery code of {}", view.id);
-        let announced = caller.announce_once(&app.edge, &words, None, key.as_str());
-        announced.await?;
-    }
-    let of = (&*project, &address);
-    let (handle, mailer) = (&app.handle, &app.mailer);
-    let replaced =
-        code_replacement::replace_code(handle, mailer, of, to.clone(), key.as_ref()).await?;
-    caller.did(in_words(&replaced, &view.id, recipient));
+    let replaced = run(&caller, &app, project, replace).await?;
+    let (rotation, to) = (&replaced.rotation, replaced.mailed_to.as_ref());
     let answer = ReplacedCode {
-        code: to.is_none().then(|| replaced.code.reveal()),
-        mailed_to: to.as_ref().map(|to| to.as_str()),
+        code: to.is_none().then(|| rotation.code.reveal()),
+        mailed_to: to.map(|to| to.as_str()),
     };
-    respond::replayable(&answer, replaced.replayed)
+    respond::replayable(&answer, rotation.replayed)
 }

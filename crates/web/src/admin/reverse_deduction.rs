@@ -2,15 +2,16 @@
 
 use api_types::Reversed;
 use axum::{extract::State, response::Response};
-use edge::{Authorized, Support, body::Body};
+use edge::{Authorized, body::Body};
+use operator::ReverseDeduction;
 use wire::Error;
 
-use super::path::Segments;
+use super::{path::Segments, run};
 use crate::{
     admin::App,
     http::{
         idempotency::KeyHeader,
-        reversal::{LedgerPath, ReverseDeductionRequest},
+        reversal::{self, LedgerPath, ReverseDeductionRequest},
     },
 };
 
@@ -30,7 +31,7 @@ use crate::{
     ])))
 )]
 pub(super) async fn reverse_deduction(
-    caller: Authorized<Support>,
+    caller: Authorized<ReverseDeduction>,
     State(app): State<App>,
     path: Segments,
     deduction: LedgerPath,
@@ -39,18 +40,12 @@ pub(super) async fn reverse_deduction(
 ) -> Result<Response, Error> {
     let request: ReverseDeductionRequest = body.parse()?;
     let project = app.catalog.project(path.project()?)?;
-    let note = request.note().unwrap_or("no reason").to_owned();
-    let of = deduction.to_string();
-    let (words, key) = (
-        format!("Give back a part of deduction {of}: {note}"),
-        request.key(&header)?,
-    );
-    caller
-        .announce_once(&app.edge, &words, None, key.as_str())
-        .await?;
-    let done = request.carry_out(&app.handle, &project, deduction, &header);
-    let (answer, response) = done.await?;
-    let what = format!("Reversed {} of deduction {of}: {note}", answer.amount);
-    caller.did_once(answer.replayed, what);
-    Ok(response)
+    let reverse = ReverseDeduction {
+        key: request.key(&header)?,
+        deduction: deduction.named()?,
+        amount: request.amount(),
+        note: request.note(),
+    };
+    let reversed = run(&caller, &app, project, reverse).await?;
+    reversal::answer(&reversed)
 }

@@ -2,8 +2,8 @@
 
 use axum::{Json, extract::State, response::Response};
 use domain::catalog::KeyKind;
-use edge::{Authorized, Read, Support, body::Body};
-use operations::audit::Proof;
+use edge::{Authorized, Read, body::Body};
+use operator::{AssignPayment, DismissPayment, RefundPayment};
 use payments::{NoOrderReason, UnfulfilledPayment as Kept};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ use wire::{
     view::{self, Instant, Order, instant},
 };
 
-use super::path::Segments;
+use super::{path::Segments, run};
 use crate::{
     admin::App,
     http::{
@@ -163,7 +163,7 @@ pub(super) async fn list(
     ])))
 )]
 pub(super) async fn assign(
-    caller: Authorized<Support>,
+    caller: Authorized<AssignPayment>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -175,28 +175,12 @@ pub(super) async fn assign(
     let price = request.price_id.0.0;
     let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
     let to = wallet.map(NamedWallet::into_address).transpose()?;
-    let payments = &app.payments;
-    let id = payment.clone();
-    let proof = Proof::Assignment {
-        payment: id.clone(),
+    let assign = AssignPayment {
+        payment,
+        price,
+        wallet: to,
     };
-    let words = format!("Assign payment {id} to {price}");
-    caller.announce(&app.edge, &words, Some(proof)).await?;
-    let order = payments.assign(project.clone(), payment, price, to);
-    let order = order
-        .await
-        .map_err(|error| Error::from_instruction(error, &project))?;
-    let (order, replayed) = (order.after, order.replayed);
-    let (paid, known) = (&order.order, project.any_price(&price));
-    let known = known.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
-    let product = project.product(&known.product);
-    let is_on_sale = known.active && product.is_some_and(|product| product.active);
-    let off = if is_on_sale { "" } else { ", not on sale" };
-    let what = format!(
-        "Assigned payment {id} of {} {} (minor unit) to {price} ({} {}{off}) as order {}",
-        paid.amount_cents, paid.terms.currency, known.amount_cents, known.currency, order.id
-    );
-    caller.did_once(replayed, what);
+    let order = run(&caller, &app, project, assign).await?;
     respond::json(&view::order(&order, KeyKind::Secret))
 }
 
@@ -215,44 +199,13 @@ pub(super) async fn assign(
     ])))
 )]
 pub(super) async fn refund(
-    caller: Authorized<Support>,
+    caller: Authorized<RefundPayment>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let (payments, id) = (&app.payments, path.payment()?);
-    let before = payments.unfulfilled().get(project.project.id, &id);
-    let proof = Proof::Payment {
-        payment: id.clone(),
-    };
-    let words = format!("Refund unfulfilled payment {id}");
-    caller.announce(&app.edge, &words, Some(proof)).await?;
-    let refund = payments.refund_unfulfilled(project.clone(), id);
-    let kept = match refund.await {
-        Ok(kept) => kept,
-        Err(error) => {
-            if let (payments::Error::RefundRefused { given_cents, .. }, Some(kept)) =
-                (&error, &before)
-            {
-                caller.did_in_part(format!(
-                    "Refunded {given_cents} (minor unit) of unfulfilled payment {}; the provider refused the rest",
-                    cost(kept)
-                ));
-            }
-            return Err(Error::from_instruction(error, &project));
-        }
-    };
-    match before.is_some_and(|before| before.state == kept.state) {
-        true => caller.was_done_before(),
-        false => caller.did(format!("Refunded unfulfilled payment {}", cost(&kept))),
-    }
-    Ok(Json(kept.into()))
-}
-
-/// A payment and its amount for the audit log.
-fn cost(kept: &payments::UnfulfilledPayment) -> String {
-    let (cents, currency) = (kept.paid.amount_cents, &kept.currency);
-    format!("{} of {cents} {currency} (minor unit)", kept.payment)
+    let refund = RefundPayment(path.payment()?);
+    Ok(Json(run(&caller, &app, project, refund).await?.into()))
 }
 
 /// Dismiss a payment
@@ -268,23 +221,16 @@ fn cost(kept: &payments::UnfulfilledPayment) -> String {
     extensions(("x-errors" = json!(["payment_already_resolved"])))
 )]
 pub(super) async fn dismiss(
-    caller: Authorized<Support>,
+    caller: Authorized<DismissPayment>,
     State(app): State<App>,
     path: Segments,
     body: Body,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let Dismiss { note } = body.parse()?;
     let project = app.catalog.project(path.project()?)?;
-    let (payments, note, id) = (&app.payments, line(note), path.payment()?);
-    let before = payments.unfulfilled().get(project.project.id, &id);
-    let kept = payments.dismiss(&project, &id, note.clone()).await;
-    let kept = kept.map_err(|error| Error::from_instruction(error, &project))?;
-    match before.is_some_and(|before| before.state == kept.state) {
-        true => caller.was_done_before(),
-        false => caller.did(format!(
-            "Dismissed unfulfilled payment {}: {note}",
-            cost(&kept)
-        )),
-    }
-    Ok(Json(kept.into()))
+    let dismiss = DismissPayment {
+        payment: path.payment()?,
+        note: line(note),
+    };
+    Ok(Json(run(&caller, &app, project, dismiss).await?.into()))
 }

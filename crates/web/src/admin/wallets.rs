@@ -6,6 +6,7 @@ use api_types::Credited;
 use axum::{Json, extract::State, http::HeaderMap, response::Response};
 use catalog::ProjectCatalog;
 use edge::{Authorized, Read, Support, body::Body, csv};
+use operator::GrantCredits;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -19,7 +20,7 @@ use wire::{
     view::{Ledger, Wallet, Wallets},
 };
 
-use super::path::Segments;
+use super::{path::Segments, run};
 use crate::{
     admin::App,
     http::{
@@ -237,7 +238,7 @@ pub(super) async fn read_ledger(
     ])))
 )]
 pub(super) async fn credit(
-    caller: Authorized<Support>,
+    caller: Authorized<GrantCredits>,
     State(app): State<App>,
     path: Segments,
     header: KeyHeader,
@@ -245,24 +246,9 @@ pub(super) async fn credit(
 ) -> Result<Response, Error> {
     let asked = body.parse::<Credit>()?;
     let project = app.catalog.project(path.project()?)?;
-    let address = Address::Stored(path.wallet()?);
-    let command = asked.command(&header, &project)?;
-    let of = format!(
-        "{} of {} to wallet {:?}: {}",
-        command.amount.get(),
-        command.product,
-        address,
-        command
-            .meta
-            .as_ref()
-            .map_or("no reason", |meta| meta.as_str()),
-    );
-    let (words, key) = (format!("Grant {of}"), command.key.clone());
-    caller
-        .announce_once(&app.edge, &words, None, key.as_str())
-        .await?;
-    let applied = app.handle.credit(&project.scope, &address, command).await;
-    let applied = applied.map_err(|error| Error::from_wallet(error, &project))?;
-    caller.did_once(applied.replayed, format!("Granted {of}"));
-    grant::answer(&applied)
+    let grant = GrantCredits {
+        wallet: path.wallet()?,
+        credit: asked.command(&header, &project)?,
+    };
+    grant::answer(&run(&caller, &app, project, grant).await?)
 }

@@ -3,7 +3,8 @@
 use axum::{Json, extract::State, http::StatusCode, response::Response};
 use catalog::{EndpointChange, NewEndpoint};
 use domain::catalog::MAX_EVENTS;
-use edge::{Authorized, Manage, Read, body::Body};
+use edge::{Authorized, Read, body::Body};
+use operator::{CreateEndpoint, DeleteEndpoint, RotateSecret, TestEndpoint, UpdateEndpoint};
 use outbound::webhooks::TEST_EVENT;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -14,12 +15,13 @@ use wire::{
 
 use super::{
     path::Segments,
+    run,
     webhook_view::{CreatedWebhook, TestedWebhook, Webhook, WebhookSecret, Webhooks},
 };
 use crate::{
     admin::App,
     http::{
-        etag::{IfMatch, NOTHING, changes, tagged, tagged_as},
+        etag::{IfMatch, tagged, tagged_as},
         patch::Field,
     },
 };
@@ -70,7 +72,7 @@ struct Update {
     responses((status = 201, description = "Created.", body = CreatedWebhook))
 )]
 pub(super) async fn create(
-    caller: Authorized<Manage>,
+    caller: Authorized<CreateEndpoint>,
     State(app): State<App>,
     path: Segments,
     body: Body,
@@ -80,10 +82,8 @@ pub(super) async fn create(
         url: address(&app, &url)?,
         events: events.map(kinds).transpose()?,
     };
-    let project = path.project()?;
-    let minted = app.catalog.create_endpoint(project, new).await?;
-    let (id, url) = (minted.endpoint.id, &minted.endpoint.url);
-    caller.did(format!("Created webhook endpoint {id} of {project}: {url}"));
+    let project = app.catalog.project(path.project()?)?;
+    let minted = run(&caller, &app, project, CreateEndpoint(new)).await?;
     Ok((StatusCode::CREATED, Json(minted.into())))
 }
 
@@ -152,7 +152,7 @@ fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
     extensions(("x-errors" = json!(["changed_meanwhile"])))
 )]
 pub(super) async fn update(
-    caller: Authorized<Manage>,
+    caller: Authorized<UpdateEndpoint>,
     State(app): State<App>,
     path: Segments,
     if_match: IfMatch,
@@ -175,15 +175,10 @@ pub(super) async fn update(
     let _saving = app.edge.saving.lock().await;
     let before = current(&app, &path)?;
     if_match.check(&before)?;
-    let (project, id) = (path.project()?, path.webhook()?);
-    let endpoint = app.catalog.update_endpoint(project, id, change).await?;
-    let after = (&endpoint).into();
-    let changed = changes(&before, &after);
-    caller.did_if(
-        changed != NOTHING,
-        format!("Changed webhook endpoint {id}: {changed}"),
-    );
-    Ok(tagged(&after))
+    let project = app.catalog.project(path.project()?)?;
+    let update = UpdateEndpoint(path.webhook()?, change);
+    let endpoint = run(&caller, &app, project, update).await?;
+    Ok(tagged(&Webhook::from(&endpoint)))
 }
 
 /// Delete a webhook endpoint
@@ -197,13 +192,12 @@ pub(super) async fn update(
     responses((status = 204, description = "Deleted."))
 )]
 pub(super) async fn delete(
-    caller: Authorized<Manage>,
+    caller: Authorized<DeleteEndpoint>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<StatusCode, Error> {
-    let (project, id) = (path.project()?, path.webhook()?);
-    app.catalog.delete_endpoint(project, id).await?;
-    caller.did(format!("Deleted webhook endpoint {id} of {project}"));
+    let project = app.catalog.project(path.project()?)?;
+    run(&caller, &app, project, DeleteEndpoint(path.webhook()?)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -218,15 +212,12 @@ pub(super) async fn delete(
     responses((status = 200, description = "The new secret, shown only here.", body = WebhookSecret))
 )]
 pub(super) async fn rotate_secret(
-    caller: Authorized<Manage>,
+    caller: Authorized<RotateSecret>,
     State(app): State<App>,
     path: Segments,
 ) -> Result<Json<WebhookSecret>, Error> {
-    let (project, id) = (path.project()?, path.webhook()?);
-    let minted = app.catalog.rotate_endpoint(project, id).await?;
-    caller.did(format!(
-        "Rotated the secret of webhook endpoint {id} of {project}"
-    ));
+    let project = app.catalog.project(path.project()?)?;
+    let minted = run(&caller, &app, project, RotateSecret(path.webhook()?)).await?;
     Ok(Json(minted.into()))
 }
 
@@ -252,22 +243,16 @@ struct Test {
     responses((status = 200, description = "How it was taken.", body = TestedWebhook))
 )]
 pub(super) async fn test(
-    caller: Authorized<Manage>,
+    caller: Authorized<TestEndpoint>,
     State(app): State<App>,
     path: Segments,
     body: Body,
 ) -> Result<Json<TestedWebhook>, Error> {
     let Test { kind } = body.parse()?;
-    let catalog = app.catalog.project(path.project()?)?;
-    let endpoint = catalog.endpoint(&path.webhook()?);
-    let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
+    let project = app.catalog.project(path.project()?)?;
     let kind = kind.map_or(TEST_EVENT, |Text(kind)| kind.as_str());
-    let outcome = app.webhooks.test(&catalog, endpoint, kind).await?;
-    caller.did(format!(
-        "Sent a test event to webhook endpoint {}",
-        endpoint.id
-    ));
-    Ok(Json(outcome.into()))
+    let test = TestEndpoint(path.webhook()?, kind);
+    Ok(Json(run(&caller, &app, project, test).await?.into()))
 }
 
 /// An endpoint's address in the form in which it will be opened.

@@ -2,14 +2,15 @@
 
 use api_types::Reversed;
 use axum::{extract::State, response::Response};
+use domain::wallet::reverse_deduction::ReverseDeduction;
 use edge::{SecretKey, body::Body};
-use wire::Error;
+use wire::{Error, note::with_note};
 
 use crate::{
     api::App,
     http::{
         idempotency::KeyHeader,
-        reversal::{LedgerPath, ReverseDeductionRequest},
+        reversal::{self, LedgerPath, ReverseDeductionRequest},
     },
 };
 
@@ -38,6 +39,14 @@ pub(super) async fn reverse_deduction(
     body: Body,
 ) -> Result<Response, Error> {
     let request: ReverseDeductionRequest = body.parse()?;
-    let done = request.carry_out(&app.handle, &key, path, &header).await;
-    done.map(|(_, response)| response)
+    let (once, amount, note) = (request.key(&header)?, request.amount(), request.note());
+    let reversed = app
+        .handle
+        .reverse_deduction(&key.scope, path.named()?, |meta| ReverseDeduction {
+            amount,
+            key: once,
+            meta: with_note(meta, note),
+        });
+    let reversed = reversed.await;
+    reversal::answer(&reversed.map_err(|error| Error::from_wallet(error, &key))?)
 }

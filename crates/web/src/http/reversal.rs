@@ -1,22 +1,18 @@
 //! Reversals of deductions: the request, and its answer. The path names the deduction.
 
-use std::fmt;
-
-use actors::{Handle, ReversalAnswer};
+use actors::ReversalAnswer;
 use api_types::Reversed;
 use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
     response::Response,
 };
-use catalog::ProjectCatalog;
-use domain::{id::LedgerId, text::IdempotencyKey, wallet::reverse_deduction::ReverseDeduction};
+use domain::{Amount, id::LedgerId, text::IdempotencyKey};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{KeyText, NoteText, Positive, line},
-    note::with_note,
     respond,
 };
 
@@ -39,12 +35,11 @@ pub(crate) struct ReverseDeductionRequest {
 #[derive(Debug)]
 pub(crate) struct LedgerPath(Option<LedgerId>);
 
-impl fmt::Display for LedgerPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(id) => id.fmt(f),
-            None => f.write_str("led_?"),
-        }
+impl LedgerPath {
+    /// The deduction, if it can be one.
+    pub(crate) fn named(&self) -> Result<LedgerId, Error> {
+        self.0
+            .ok_or_else(|| Error::new(ErrorCode::DeductionNotFound))
     }
 }
 
@@ -60,41 +55,28 @@ impl<S: Send + Sync> FromRequestParts<S> for LedgerPath {
 }
 
 impl ReverseDeductionRequest {
-    /// Why the credits are given back, if that is said.
-    pub(crate) fn note(&self) -> Option<&str> {
-        self.note.as_ref().map(|note| note.0.0.as_str())
+    /// The most to give back; `None`: all that is left.
+    pub(crate) fn amount(&self) -> Option<Amount> {
+        self.amount.as_ref().map(|amount| amount.0)
+    }
+
+    /// Why the credits are given back.
+    pub(crate) fn note(&self) -> Option<String> {
+        self.note.clone().map(line)
     }
 
     /// The key under which it is done once.
     pub(crate) fn key(&self, header: &KeyHeader) -> Result<IdempotencyKey, Error> {
         header.or(self.idempotency_key.clone())
     }
+}
 
-    /// Reverses the deduction, if it is one of the project's.
-    pub(crate) async fn carry_out(
-        self,
-        handle: &Handle,
-        project: &ProjectCatalog,
-        LedgerPath(id): LedgerPath,
-        header: &KeyHeader,
-    ) -> Result<(ReversalAnswer, Response), Error> {
-        let key = self.key(header)?;
-        let amount = self.amount.map(|amount| amount.0);
-        let note = self.note.map(line);
-        let id = id.ok_or_else(|| Error::new(ErrorCode::DeductionNotFound))?;
-        let answer = handle.reverse_deduction(&project.scope, id, |meta| ReverseDeduction {
-            amount,
-            key,
-            meta: with_note(meta, note),
-        });
-        let answer = answer.await;
-        let answer = answer.map_err(|error| Error::from_wallet(error, project))?;
-        let reversed = Reversed {
-            balance: answer.balance,
-            reversed: !answer.replayed,
-            amount: answer.amount,
-        };
-        let response = respond::replayable(&reversed, answer.replayed)?;
-        Ok((answer, response))
-    }
+/// The answer to a reversal that was done, now or before.
+pub(crate) fn answer(answer: &ReversalAnswer) -> Result<Response, Error> {
+    let reversed = Reversed {
+        balance: answer.balance,
+        reversed: !answer.replayed,
+        amount: answer.amount,
+    };
+    respond::replayable(&reversed, answer.replayed)
 }

@@ -1,7 +1,7 @@
 //! Finds what the server has and the file does not.
 
 use api_types::admin;
-use dashboard::money::money;
+use domain::money::money;
 
 use super::{file, has_terms, terms};
 

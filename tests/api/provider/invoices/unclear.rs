@@ -139,11 +139,11 @@ async fn a_refused_refund_names_the_part_that_was_refunded() {
     let no = shop.decide("pi_of_in_2", "refund", &json!({})).await;
     assert_refused(&no, 409, "already_refunded");
     let why = no.body["message"].as_str().unwrap();
-    assert!(why.starts_with("700 (minor unit) was refunded"), "{why}");
+    assert!(why.starts_with("7.00 EUR was refunded"), "{why}");
     assert_eq!(shop.unfulfilled().await.len(), 1);
     let log = shop.admin().get("/api/admin/v1/audit").await.expect(200);
     let what = log["entries"][0]["description"].as_str().unwrap();
-    let expected = "Refunded 700 (minor unit) of unfulfilled payment pi_rest of 1900 EUR";
+    let expected = "Refunded 7.00 EUR of unfulfilled payment pi_rest; the provider refused the rest of 19.00 EUR";
     assert!(what.starts_with(expected), "{log}");
     shop.stripe
         .set("/v1/disputes/du_1", json!({"status": "won"}));

@@ -1,14 +1,16 @@
 //! Amounts of money as people read and write them.
 
-pub(super) use domain::catalog::decimals;
+pub use crate::catalog::decimals;
 
 /// An amount with its currency, as in `9.00 EUR`.
+#[must_use]
 pub fn money(cents: i64, currency: &str) -> String {
     format!("{} {currency}", amount(cents, currency))
 }
 
 /// An amount without its currency, with commas between thousands.
-pub(super) fn amount(cents: i64, currency: &str) -> String {
+#[must_use]
+pub fn amount(cents: i64, currency: &str) -> String {
     let plain = typed(cents, currency);
     let (whole, part) = plain.split_once('.').unwrap_or((&plain, ""));
     let (sign, digits) = match whole.strip_prefix('−') {
@@ -36,7 +38,8 @@ pub fn typed(cents: i64, currency: &str) -> String {
 }
 
 /// A number with commas between thousands.
-pub(super) fn grouped(number: i64) -> String {
+#[must_use]
+pub fn grouped(number: i64) -> String {
     let text = by_thousands(&number.unsigned_abs().to_string());
     if number < 0 {
         format!("−{text}")
@@ -57,7 +60,8 @@ fn by_thousands(digits: &str) -> String {
 }
 
 /// A number with commas between thousands and its sign, plus included.
-pub(super) fn signed(number: i64) -> String {
+#[must_use]
+pub fn signed(number: i64) -> String {
     let plus = if number > 0 { "+" } else { "" };
     format!("{plus}{}", grouped(number))
 }
