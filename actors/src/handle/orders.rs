@@ -6,9 +6,7 @@ use domain::{
     id::{OrderId, OrderSerial, PublicSubscriptionId, WalletKey},
     terms::Terms,
     text::{CheckoutId, CustomerId, ExternalUserId, PaymentId},
-    wallet::{
-        Created, Owner, leave_provider::Open, pay::Pay, place_order::PlaceOrder, purchase::Purchase,
-    },
+    wallet::{Created, Owner, pay::Pay, place_order::PlaceOrder, purchase::Purchase},
 };
 use futures_util::{StreamExt as _, stream};
 use persistence::{Books, OrderPosition, ProviderId};
@@ -240,12 +238,12 @@ impl Handle {
         orders.map_err(|error| unreadable(&error))
     }
 
-    /// Ends a wallet's pending orders and subscriptions of its project's former provider, and answers which these were.
+    /// Ends a wallet's pending orders and subscriptions of its project's former provider; returns how many.
     ///
     /// # Errors
     ///
     /// [`Rejection::OrderNotFound`] when there is no such wallet; else see [`Error`].
-    pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<Open, Error> {
+    pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<usize, Error> {
         let place = (wallet, Caller::Order(scope.project));
         self.ask(scope, place, EndWithProvider).await
     }

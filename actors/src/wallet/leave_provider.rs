@@ -1,9 +1,6 @@
 //! Ends a wallet's pending orders and subscriptions of its project's former provider.
 
-use domain::{
-    Rejection,
-    wallet::{Archive, leave_provider::Open},
-};
+use domain::Rejection;
 
 use super::{Command, Turn};
 use crate::answer::Error;
@@ -12,22 +9,17 @@ use crate::answer::Error;
 pub(crate) struct EndWithProvider;
 
 impl Command for EndWithProvider {
-    /// What was ended.
-    type Answer = Open;
+    /// How many were ended.
+    type Answer = usize;
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
-    /// Ends each separately: an append holds a limited number of events, and a repeated call finds the rest.
-    fn run(self, turn: &mut Turn<'_>) -> Result<Open, Error> {
-        let open = turn.wallet()?.open_with_provider();
-        for &order in &open.orders {
-            let wallet = turn.wallet()?;
-            let events = wallet.expire_order(order, Archive::default(), turn.now())?;
+    /// A repeated call finds the rest.
+    fn run(self, turn: &mut Turn<'_>) -> Result<usize, Error> {
+        let mut ended: usize = 0;
+        while let Some(events) = turn.wallet()?.end_with_provider(turn.now())? {
             turn.together(events)?;
+            ended = ended.saturating_add(1);
         }
-        for subscription in &open.subscriptions {
-            let events = turn.wallet()?.end_subscription(subscription, turn.now());
-            turn.together(events)?;
-        }
-        Ok(open)
+        Ok(ended)
     }
 }

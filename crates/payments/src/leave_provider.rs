@@ -38,7 +38,7 @@ impl Payments {
         self.0.pending_orders.forget(project).await?;
         self.0.overdue.forget(project).await?;
         self.0.event_poller.forget(project).await?;
-        let (orders, subscriptions) = self.end_all(&current).await?;
+        let ended = self.end_all(&current).await?;
         context.providers.forget(project).await?;
         let epoch = current.epoch().number;
         let left = (context.catalog).finish_leaving_provider(project, epoch);
@@ -46,16 +46,16 @@ impl Payments {
             tracing::error!(%error, %project, "The end of a payment provider's change could not be stored");
             Error::Wallet(actors::Error::Unavailable)
         })?;
-        tracing::warn!(%project, orders, subscriptions, "The pending orders and subscriptions of the former payment provider were ended here. At the provider they go on until somebody ends them there");
+        tracing::warn!(%project, ended, "The pending orders and subscriptions of the former payment provider were ended here. At the provider they go on until somebody ends them there");
         Ok(())
     }
 
     /// Visits every wallet that ever had an order: only those can have a pending order or a subscription. Returns how
-    /// many of each were ended.
-    async fn end_all(&self, project: &ProjectCatalog) -> Result<(usize, usize), Error> {
+    /// many were ended.
+    async fn end_all(&self, project: &ProjectCatalog) -> Result<usize, Error> {
         let handle = &self.0.context.handle;
         let scope = &project.scope;
-        let (mut orders, mut subscriptions) = (0_usize, 0_usize);
+        let mut ended: usize = 0;
         let mut before = None;
         loop {
             let page = handle.order_positions(scope, before, PAGE_SIZE)?;
@@ -64,10 +64,7 @@ impl Payments {
             let mut calls = stream::iter(calls).buffer_unordered(CONCURRENCY);
             while let Some(outcome) = calls.next().await {
                 match outcome {
-                    Ok(ended) => {
-                        orders = orders.saturating_add(ended.orders.len());
-                        subscriptions = subscriptions.saturating_add(ended.subscriptions.len());
-                    }
+                    Ok(of_wallet) => ended = ended.saturating_add(of_wallet),
                     // The order was never logged.
                     Err(actors::Error::Rejected(_)) => {}
                     Err(error) => return Err(error.into()),
@@ -76,7 +73,7 @@ impl Payments {
             failpoint::reached("leaving.page");
             match page.last() {
                 Some(last) if page.len() == PAGE_SIZE => before = Some(last.place()),
-                _ => return Ok((orders, subscriptions)),
+                _ => return Ok(ended),
             }
         }
     }

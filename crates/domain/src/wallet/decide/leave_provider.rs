@@ -3,40 +3,31 @@
 
 use super::decision::DecisionBuilder;
 use crate::{
-    id::OrderSerial,
-    text::SubscriptionId,
+    Rejection,
     time::Timestamp,
     wallet::state::{Wallet, archive::Archive, event::Event, order::Stage},
 };
 
-/// Orders and subscriptions that wait for a provider's reports.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Open {
-    /// Orders that are pending.
-    pub orders: Vec<OrderSerial>,
-    /// Subscriptions that are not over.
-    pub subscriptions: Vec<SubscriptionId>,
-}
-
 impl Wallet {
-    /// What the wallet has open with its provider.
-    #[must_use]
-    pub fn open_with_provider(&self) -> Open {
-        let pending = self.orders().filter(|(_, o)| o.stage == Stage::Pending);
-        Open {
-            orders: pending.map(|(serial, _)| serial).collect(),
-            subscriptions: self.subscriptions().map(|s| s.id.clone()).collect(),
-        }
-    }
-
-    /// Decides to end a subscription that no provider reports on any more; `[]` if it is over.
-    #[must_use]
-    pub fn end_subscription(&self, id: &SubscriptionId, now: Timestamp) -> Vec<Event> {
-        let Some(existing) = self.subscription(id) else {
-            return Vec::new();
+    /// Decides to end one order or subscription that waits for a provider's reports; `None` if there is none left. One at
+    /// a time, since an append holds a limited number of events.
+    ///
+    /// # Errors
+    ///
+    /// None: a pending order is known.
+    pub fn end_with_provider(&self, now: Timestamp) -> Result<Option<Vec<Event>>, Rejection> {
+        let mut orders = self.orders();
+        let pending = orders.find(|(_, order)| order.stage == Stage::Pending);
+        let events = match (pending, self.subscriptions().next()) {
+            (Some((order, _)), _) => self.expire_order(order, Archive::default(), now)?,
+            (None, Some(open)) => {
+                let archive = Archive::default();
+                let mut decision = DecisionBuilder::on(self, None, Some(&open.id), archive, now);
+                decision.end_subscription(open.clone());
+                decision.finish()
+            }
+            (None, None) => Vec::new(),
         };
-        let mut decision = DecisionBuilder::on(self, None, Some(id), Archive::default(), now);
-        decision.end_subscription(existing.clone());
-        decision.finish()
+        Ok(Some(events).filter(|events| !events.is_empty()))
     }
 }

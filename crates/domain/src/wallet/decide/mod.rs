@@ -18,7 +18,7 @@ pub mod freeze;
 pub mod hold;
 pub(in crate::wallet) mod instruction;
 pub mod lapse;
-pub mod leave_provider;
+mod leave_provider;
 pub mod loss;
 pub mod pay;
 pub(in crate::wallet) mod payment;
