@@ -99,10 +99,15 @@ async fn a_manual_grant_is_made_once_and_is_in_the_ledger() {
     let entries = page["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 1);
     assert_eq!(entries[0]["meta"], json!({"reason": "an outage"}));
-    assert_eq!(
-        get(&admin, &wallet).await.expect(200)["balances"][0]["balance"],
-        50
-    );
+    let view = get(&admin, &wallet).await.expect(200);
+    assert_eq!(view["balances"][0]["balance"], 50);
+    // By the name that the API has for it as well.
+    let by_id = format!("{wallets}/{}", view["walletId"].as_str().unwrap());
+    assert_eq!(get(&admin, &by_id).await.expect(200), view);
+    let same = get(&admin, &format!("{by_id}/ledger?reason=manual")).await;
+    assert_eq!(same.expect(200), page);
+    let again = post(&admin, &format!("{by_id}/credit"), &grant).await;
+    assert_eq!(again.expect(200)["credited"], false);
 
     let export = async |query: &str, accept: &str| {
         let path = format!("{ADMIN}{wallet}/ledger?limit=1{query}");

@@ -174,17 +174,17 @@ async fn projects_that_were_not_split_are_named_and_each_cells_state_is_shown() 
         let mut command = Command::new(binary());
         let url = cluster.postgres.url(&cluster.name);
         command
-            .args(["cluster", "status", "--cell", cell])
+            .args(["cluster", "status", "--json", "--cell", cell])
             .env("SCRIP_STORAGE_URL", url);
-        tool::run(&mut command)
+        serde_json::from_str::<Value>(&tool::run(&mut command)).unwrap()
     };
     for cell in [0, 1] {
         let leader = cluster.leader_of(cell).await;
         let door = format!("http://{}", cluster.members[leader].door.address());
-        let line = format!("{door}  leads");
         deadline::until("the state shows who leads", deadline::SOON, || {
             let shown = state(&cell.to_string());
-            let is_right = shown.contains("cells     0: http") && shown.contains(&line);
+            let is_right =
+                shown["leader"]["address"] == *door && shown["cells"][0]["leader"].is_string();
             is_right.then_some(())
         })
         .await;

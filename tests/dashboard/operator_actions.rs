@@ -177,6 +177,41 @@ const CASES: &[Case] = &[
     },
 ];
 
+/// The operation of a request at the terminal: its name, and an option for each parameter of its path.
+fn words(method: &str, path: &str) -> Vec<String> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/openapi/admin.json");
+    let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let kebab = |name: &str| {
+        name.chars()
+            .fold(String::new(), |kebab, c| match c.is_ascii_uppercase() {
+                true => format!("{kebab}-{}", c.to_ascii_lowercase()),
+                false => format!("{kebab}{c}"),
+            })
+    };
+    let sent: Vec<&str> = path.split('/').collect();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let parts: Vec<&str> = path.split('/').collect();
+        let mut pairs = parts.iter().zip(&sent);
+        let id = item[method.to_lowercase()]["operationId"].as_str();
+        let is_it = pairs.all(|(part, sent)| part == sent || part.starts_with('{'));
+        if let Some(id) = id.filter(|_| is_it && parts.len() == sent.len()) {
+            let mut words = vec![kebab(id)];
+            let named = parts
+                .iter()
+                .zip(&sent)
+                .filter(|(part, _)| part.starts_with('{'));
+            for (part, value) in named {
+                let name = part
+                    .trim_matches(['{', '}'])
+                    .replace("projectId", "project");
+                words.extend([format!("--{}", kebab(&name)), (*value).to_owned()]);
+            }
+            return words;
+        }
+    }
+    panic!("no operation is {method} {path}");
+}
+
 /// A way to do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
@@ -285,12 +320,13 @@ impl Shop {
             }
             Way::Terminal => {
                 let mut command = Command::new(binary());
-                command.args(["api", case.method, &path, "--url", &self.service.base]);
+                command.arg("api").args(words(case.method, &path));
+                command.env("SCRIP_URL", &self.service.base);
                 command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
                 let file = self.service.mails.path().join("body.json");
                 if !body.is_empty() {
                     std::fs::write(&file, body).unwrap();
-                    command.arg("--input").arg(file);
+                    command.arg("--body").arg(file);
                 }
                 // The service answers meanwhile.
                 let output = tokio::task::spawn_blocking(move || command.output());

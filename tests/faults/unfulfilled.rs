@@ -108,7 +108,7 @@ async fn a_crash_within_the_refund_of_an_unfulfilled_payment_refunds_it_once() {
     crash_point::survive(&mut shop.server).await;
     let unknown = (
         "unknown".to_owned(),
-        "Refund unfulfilled payment pi_lost".to_owned(),
+        "Refund unfulfilled payment pi_lost of 9.00 EUR".to_owned(),
     );
     for _ in 0..2 {
         assert_eq!(shop.audited().await, std::slice::from_ref(&unknown));

@@ -17,16 +17,15 @@ use crate::{
 };
 
 impl Handle {
-    /// The address of the wallet with this id.
+    /// The key of the wallet with this id.
     ///
     /// # Errors
     ///
     /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read.
-    pub fn address_of(&self, id: WalletId) -> Result<Address, Error> {
+    pub fn key_of(&self, id: WalletId) -> Result<WalletKey, Error> {
         let key = self.books().wallet(id);
         let key = key.map_err(|error| unreadable(&error))?;
-        let key = key.ok_or(Rejection::WalletNotFound)?;
-        Ok(Address::Stored(key))
+        Ok(key.ok_or(Rejection::WalletNotFound)?)
     }
 
     /// A wallet with the origins of its credits and features: at most `limit` lots of each account, and holds.

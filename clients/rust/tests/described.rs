@@ -55,7 +55,7 @@ fn example(schema: &Value, schemas: &Value, whole: bool) -> Value {
         "array" => json!([of(&schema["items"])]),
         "integer" => json!(1),
         "boolean" => json!(true),
-        _ if schema["format"] == "date-time" => json!("2026-11-18T11:06:40Z"),
+        _ if schema["format"] == "date-time" => json!("2026-11-18T11:06:40.000Z"),
         _ => json!("text"),
     }
 }

@@ -41,6 +41,5 @@ pub(super) async fn erase(
     let project = request.project(&app)?;
     let key = wallet(&request)?;
     let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-    form.run(Erase(Address::Stored(key)), &path(&project, key), "erased")
-        .await
+    form.run(Erase(key), &path(&project, key), "erased").await
 }

@@ -95,7 +95,7 @@ pub(super) async fn change(
     };
     let back = path(&project, key);
     let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-    let wallet = address;
+    let wallet = key;
     form.run(SetWalletFrozen { wallet, command }, &back, message)
         .await
 }

@@ -59,7 +59,7 @@ pub(super) async fn replace(
         _ => return Err(Error::missing("to")),
     };
     let replace = ReplaceCode {
-        wallet: Address::Stored(key),
+        wallet: key,
         receiver,
         key: Some(fields.key()?),
     };

@@ -1,6 +1,7 @@
 //! Erases the personal data of a wallet.
 
 use actors::Address;
+use domain::id::WalletKey;
 use edge::audit::AuditEvent;
 use payments::failpoint;
 use wire::Error;
@@ -9,7 +10,7 @@ use crate::{Action, Confirmation, ConfirmationResult, Execution, Operator, notes
 
 /// Erases what is known of the person behind a wallet.
 #[derive(Debug)]
-pub struct Erase(pub Address);
+pub struct Erase(pub WalletKey);
 
 /// What was erased.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl Action for Erase {
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<ErasedData> {
-        let view = by.wallet(&self.0).await?;
+        let view = by.wallet(self.0).await?;
         let words = format!("Erase the customer of {}", view.id);
         by.announce(&words, None, Some("")).await?;
         let payments = by
@@ -47,7 +48,11 @@ impl Action for Erase {
             .await;
         let payments = payments.map_err(|error| Error::from_payments(error, &by.project))?;
         failpoint::reached("erase.payments");
-        let orders = by.app.handle.erase(&by.project.scope, &self.0).await;
+        let orders = by
+            .app
+            .handle
+            .erase(&by.project.scope, &Address::Stored(self.0))
+            .await;
         let orders = orders.map_err(|error| by.refused(error))?;
         failpoint::reached("erase.orders");
         let notes = by.app.wallet_notes.remove_all(view.key).await;

@@ -1,7 +1,7 @@
 //! Freezes a wallet, with a reason, and unfreezes it.
 
 use actors::{Address, WalletView};
-use domain::wallet::freeze::SetFrozen;
+use domain::{id::WalletKey, wallet::freeze::SetFrozen};
 use edge::audit::AuditEvent;
 use operations::audit::Proof;
 
@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug)]
 pub struct SetWalletFrozen {
     /// Whose wallet it is.
-    pub wallet: Address,
+    pub wallet: WalletKey,
     /// Whether it is to be frozen, and why.
     pub command: SetFrozen,
 }
@@ -37,7 +37,7 @@ impl Action for SetWalletFrozen {
     type Answer = WalletView;
 
     async fn confirmation(&self, by: &Operator<'_>) -> ConfirmationResult {
-        let view = by.wallet(&self.wallet).await?;
+        let view = by.wallet(self.wallet).await?;
         if view.frozen.is_some() == self.is_freeze() {
             return Ok(None);
         }
@@ -59,7 +59,7 @@ impl Action for SetWalletFrozen {
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<WalletView> {
-        let before = by.wallet(&self.wallet).await?;
+        let before = by.wallet(self.wallet).await?;
         let proof = Proof::Freeze {
             wallet: before.key,
             frozen: self.is_freeze(),
@@ -68,10 +68,8 @@ impl Action for SetWalletFrozen {
         // Others may change it before a later try: only the wallet itself shows this one's outcome.
         let once = by.app.edge.clock.now().0.to_string();
         by.announce(&words, Some(proof), Some(&once)).await?;
-        let set = by
-            .app
-            .handle
-            .set_frozen(&by.project.scope, &self.wallet, self.command);
+        let (scope, address) = (&by.project.scope, Address::Stored(self.wallet));
+        let set = by.app.handle.set_frozen(scope, &address, self.command);
         let view = set.await.map_err(|error| by.refused(error))?;
         let reason = view.frozen.as_ref().map(|freeze| freeze.reason.as_ref());
         let what = match reason {

@@ -65,7 +65,7 @@ async fn words(
     credits: i64,
     meta: Option<&Meta>,
 ) -> Result<String, Error> {
-    let view = by.wallet(&Address::Stored(wallet)).await?;
+    let view = by.wallet(wallet).await?;
     let of = format!("{} of {product} in {}", grouped(credits), view.id);
     Ok(match reason(meta) {
         Some(reason) => format!("{of}: {reason}"),
@@ -91,7 +91,7 @@ impl Action for GrantCredits {
     }
 
     async fn confirmation(&self, by: &Operator<'_>) -> ConfirmationResult {
-        let view = by.wallet(&Address::Stored(self.wallet)).await?;
+        let view = by.wallet(self.wallet).await?;
         let credit = &self.credit;
         let (credits, of) = (
             grouped(credit.amount.get()),
@@ -123,7 +123,7 @@ impl Action for DeductCredits {
     type Answer = CommandResult;
 
     async fn confirmation(&self, by: &Operator<'_>) -> ConfirmationResult {
-        let view = by.wallet(&Address::Stored(self.wallet)).await?;
+        let view = by.wallet(self.wallet).await?;
         let (credits, of) = (grouped(self.amount.get()), by.product_name(self.product));
         let mut facts = vec![wallet_fact(&view)];
         facts.extend(reason(self.meta.as_ref()).map(|reason| ("Reason", Fact::Verbatim(reason))));

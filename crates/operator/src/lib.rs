@@ -30,7 +30,7 @@ use std::{future::ready, sync::Arc};
 
 use actors::{Address, WalletView};
 use catalog::{CatalogStore, ProjectCatalog};
-use domain::id::{ProductId, ProjectId};
+use domain::id::{ProductId, ProjectId, WalletKey};
 use edge::{
     audit::{AuditEvent, PendingAction},
     permission::{Needs, allow},
@@ -205,7 +205,11 @@ impl<'a> Operator<'a> {
     }
 
     /// A wallet of the project.
-    async fn wallet(&self, address: &Address) -> Result<WalletView, Error> {
+    async fn wallet(&self, key: WalletKey) -> Result<WalletView, Error> {
+        self.wallet_at(&Address::Stored(key)).await
+    }
+
+    async fn wallet_at(&self, address: &Address) -> Result<WalletView, Error> {
         let view = self.app.handle.read(&self.project.scope, address).await;
         view.map_err(|error| self.refused(error))
     }

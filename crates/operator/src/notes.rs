@@ -1,6 +1,5 @@
 //! Operators' notes about a wallet, for each other.
 
-use actors::Address;
 use domain::id::WalletKey;
 use edge::audit::AuditEvent;
 use operations::wallet_notes::{self, Comment, MAX_COMMENT_CHARS};
@@ -31,7 +30,7 @@ impl Action for AddNote {
 
     async fn execute(self, by: &Operator<'_>) -> Execution<()> {
         let Self { wallet, text } = self;
-        let view = by.wallet(&Address::Stored(wallet)).await?;
+        let view = by.wallet(wallet).await?;
         if text.is_empty() || text.chars().count() > MAX_COMMENT_CHARS {
             return Err(Error::invalid("text", "Enter 1 to 1,000 characters."));
         }
@@ -60,7 +59,7 @@ impl Action for DeleteNote {
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<()> {
-        let view = by.wallet(&Address::Stored(self.wallet)).await?;
+        let view = by.wallet(self.wallet).await?;
         let removed = by.app.wallet_notes.remove(self.wallet, self.at).await;
         let is_removed = removed.map_err(refused)?;
         let what = format!("Deleted a note about {}", view.id);

@@ -115,8 +115,9 @@ impl Action for RefundPayment {
     type Answer = UnfulfilledPayment;
 
     async fn outgoing(&self, by: &Operator<'_>) -> OutgoingResult {
-        let cents = by.unfulfilled(&self.0)?.paid.amount_cents;
-        let payment = self.0.clone();
+        // The payments of a bill are listed as one.
+        let UnfulfilledPayment { payment, paid, .. } = by.unfulfilled(&self.0)?;
+        let cents = paid.amount_cents;
         Ok(Some(Outgoing {
             key: payment.as_str().to_owned(),
             value: OutgoingValue::Payment { payment, cents },
@@ -128,7 +129,7 @@ impl Action for RefundPayment {
         let Self(payment) = self;
         let before = by.unfulfilled(&payment)?;
         let (of, cents) = (
-            format!("unfulfilled payment {payment}"),
+            format!("unfulfilled payment {}", before.payment),
             before.paid.amount_cents,
         );
         let amount = money(cents, &before.currency);

@@ -2,7 +2,10 @@
 //! created the wallet or to an address that the operator enters.
 
 use actors::{Address, Rotation};
-use domain::text::{Email, IdempotencyKey};
+use domain::{
+    id::WalletKey,
+    text::{Email, IdempotencyKey},
+};
 use edge::audit::AuditEvent;
 use outbound::recovery_mail::replacement_mail;
 use wire::{Error, ErrorCode};
@@ -26,7 +29,7 @@ pub enum CodeReceiver {
 #[derive(Debug)]
 pub struct ReplaceCode {
     /// Whose wallet it is.
-    pub wallet: Address,
+    pub wallet: WalletKey,
     /// Who receives the new code.
     pub receiver: CodeReceiver,
     /// The key under which it is done once.
@@ -52,7 +55,7 @@ impl ReplaceCode {
                 let buyer = by
                     .app
                     .handle
-                    .first_buyer(&by.project.scope, &self.wallet)
+                    .first_buyer(&by.project.scope, &Address::Stored(self.wallet))
                     .await;
                 buyer.map_err(|error| by.refused(error))?.ok_or_else(|| {
                     let error = Error::new(ErrorCode::NoPurchase);
@@ -71,7 +74,7 @@ impl Action for ReplaceCode {
     type Answer = ReplacedCode;
 
     async fn confirmation(&self, by: &Operator<'_>) -> ConfirmationResult {
-        let view = by.wallet(&self.wallet).await?;
+        let view = by.wallet(self.wallet).await?;
         if view.external_user.is_some() {
             return Err(Error::new(ErrorCode::NoRecoveryCode));
         }
@@ -105,7 +108,7 @@ impl Action for ReplaceCode {
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<ReplacedCode> {
-        let view = by.wallet(&self.wallet).await?;
+        let view = by.wallet(self.wallet).await?;
         if view.external_user.is_some() {
             return Err(Error::new(ErrorCode::NoRecoveryCode));
         }
@@ -120,7 +123,11 @@ impl Action for ReplaceCode {
             return Err(Error::new(ErrorCode::Overloaded));
         }
         let (scope, key) = (&by.project.scope, self.key.as_ref());
-        let replaced = by.app.handle.replace_code(scope, &self.wallet, key).await;
+        let replaced = by
+            .app
+            .handle
+            .replace_code(scope, &Address::Stored(self.wallet), key)
+            .await;
         let rotation = replaced.map_err(|error| by.refused(error))?;
         if let Some(to) = to.clone() {
             drop(place);

@@ -49,7 +49,7 @@ impl AssignPayment {
         Ok(match &self.wallet {
             None => Recipient::New,
             Some(Address::External(user)) => Recipient::User(user.clone()),
-            Some(address) => Recipient::Wallet(by.wallet(address).await?.key),
+            Some(address) => Recipient::Wallet(by.wallet_at(address).await?.key),
         })
     }
 }

@@ -55,7 +55,7 @@ impl Action for SetFeature {
         if self.is_done(by).await? {
             return Ok(None);
         }
-        let view = by.wallet(&Address::Stored(self.wallet)).await?;
+        let view = by.wallet(self.wallet).await?;
         let (feature, owner) = (self.feature.as_str(), owner(&view));
         let title = match self.action {
             FeatureAction::Grant => format!("Grant the feature {feature} to {owner}?"),
@@ -83,7 +83,7 @@ impl Action for SetFeature {
             .handle
             .set_feature(&by.project.scope, &address, feature, action);
         set.await.map_err(|error| by.refused(error))?;
-        let id = by.wallet(&address).await?.id;
+        let id = by.wallet(wallet).await?.id;
         let what = format!("{did} feature {slug} in {id}: {reason}");
         Ok(((), AuditEvent::once(is_before, what)))
     }
@@ -96,7 +96,7 @@ impl Action for ReleaseHold {
         if self.hold.wallet != self.wallet {
             return Err(Error::new(ErrorCode::HoldNotFound));
         }
-        let view = by.wallet(&Address::Stored(self.wallet)).await?;
+        let view = by.wallet(self.wallet).await?;
         let happens = "The credits can be spent again, except for what was drawn; the hold can no longer be settled.";
         let facts = vec![
             wallet_fact(&view),
@@ -112,7 +112,7 @@ impl Action for ReleaseHold {
         if hold.wallet != wallet {
             return Err(Error::new(ErrorCode::HoldNotFound));
         }
-        let id = by.wallet(&Address::Stored(wallet)).await?.id;
+        let id = by.wallet(wallet).await?.id;
         let released = by
             .app
             .handle

@@ -55,7 +55,7 @@ pub(super) async fn erase(
     path: Segments,
 ) -> Result<Json<ErasedWallet>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let wallet = path.wallet_of(&app, &project)?;
+    let wallet = path.wallet(&app, &project)?;
     let erased = run(&caller, &app, project, Erase(wallet)).await?;
     Ok(Json(ErasedWallet {
         wallet_id: erased.wallet,

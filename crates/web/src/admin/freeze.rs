@@ -41,7 +41,7 @@ pub(super) async fn freeze(
     let FreezeWallet { frozen, reason } = body.parse()?;
     let command = command(frozen, reason)?;
     let project = app.catalog.project(path.project()?)?;
-    let wallet = path.wallet_of(&app, &project)?;
+    let wallet = path.wallet(&app, &project)?;
     let action = SetWalletFrozen { wallet, command };
     let view = run(&caller, &app, project, action).await?;
     Ok(Json(frozen_wallet(&view)))

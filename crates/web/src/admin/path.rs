@@ -3,7 +3,6 @@
 
 use std::str::FromStr;
 
-use actors::Address;
 use axum::{
     extract::{FromRequestParts, RawPathParams},
     http::request::Parts,
@@ -56,18 +55,14 @@ impl Segments {
         self.read("deliveryId", ErrorCode::DeliveryNotFound)
     }
 
-    pub(super) fn wallet(&self) -> Result<WalletKey, Error> {
-        self.read("walletRef", ErrorCode::WalletNotFound)
-    }
-
     /// The wallet that the path names, by its `ref` or its `wal_…`.
-    pub(super) fn wallet_of(&self, app: &App, project: &ProjectCatalog) -> Result<Address, Error> {
+    pub(super) fn wallet(&self, app: &App, project: &ProjectCatalog) -> Result<WalletKey, Error> {
         match self.read("walletRef", ErrorCode::WalletNotFound) {
             Ok(id) => {
-                let address = app.handle.address_of(id);
-                address.map_err(|error| Error::from_wallet(error, project))
+                let key = app.handle.key_of(id);
+                key.map_err(|error| Error::from_wallet(error, project))
             }
-            Err(_) => Ok(Address::Stored(self.wallet()?)),
+            Err(_) => self.read("walletRef", ErrorCode::WalletNotFound),
         }
     }
 

@@ -85,7 +85,7 @@ pub(super) async fn replace_code(
         Some(MailTo::Named(Text(to))) => CodeReceiver::Named(to),
     };
     let replace = operator::ReplaceCode {
-        wallet: path.wallet_of(&app, &project)?,
+        wallet: path.wallet(&app, &project)?,
         receiver,
         key,
     };

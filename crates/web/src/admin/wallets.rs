@@ -172,7 +172,7 @@ pub(super) async fn show(
     path: Segments,
 ) -> Result<Json<Wallet>, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let address = Address::Stored(path.wallet()?);
+    let address = Address::Stored(path.wallet(&app, &project)?);
     let view = app.handle.read(&project.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &project))?;
     Ok(Json(Wallet::of(&view, &project)))
@@ -209,7 +209,7 @@ pub(super) async fn read_ledger(
     Params(Both(part, LedgerFormat { format })): Params<Both<PageQuery, LedgerFormat>>,
 ) -> Result<Response, Error> {
     let project = app.catalog.project(path.project()?)?;
-    let address = Address::Stored(path.wallet()?);
+    let address = Address::Stored(path.wallet(&app, &project)?);
     let query = part.query(&project)?;
     if is_csv(format, &headers) {
         // A refusal has to come before the first line.
@@ -247,7 +247,7 @@ pub(super) async fn credit(
     let asked = body.parse::<Credit>()?;
     let project = app.catalog.project(path.project()?)?;
     let grant = GrantCredits {
-        wallet: path.wallet()?,
+        wallet: path.wallet(&app, &project)?,
         credit: asked.command(&header, &project)?,
     };
     grant::answer(&run(&caller, &app, project, grant).await?)

@@ -1,5 +1,6 @@
 //! `POST /wallets/freeze`: puts a wallet's credits out of reach, and back.
 
+use actors::Address;
 use api_types::FrozenWallet;
 use axum::{extract::State, response::Response};
 use edge::{SecretKey, body::Body};
@@ -68,7 +69,7 @@ pub(super) async fn freeze_wallet(
         (Some(named), None) => named.into_address()?,
         (None, Some(Text(id))) => {
             let id = id.0.ok_or_else(|| Error::new(ErrorCode::WalletNotFound))?;
-            app.handle.address_of(id).map_err(refused)?
+            Address::Stored(app.handle.key_of(id).map_err(refused)?)
         }
         (None, None) | (Some(_), Some(_)) => {
             return Err(Error::new(ErrorCode::ConflictingWallet)
