@@ -324,7 +324,7 @@ impl Shop {
                 command.env("SCRIP_URL", &self.service.base);
                 command.env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN);
                 let file = self.service.mails.path().join("body.json");
-                if !body.is_empty() {
+                if !["", "{}"].contains(&&*body) {
                     std::fs::write(&file, body).unwrap();
                     command.arg("--body").arg(file);
                 }
@@ -351,7 +351,7 @@ impl Shop {
         let mut all = Vec::new();
         for path in [
             "",
-            "/wallets",
+            "/wallets?sort=balance&productId=PRODUCT",
             "/wallets/WALLET/ledger",
             "/keys",
             "/products",
