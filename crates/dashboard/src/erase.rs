@@ -1,6 +1,5 @@
 //! Erases the personal data of a wallet, once that was confirmed.
 
-use actors::Address;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::id::WalletKey;

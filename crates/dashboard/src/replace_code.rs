@@ -1,6 +1,6 @@
 //! The form that replaces the recovery code of an anonymous wallet.
 
-use actors::{Address, WalletView};
+use actors::WalletView;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::text::Email;
