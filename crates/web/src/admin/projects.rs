@@ -147,7 +147,7 @@ struct Provider {
     #[schema(
         value_type = Option<String>,
         write_only,
-        pattern = "^(?!pk_)[!-~]+$",
+        pattern = "^[sr]k_[!-~]*$",
         max_length = 255
     )]
     secret_key: Option<SecretString>,
