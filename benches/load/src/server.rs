@@ -79,6 +79,8 @@ impl Server {
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(data)
             .env("SCRIP_ADMIN_TOKEN", ADMIN_TOKEN)
+            // All of the load comes from one address.
+            .env("SCRIP_HTTP_MAX_CONNECTIONS_PER_CLIENT", "4096")
             .envs(env.iter().map(|(name, value)| (name, value)));
         Self::start(runtime, command, data.with_extension("log"), false)
     }
