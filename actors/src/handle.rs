@@ -42,7 +42,7 @@ use crate::{
     executor::Task as _,
     keyring::{Keyring, external_key},
     options::Options,
-    registry::{Absent, Registry},
+    registry::{Absent, ReadSource, Registry},
     supervisor::{Never, Supervisor},
     wallet::{Caller, Command, CommandTask, Reply, Rules},
 };
@@ -213,15 +213,19 @@ impl Handle {
             rules,
             reply,
         };
-        if V::READ_ONLY
-            && let Some(mut asleep) = registry.asleep(key).await?
-        {
-            let (reply, answer) = Reply::new(None);
-            // After a panic the reply is dropped.
-            drop(asleep.turn(|wallet| task(reply).run(wallet)));
-            let answer = answer.await;
-            drop(pass);
-            return answer.unwrap_or(Err(Error::Unavailable));
+        if V::READ_ONLY {
+            match registry.source(key).await? {
+                ReadSource::Awake => {}
+                ReadSource::Stored(mut asleep) => {
+                    let (reply, answer) = Reply::new(None);
+                    // After a panic the reply is dropped.
+                    drop(asleep.turn(|wallet| task(reply).run(wallet)));
+                    let answer = answer.await;
+                    drop(pass);
+                    return answer.unwrap_or(Err(Error::Unavailable));
+                }
+                ReadSource::Absent => return Err(V::ABSENT.into()),
+            }
         }
         let permit = registry.reach(key, absent, pass).await?.ok_or(V::ABSENT)?;
         let awake = Arc::clone(&permit.awake);

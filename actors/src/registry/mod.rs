@@ -24,6 +24,7 @@ use reads::WalletReader;
 #[cfg(test)]
 pub(crate) use retire::Sweep;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
+pub(crate) use wake::ReadSource;
 
 use crate::{
     Options, answer::Error, clock::Clock, executor::WalletExecutor, gate::InFlightLimiter,

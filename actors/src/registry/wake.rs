@@ -49,6 +49,16 @@ impl Drop for Claim {
     }
 }
 
+/// Where a wallet is read.
+pub(crate) enum ReadSource {
+    /// It is awake: it answers itself.
+    Awake,
+    /// It is asleep.
+    Stored(Box<WalletState>),
+    /// There is no such wallet.
+    Absent,
+}
+
 impl Registry {
     /// Wakes a wallet unless another caller is waking it. `false` if there is no such wallet.
     pub(super) async fn wake(
@@ -65,14 +75,17 @@ impl Registry {
         woken.await.unwrap_or(Err(Error::Unavailable))
     }
 
-    /// A wallet that is asleep, to be read only: all that it logged is stored. `None` if it is awake or does not exist.
-    pub(crate) async fn asleep(&self, key: WalletKey) -> Result<Option<WalletState>, Error> {
+    /// A wallet that is to be read only, and not woken for it. All that a sleeping one logged is stored.
+    pub(crate) async fn source(&self, key: WalletKey) -> Result<ReadSource, Error> {
         if self.slots.contains_key(&key) {
-            return Ok(None);
+            return Ok(ReadSource::Awake);
         }
-        let stored = self.stored(key).await?;
+        let Some(stored) = self.stored(key).await? else {
+            return Ok(ReadSource::Absent);
+        };
         let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
-        Ok(stored.map(|stored| WalletState::new(key, Some(stored), store, clock)))
+        let state = WalletState::new(key, Some(stored), store, clock);
+        Ok(ReadSource::Stored(Box::new(state)))
     }
 
     async fn stored(&self, key: WalletKey) -> Result<Option<LoadedWallet>, Error> {

@@ -1,5 +1,5 @@
-//! A reply to a caller. It holds the caller's permit, if the wallet is awake, until it is sent or dropped; dropping it unsent means an unknown
-//! outcome.
+//! A reply to a caller. It holds the caller's permit, if the wallet is awake, until it is sent or dropped; dropping it
+//! unsent means an unknown outcome.
 
 use tokio::sync::oneshot;
 
