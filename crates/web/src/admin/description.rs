@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{PREFIX, routes};
-use crate::http::openapi::Interface;
+use crate::http::openapi::{Interface, list_of};
 
 const INTERFACE: Interface = Interface {
     title: "Scrip administration",
@@ -35,10 +35,7 @@ fn take_cell(operation: &mut Value) {
         "name": "cell", "in": "query", "required": false, "schema": { "type": "integer", "minimum": 0, "maximum": i16::MAX },
         "description": "Where the processes have several cells: the one that answers. Without it, the lowest.",
     });
-    let operation = operation.as_object_mut();
-    let parameters =
-        operation.map(|operation| operation.entry("parameters").or_insert_with(|| json!([])));
-    if let Some(parameters) = parameters.and_then(Value::as_array_mut) {
+    if let Some(parameters) = list_of(operation, "parameters") {
         parameters.push(cell);
     }
 }

@@ -140,15 +140,8 @@ impl Interface {
             operation.insert("security".into(), json!([{ *key: [] }]));
         }
         let has_body = operation.get("requestBody").is_some();
-        if has_body && let Some(operation) = operation.as_object_mut() {
-            let prefer = json!({ "$ref": "#/components/parameters/Prefer" });
-            match operation
-                .get_mut("parameters")
-                .and_then(Value::as_array_mut)
-            {
-                Some(parameters) => parameters.push(prefer),
-                None => drop(operation.insert("parameters".into(), json!([prefer]))),
-            }
+        if has_body && let Some(parameters) = list_of(operation, "parameters") {
+            parameters.push(json!({ "$ref": "#/components/parameters/Prefer" }));
         }
         let codes = codes(operation);
         let Some(responses) = operation
@@ -198,19 +191,22 @@ fn add_path_parameters(path: &str, operation: &mut Value) {
             errors.push(json!(missing.as_str()));
         }
     }
-    prepend(operation, "parameters", parameters);
-    prepend(operation, "x-errors", errors);
+    for (name, values) in [("parameters", parameters), ("x-errors", errors)] {
+        if !values.is_empty()
+            && let Some(list) = list_of(operation, name)
+        {
+            list.splice(..0, values);
+        }
+    }
 }
 
-/// Puts values before those of a list that an operation has or gets.
-fn prepend(operation: &mut Value, list: &str, mut values: Vec<Value>) {
-    let Some(operation) = operation.as_object_mut().filter(|_| !values.is_empty()) else {
-        return;
-    };
-    if let Some(Value::Array(own)) = operation.remove(list) {
-        values.extend(own);
-    }
-    operation.insert(list.into(), Value::Array(values));
+/// A list of an operation, which gets an empty one if it has none.
+pub(crate) fn list_of<'a>(operation: &'a mut Value, name: &str) -> Option<&'a mut Vec<Value>> {
+    let operation = operation.as_object_mut()?;
+    operation
+        .entry(name)
+        .or_insert_with(|| json!([]))
+        .as_array_mut()
 }
 
 /// The query parameters of all operations that are described.
