@@ -75,9 +75,7 @@ pub struct Service {
 
 impl Service {
     /// Reserves the address, recovers what is stored, starts the wallets, and listens.
-    ///
     /// # Errors
-    ///
     /// Every [`Error`]; the store is closed in order then.
     pub async fn start(mut config: Config, provided: ProvidedSecrets) -> Result<Self, Error> {
         config.http.max_connections = descriptors::raise(config.http.max_connections)?;
@@ -92,9 +90,7 @@ impl Service {
     }
 
     /// Starts over this store and clock; everything else is as configured.
-    ///
     /// # Errors
-    ///
     /// As for [`Service::start`].
     pub async fn start_on(
         platform: Platform,
@@ -185,9 +181,7 @@ impl Service {
     }
 
     /// An address that signs in to the dashboard, once and within a quarter of an hour: for the operator, never logged.
-    ///
     /// # Errors
-    ///
     /// [`catalog::Error::Randomness`] when the system has no random bytes.
     pub fn sign_in_link(&self) -> Result<String, catalog::Error> {
         let link = self
@@ -251,9 +245,7 @@ impl Service {
 
     /// Serves until a signal comes, finishes what is in flight, and closes. A second signal does not
     /// wait for requests in flight.
-    ///
     /// # Errors
-    ///
     /// [`Error::Wallets`] where not everything could be made durable.
     pub async fn run(mut self, mut signals: Signals) -> Result<(), Error> {
         if let Some(listeners) = self.listeners.take() {
@@ -270,9 +262,7 @@ impl Service {
     }
 
     /// Closes without having served.
-    ///
     /// # Errors
-    ///
     /// [`Error::Wallets`] where not everything could be made durable.
     pub async fn close(self) -> Result<(), Error> {
         close(&self.app.handle).await

@@ -235,9 +235,7 @@ impl Config {
     }
 
     /// Reads the file and the environment of this process, and lays the flags over them.
-    ///
     /// # Errors
-    ///
     /// [`Error`] when the file cannot be read, or a setting is unknown, missing or out of bounds.
     pub fn read(flags: &Flags) -> Result<Self, Error> {
         let environment: Vec<_> = std::env::vars_os()
@@ -253,9 +251,7 @@ impl Config {
     }
 
     /// The defaults alone, without a file and the environment.
-    ///
     /// # Errors
-    ///
     /// [`Error`] where `config.toml` as it was compiled in is not in order.
     pub fn defaults() -> Result<Self, Error> {
         Self::merge(None, &[], &Flags::default())

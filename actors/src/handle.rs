@@ -137,9 +137,7 @@ pub(crate) struct Inner {
 
 impl Handle {
     /// Starts the supervisor and the sweeper. Must be called within a tokio runtime.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the runtime is stopping.
     pub async fn start(
         store: Store,

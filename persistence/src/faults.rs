@@ -14,9 +14,7 @@ pub struct Faults {
 
 impl Faults {
     /// Fails when a test wants this step to fail.
-    ///
     /// # Errors
-    ///
     /// [`Error::Io`], as the test says.
     #[cfg(feature = "test-util")]
     pub fn before(&self, step: Step) -> Result<(), Error> {
@@ -27,9 +25,7 @@ impl Faults {
     }
 
     /// Nothing fails.
-    ///
     /// # Errors
-    ///
     /// None.
     #[cfg(not(feature = "test-util"))]
     #[inline(always)]

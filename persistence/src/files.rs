@@ -10,9 +10,7 @@ use std::{
 use crate::error::Error;
 
 /// Makes the names in a folder survive a power cut.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when it cannot be opened or synced.
 pub fn sync(folder: &Path) -> Result<(), Error> {
     File::open(folder)
@@ -21,9 +19,7 @@ pub fn sync(folder: &Path) -> Result<(), Error> {
 }
 
 /// Makes a folder that only its owner can enter, and those above it.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when it cannot be made.
 pub fn make_private(folder: &Path) -> Result<(), Error> {
     let created = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -31,9 +27,7 @@ pub fn make_private(folder: &Path) -> Result<(), Error> {
 }
 
 /// Writes a file that only its owner can read, replacing a former one; synced if `for_good`.
-///
 /// # Errors
-///
 /// It cannot be written or synced.
 pub fn write_new(path: &Path, bytes: &[u8], for_good: bool) -> io::Result<()> {
     let mut options = OpenOptions::new();
@@ -47,9 +41,7 @@ pub fn write_new(path: &Path, bytes: &[u8], for_good: bool) -> io::Result<()> {
 }
 
 /// The paths in a folder.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when it cannot be read.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let read = fs::read_dir(folder).and_then(|entries| {

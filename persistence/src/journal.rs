@@ -50,9 +50,7 @@ pub struct SledJournal {
 
 impl SledJournal {
     /// Passes every wallet and its records to `reader`, once all of it is applied. Nobody may append until it returns.
-    ///
     /// # Errors
-    ///
     /// What is stored cannot be read, or the reader ended it.
     pub fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
         self.flush()?;
@@ -61,9 +59,7 @@ impl SledJournal {
     }
 
     /// Makes a copy of the books alone, for others that follow the same log, while this goes on.
-    ///
     /// # Errors
-    ///
     /// Another copy is being made, it cannot be written or was overtaken by later ones, or `on_progress` ended it.
     pub fn snapshot(
         &self,
@@ -76,9 +72,7 @@ impl SledJournal {
     }
 
     /// Runs something on a thread of its own until the journal is closed, which waits for its end.
-    ///
     /// # Errors
-    ///
     /// [`Error::Io`] when no thread can be started.
     pub fn run_beside(
         &self,

@@ -58,9 +58,7 @@ pub use options::{Completions, OnFatal, Options};
 
 /// Checks that writes of this process can be made to survive a power cut. Denies the process `sync_file_range` for
 /// good, as opening a store does.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when they cannot; says what to do.
 pub fn check_syncs() -> Result<(), Error> {
     log::guard::install()

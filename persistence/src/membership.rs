@@ -25,9 +25,7 @@ pub struct Membership {
 
 impl Membership {
     /// Reads the file; `None`: the directory belongs to no cluster.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unusable`] when it cannot be read, [`Error::Damaged`] when it has another form.
     pub fn read(root: &Path) -> Result<Option<Self>, Error> {
         let path = root.join(FILE);
@@ -42,9 +40,7 @@ impl Membership {
     }
 
     /// Writes the file durably, and all of it or nothing.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unusable`] when it cannot be written.
     pub fn write(&self, root: &Path) -> Result<(), Error> {
         let (path, new) = (root.join(FILE), root.join("cluster.json.new"));
@@ -56,9 +52,7 @@ impl Membership {
     }
 
     /// Removes the file, durably: the directory is served by itself from then on.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unusable`] when it cannot be removed.
     pub fn remove(root: &Path) -> Result<(), Error> {
         let path = root.join(FILE);

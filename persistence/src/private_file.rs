@@ -10,9 +10,7 @@ use tempfile::NamedTempFile;
 
 /// Writes a temporary file, which is removed if that fails, and renames it over an existing one.
 /// Only its owner may read it: `tempfile` sees to that.
-///
 /// # Errors
-///
 /// The file cannot be written, renamed or synced.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NamedTempFile::new_in(folder_of(path))?;
@@ -27,9 +25,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Makes the names in a path's folder durable.
-///
 /// # Errors
-///
 /// The folder cannot be opened or synced.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()

@@ -60,9 +60,7 @@ pub enum Ended {
 
 impl ClusterProcess {
     /// Reserves the address, opens the data directory, and reads the log as far as it goes.
-    ///
     /// # Errors
-    ///
     /// Every [`Error`].
     pub async fn join(
         mut config: Config,
@@ -101,9 +99,7 @@ impl ClusterProcess {
     /// Serves until a signal comes, first through the process that leads, and by itself once it does. `on_listening` is
     /// given its address, and before it that of administrators where they have their own (`true`). `on_lead` is called
     /// when it leads.
-    ///
     /// # Errors
-    ///
     /// [`Error::Store`] where the log has gone another way, [`Error::Wallets`] where not everything could be made durable.
     pub async fn run(
         self,
@@ -171,9 +167,7 @@ impl ClusterProcess {
 }
 
 /// Takes the log out of its database into the data directory, which goes on by itself: see [`cluster::leave`].
-///
 /// # Errors
-///
 /// [`Error::Store`] where another process leads, the log was taken elsewhere, or the database does not answer;
 /// otherwise as for [`ClusterProcess::join`].
 pub async fn leave(

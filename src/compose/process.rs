@@ -11,9 +11,7 @@ use super::{Error, LAST_ANSWERS};
 use crate::config::{Config, LogFormat};
 
 /// The threads that everything runs on.
-///
 /// # Errors
-///
 /// [`std::io::Error`] when no threads can be started.
 pub fn runtime(config: &Config) -> std::io::Result<Runtime> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
@@ -25,9 +23,7 @@ pub fn runtime(config: &Config) -> std::io::Result<Runtime> {
 
 /// Runs a service to its end on [threads](runtime) of its own. A thread that is still blocked then, for
 /// example by a DNS look-up, is not waited for: everything is durable.
-///
 /// # Errors
-///
 /// [`std::io::Error`] when no threads can be started.
 pub fn block_on<T>(config: &Config, service: impl Future<Output = T>) -> std::io::Result<T> {
     let runtime = runtime(config)?;
@@ -37,9 +33,7 @@ pub fn block_on<T>(config: &Config, service: impl Future<Output = T>) -> std::io
 }
 
 /// Sends log lines to standard error.
-///
 /// # Errors
-///
 /// [`Error::Log`] when `log` is not a valid filter, or logging was set up before.
 pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
     let filter: Targets = config

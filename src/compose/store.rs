@@ -16,9 +16,7 @@ use crate::{config::Config, payments};
 const GARBAGE_INTERVAL_MS: u64 = 200;
 
 /// Opens the store in the data directory, which recovers it.
-///
 /// # Errors
-///
 /// [`Error::Store`] where the directory is in use, damaged or cannot be written durably.
 pub async fn open_store(config: &Config) -> Result<Store, Error> {
     let options = store_options(config);
@@ -95,9 +93,7 @@ fn abort(why: &persistence::Error) {
 }
 
 /// Starts the wallets over a store. Recovery codes are encrypted under the newest server key.
-///
 /// # Errors
-///
 /// [`Error::Wallets`] where the books cannot be read.
 pub async fn wallets(
     store: Store,

@@ -27,9 +27,7 @@ struct BatchProgress<'a> {
 impl Handle {
     /// Deducts credits from many wallets: each item is applied or refused separately, those of one wallet in list
     /// order. The results come in list order, once all are durable.
-    ///
     /// # Errors
-    ///
     /// [`Error::Overloaded`] or [`Error::Unavailable`] when no item was tried, or the outcome of all is unknown.
     pub async fn deduct_batch(
         &self,

@@ -11,9 +11,7 @@ const PAGE_SIZE: usize = 100;
 impl Handle {
     /// Erases the buyer's address and the metadata of all orders of a wallet, one by one, so that a repeat finishes an
     /// interrupted call. Returns how many.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn erase(&self, scope: &Scope, address: &Address) -> Result<usize, Error> {
         let wallet = self.read(scope, address).await?.key;
@@ -37,9 +35,7 @@ impl Handle {
         }
     }
     /// Whether a wallet is one of the first hundred with a paid order of this email address.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub fn has_buyer(
         &self,

@@ -27,9 +27,7 @@ pub type UsagePeriod = (Timestamp, usage::Usage);
 impl Handle {
     /// At most `limit` of a project's events, oldest first, after this one or from the oldest that is kept. `None` if
     /// there never was an event with this id.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub async fn events_after(
         &self,
@@ -47,9 +45,7 @@ impl Handle {
     }
 
     /// At most `limit` of a project's events after this number, oldest first.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub async fn events_from(
         &self,
@@ -72,9 +68,7 @@ impl Handle {
     }
 
     /// A project's event with this id; `None` if there is none, or it is no longer kept.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub async fn event_by_id(
         &self,
@@ -131,9 +125,7 @@ impl Handle {
     }
 
     /// A product's usage within a span of time, up to now.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub async fn usage(
         &self,
@@ -149,9 +141,7 @@ impl Handle {
     }
 
     /// The usage of several products, in their order.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub async fn usage_of(
         &self,

@@ -14,9 +14,7 @@ use crate::{
 
 impl Handle {
     /// Places a hold, which `hold` makes of its new id and the present time.
-    ///
     /// # Errors
-    ///
     /// `WalletNotFound`, and those of [`domain::wallet::Wallet::place_hold`]; else see [`Error`].
     pub async fn place_hold(
         &self,
@@ -34,9 +32,7 @@ impl Handle {
     }
 
     /// A hold's present state.
-    ///
     /// # Errors
-    ///
     /// `HoldNotFound`, [`Error::SecretKeyRequired`]; else see [`Error`].
     pub async fn hold(
         &self,
@@ -49,9 +45,7 @@ impl Handle {
     }
 
     /// Charges a part of an open hold.
-    ///
     /// # Errors
-    ///
     /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::draw`]; else see [`Error`].
     pub async fn draw(
         &self,
@@ -63,9 +57,7 @@ impl Handle {
     }
 
     /// Closes a hold and deducts what the work cost, 0 credits or more.
-    ///
     /// # Errors
-    ///
     /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::settle`]; else see [`Error`].
     pub async fn settle(&self, scope: &Scope, settle: Settle) -> Result<CommandResult, Error> {
         let access = match settle.publishable {
@@ -76,9 +68,7 @@ impl Handle {
     }
 
     /// Closes a hold without a deduction.
-    ///
     /// # Errors
-    ///
     /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::release`]; else see [`Error`].
     pub async fn release(
         &self,
@@ -90,9 +80,7 @@ impl Handle {
     }
 
     /// Extends a hold: its new expiry is counted from now.
-    ///
     /// # Errors
-    ///
     /// [`Error::SecretKeyRequired`], and those of [`domain::wallet::Wallet::extend`]; else see [`Error`].
     pub async fn extend(
         &self,

@@ -17,9 +17,7 @@ use crate::{
 
 impl Handle {
     /// Asks an order's wallet whether the order may be refunded; with `logs`, the request is logged.
-    ///
     /// # Errors
-    ///
     /// See [`domain::wallet::Wallet::refund`].
     pub async fn ask_refund(
         &self,
@@ -33,9 +31,7 @@ impl Handle {
     }
 
     /// What an order's wallet would lose if this much more of the order were refunded.
-    ///
     /// # Errors
-    ///
     /// [`domain::Rejection::OrderNotFound`] when there is no such wallet; else see [`Error`].
     pub async fn loss_by_refund(
         &self,
@@ -49,9 +45,7 @@ impl Handle {
     }
 
     /// Logs the outcome of a refund: its record with its new stage.
-    ///
     /// # Errors
-    ///
     /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn close_refund(
         &self,
@@ -64,9 +58,7 @@ impl Handle {
     }
 
     /// Asks a wallet whether its subscription to a product may be canceled; with `logs`, the request is logged.
-    ///
     /// # Errors
-    ///
     /// See [`domain::wallet::Wallet::cancel`].
     pub async fn ask_cancel(
         &self,
@@ -80,9 +72,7 @@ impl Handle {
     }
 
     /// Asks a wallet whether its subscription to a product may be resumed; with `logs`, the request is logged.
-    ///
     /// # Errors
-    ///
     /// See [`domain::wallet::Wallet::resume`].
     pub async fn ask_resume(
         &self,
@@ -96,9 +86,7 @@ impl Handle {
     }
 
     /// Logs the outcome of a cancellation or resumption: its record with its new stage.
-    ///
     /// # Errors
-    ///
     /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn close_instruction(
         &self,
@@ -110,9 +98,7 @@ impl Handle {
     }
 
     /// A wallet's subscription, current or ended.
-    ///
     /// # Errors
-    ///
     /// [`domain::Rejection::SubscriptionNotFound`]; else see [`Error`].
     pub async fn subscription(
         &self,

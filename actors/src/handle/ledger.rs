@@ -28,9 +28,7 @@ const MAX_STEP: usize = 1024;
 
 impl Handle {
     /// Reads a page of a wallet's ledger.
-    ///
     /// # Errors
-    ///
     /// [`domain::Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn ledger(
         &self,
@@ -44,9 +42,7 @@ impl Handle {
 
     /// Sums of a part of a wallet's ledger, or of its newest 200,000 entries. The query's `before` and `limit` are
     /// ignored. `day_of` gives the first instant of an instant's day.
-    ///
     /// # Errors
-    ///
     /// As for [`Self::ledger`].
     pub async fn ledger_sums(
         &self,
@@ -80,9 +76,7 @@ impl Handle {
 
     /// A wallet's usage of a product by interval, within a span of time; `None`: the span has more than some 200,000
     /// entries of the wallet.
-    ///
     /// # Errors
-    ///
     /// As for [`Self::ledger`].
     pub async fn usage_of_wallet(
         &self,

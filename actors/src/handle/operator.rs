@@ -18,9 +18,7 @@ use crate::{
 
 impl Handle {
     /// The key of the wallet with this id.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read.
     pub fn key_of(&self, id: WalletId) -> Result<WalletKey, Error> {
         let key = self.books().wallet(id);
@@ -29,9 +27,7 @@ impl Handle {
     }
 
     /// A wallet with the origins of its credits and features: at most `limit` lots of each account, and holds.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn inspect(
         &self,
@@ -45,9 +41,7 @@ impl Handle {
 
     /// Ended subscriptions of a wallet, newest first: at most `limit`, within as many records as are scanned for a
     /// ledger page.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn ended_subscriptions(
         &self,
@@ -69,9 +63,7 @@ impl Handle {
 
     /// At most `limit` wallets of all projects after `after`, by key and as of some seconds ago. Reads from disk: not
     /// for a thread of the runtime.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn wallets_after(
         &self,

@@ -18,9 +18,7 @@ use crate::answer::{Error, OrderAnswer, OrderPage};
 impl Handle {
     /// A page of a project's orders before a position that match a filter, newest first. Only the last page is not
     /// full.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn orders(
         &self,
@@ -39,9 +37,7 @@ impl Handle {
     }
 
     /// The same, with the totals of all matching orders, of a project with these products.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn orders_and_totals(
         &self,
@@ -62,9 +58,7 @@ impl Handle {
     }
 
     /// The totals of the orders in each of these states, of a project with these products.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub async fn order_totals_by_state<const N: usize>(
         &self,
@@ -79,9 +73,7 @@ impl Handle {
 
     /// The best-selling prices and the best-paying wallets within a range of time, at most `most` of each, of a project
     /// with these products.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub async fn best_sellers(
         &self,
@@ -96,9 +88,7 @@ impl Handle {
     }
 
     /// A page of a wallet's orders before a position, newest first.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn wallet_orders(
         &self,
@@ -154,9 +144,7 @@ impl Handle {
     }
 
     /// The ids and positions of a project's orders before a position, newest first.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub fn order_positions(
         &self,

@@ -21,9 +21,7 @@ use crate::{
 impl Handle {
     /// Makes the id of an order for this wallet, or for a new one without an address, if the wallet would accept such
     /// an order; and returns the provider's customer if the owner is one. Nothing is logged.
-    ///
     /// # Errors
-    ///
     /// `WalletNotFound` for a code, and those of [`domain::wallet::Wallet::check_order`]; else see [`Error`].
     pub async fn draft_order(
         &self,
@@ -50,9 +48,7 @@ impl Handle {
 
     /// Places an order that was drafted for this address. A missing user's wallet is created; a code must still be the
     /// current one.
-    ///
     /// # Errors
-    ///
     /// `WalletNotFound`, and those of [`domain::wallet::Wallet::check_order`]; else see [`Error`].
     pub async fn place_order(
         &self,
@@ -82,9 +78,7 @@ impl Handle {
     }
 
     /// Fulfils an order of this wallet, once however often its payment is reported. Returns whether this call did.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] when the order is unknown and `pay` does not contain it; else see [`Error`].
     pub async fn pay(
         &self,
@@ -106,9 +100,7 @@ impl Handle {
     }
 
     /// Reports a change of a purchase to an existing wallet. Returns whether anything changed.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`], [`Rejection::SubscriptionNotFound`]; else see [`Error`].
     pub async fn report(
         &self,
@@ -128,9 +120,7 @@ impl Handle {
 
     /// The id of the order for a payment that an operator assigns: stable for the same payment and address. Without an
     /// address the order gets a new wallet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`] for a code that opens none; [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn order_of_assignment(
         &self,
@@ -146,9 +136,7 @@ impl Handle {
     }
 
     /// The wallet of an assigned order: the one at an address, or a new one.
-    ///
     /// # Errors
-    ///
     /// As [`Handle::order_of_assignment`].
     pub async fn wallet_of_assignment(
         &self,
@@ -164,9 +152,7 @@ impl Handle {
     }
 
     /// An order's present state.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`]; else see [`Error`].
     pub async fn order(&self, scope: &Scope, order: OrderId) -> Result<OrderAnswer, Error> {
         let orders = self.orders_of::<false>(scope, order.wallet, vec![order]);
@@ -192,9 +178,7 @@ impl Handle {
     }
 
     /// The order of a provider's checkout session.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`]; else see [`Error`].
     pub async fn order_of_checkout(
         &self,
@@ -207,9 +191,7 @@ impl Handle {
     }
 
     /// The id of the order of an object at the provider. Only its wallet knows the order's present state.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub fn order_of<'a>(
         &self,
@@ -221,9 +203,7 @@ impl Handle {
     }
 
     /// The last order of each wallet that a provider's customer paid for, of at most `limit` wallets.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub fn orders_of_customer(
         &self,
@@ -239,9 +219,7 @@ impl Handle {
     }
 
     /// Ends a wallet's pending orders and subscriptions of its project's former provider; returns how many.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] when there is no such wallet; else see [`Error`].
     pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<usize, Error> {
         let place = (wallet, Caller::Order(scope.project));
@@ -254,9 +232,7 @@ impl Handle {
 
     /// Expires the project's pending orders that are due by `until`; returns how many. A wallet in use expires its
     /// orders by itself; this wakes unused ones.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn expire_due(&self, scope: &Scope, until: Timestamp) -> Result<usize, Error> {
         const PAGE_SIZE: usize = 256;
@@ -285,9 +261,7 @@ impl Handle {
     }
 
     /// The project's pending orders that expire by `until`, earliest first: at most `limit` after a position.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub fn pending(
         &self,
@@ -302,9 +276,7 @@ impl Handle {
 
     /// The provider's customer whose portal a wallet's owner may open: that of this subscription, or of the current
     /// one.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`], [`Rejection::SubscriptionNotFound`], [`Rejection::NoPurchase`]; else see [`Error`].
     pub async fn customer(
         &self,

@@ -32,9 +32,7 @@ pub struct BoughtCode {
 impl Handle {
     /// The email address of the paid order that created a wallet; `None` without such an order or address. A later
     /// buyer may know only a former code.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn first_buyer(
         &self,
@@ -63,9 +61,7 @@ impl Handle {
 
     /// The codes of anonymous wallets with a paid order of this email address, of at most `limit` wallets. If the order
     /// only topped the wallet up, its checkout must have named the present code.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn codes_paid_by(
         &self,

@@ -23,9 +23,7 @@ use crate::{
 
 impl Handle {
     /// Reverses a deduction, in full or in part. `command` is made with the deduction's note.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::DeductionNotFound`], and those of [`domain::wallet::Wallet::reverse_deduction`]; else see
     /// [`Error`].
     pub async fn reverse_deduction(
@@ -42,9 +40,7 @@ impl Handle {
     }
 
     /// A deduction, and how much of it can be given back.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::DeductionNotFound`], [`Rejection::HoldOpen`]; else see [`Error`].
     pub async fn reversible(
         &self,
@@ -57,9 +53,7 @@ impl Handle {
     }
 
     /// How much of these deductions of a wallet was given back, by number; deductions without a reversal are left out.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn given_back(
         &self,

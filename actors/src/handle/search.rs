@@ -30,9 +30,7 @@ impl Handle {
     /// case; a recovery code, in any spelling, also a replaced one; `wref_…`, `wal_…`, an order, a hold; the provider's
     /// checkout, payment, invoice, subscription or customer; the email address of an order. Within a wallet: ledger
     /// entries by idempotency key.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`] when there is no such wallet to search in; [`Error::Unavailable`] when the books
     /// cannot be read; else see [`Error`].
     pub async fn search(
@@ -63,18 +61,14 @@ impl Handle {
     }
 
     /// A wallet as its owner would see it now; nothing is logged.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn peek(&self, scope: &Scope, address: &Address) -> Result<ListedWallet, Error> {
         self.ask_at(scope, address, PeekWallet).await
     }
 
     /// The wallet that an operator names by its stored key or by its identifier.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read.
     pub fn named_wallet(&self, text: &str) -> Result<WalletKey, Error> {
         if let Ok(key) = text.parse::<WalletKey>() {

@@ -14,9 +14,7 @@ use crate::answer::Error;
 
 impl Handle {
     /// Logs catalog documents, and notes about them, all or none; returns once they are durable.
-    ///
     /// # Errors
-    ///
     /// [`Error::TooLarge`] when they do not fit one append; [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn put_documents(
         &self,
@@ -30,9 +28,7 @@ impl Handle {
 
     /// Refuses new commands, waits for those in flight, and logs that a part of this state moves to another cell, with
     /// notes that tell it. Must be followed by a shutdown, even after an error.
-    ///
     /// # Errors
-    ///
     /// The same as [`Handle::put_documents`].
     pub async fn split(&self, to: i16, notes: Vec<Note>) -> Result<(), Error> {
         self.inner.registry.gate.close().await;
@@ -46,9 +42,7 @@ impl Handle {
     }
 
     /// Logs notes, all or none; returns once they are durable.
-    ///
     /// # Errors
-    ///
     /// The same as [`Handle::put_documents`].
     pub async fn put_notes(&self, notes: Vec<Note>) -> Result<(), Error> {
         self.log(notes.into_iter().map(LogEvent::Note)).await
@@ -85,27 +79,21 @@ impl Handle {
     }
 
     ///  The catalog as recovered at the start.
-    ///
     /// # Errors
-    ///
     /// [`persistence::Error`] when the books cannot be read.
     pub fn documents(&self) -> Result<Vec<Document>, persistence::Error> {
         self.inner.registry.store.books.documents()
     }
 
     /// The notes whose keys begin with `prefix`, by key, as recovered at the start.
-    ///
     /// # Errors
-    ///
     /// [`persistence::Error`] when the books cannot be read.
     pub fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, persistence::Error> {
         self.inner.registry.store.books.notes(prefix)
     }
 
     /// Waits until everything that was logged so far is durable and folded.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the log or the fold fails.
     pub async fn fold_all(&self) -> Result<(), Error> {
         let books = Arc::clone(&self.inner.registry.store.books);
@@ -117,9 +105,7 @@ impl Handle {
     }
 
     /// Writes a copy of everything that is durable; see [`persistence::Books::back_up`].
-    ///
     /// # Errors
-    ///
     /// Those of [`persistence::Books::back_up`], and [`persistence::Error::Io`] when its thread panics.
     pub async fn back_up(
         &self,
@@ -189,9 +175,7 @@ impl Handle {
     }
 
     /// Refuses new commands, waits for those in flight, and closes the log. Called once.
-    ///
     /// # Errors
-    ///
     /// [`persistence::Error`] when the log cannot be closed.
     pub async fn shut_down(&self) -> Result<(), persistence::Error> {
         let registry = &self.inner.registry;

@@ -17,9 +17,7 @@ use crate::{
 
 impl Handle {
     /// The token of a new session of this wallet; creates a missing user's wallet. Nothing is stored.
-    ///
     /// # Errors
-    ///
     /// [`domain::Rejection::WalletNotFound`] for a code that opens none; else see [`Error`].
     pub async fn start_session(
         &self,
@@ -52,9 +50,7 @@ impl Handle {
     }
 
     /// Checks that a session was not revoked.
-    ///
     /// # Errors
-    ///
     /// [`Error::SessionExpired`] if it was, or its wallet is gone; else see [`Error`].
     pub async fn check_session(&self, scope: &Scope, session: &WalletSession) -> Result<(), Error> {
         let place = (session.wallet, Caller::of_session(session));
@@ -66,9 +62,7 @@ impl Handle {
     }
 
     /// Ends all sessions of a wallet.
-    ///
     /// # Errors
-    ///
     /// [`domain::Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn revoke_sessions(&self, scope: &Scope, address: &Address) -> Result<(), Error> {
         self.ask_at(scope, address, RevokeSessions).await
@@ -76,9 +70,7 @@ impl Handle {
 
     /// A watcher of this wallet, to be passed to [`Self::read_watched`] first. It counts for this project, and for this
     /// client unless that is the project's server.
-    ///
     /// # Errors
-    ///
     /// [`NotWatched`] when there are too many.
     pub fn watch(
         &self,
@@ -90,9 +82,7 @@ impl Handle {
     }
 
     /// Reads a watched wallet. The watcher is notified of everything after this answer.
-    ///
     /// # Errors
-    ///
     /// As for [`Self::read`].
     pub async fn read_watched(
         &self,

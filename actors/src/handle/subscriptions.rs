@@ -12,9 +12,7 @@ use crate::{
 impl Handle {
     /// The subscription periods of the project that ended by `until`, earliest first: at most `limit` after a position.
     /// Only its wallet knows a subscription's present state.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read.
     pub fn periods_ended(
         &self,
@@ -28,9 +26,7 @@ impl Handle {
     }
 
     /// The provider's ids of a wallet's subscriptions that have not ended and whose periods ended by `until`.
-    ///
     /// # Errors
-    ///
     /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn lapsed(
         &self,
@@ -50,9 +46,7 @@ impl Handle {
     }
 
     /// A wallet's continuing subscriptions beside another one to the same product; `None` if there are none.
-    ///
     /// # Errors
-    ///
     /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn doubled_subscriptions(
         &self,

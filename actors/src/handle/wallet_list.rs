@@ -18,9 +18,7 @@ pub(super) const CONCURRENCY: usize = 64;
 impl Handle {
     /// A page of a project's wallets after a position: last used first, or largest balance first. Within a day, or
     /// among balances of similar size, at most a thousand are sorted.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the books cannot be read; else see [`Error`].
     pub async fn wallets(
         &self,
@@ -109,9 +107,7 @@ impl Handle {
 
     /// Wallets as their owners would see them now, in this order and without those that do not exist. Nothing is logged,
     /// and none is woken.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn peek_all(
         &self,

@@ -37,9 +37,7 @@ const REPLAY_HOURS: i64 = 24;
 impl Handle {
     /// Creates an anonymous wallet. Only this call returns its recovery code. The view has no balances, because free
     /// grants come with the first read.
-    ///
     /// # Errors
-    ///
     /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn create_code(&self, scope: &Scope) -> Result<(RecoveryCode, WalletView), Error> {
         let scope = Scope {
@@ -60,9 +58,7 @@ impl Handle {
     }
 
     /// Gets or creates a user's wallet.
-    ///
     /// # Errors
-    ///
     /// [`Error::Overloaded`] or [`Error::Unavailable`].
     pub async fn open_external(
         &self,
@@ -75,18 +71,14 @@ impl Handle {
     }
 
     /// Reads a wallet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn read(&self, scope: &Scope, address: &Address) -> Result<WalletView, Error> {
         self.ask_at(scope, address, Read).await
     }
 
     /// Deducts credits from a wallet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::deduct`]; else see [`Error`].
     pub async fn deduct(
         &self,
@@ -98,9 +90,7 @@ impl Handle {
     }
 
     /// Grants credits; creates a missing user's wallet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`] for a code, and those of [`domain::wallet::Wallet::credit`]; else see [`Error`].
     pub async fn credit(
         &self,
@@ -114,9 +104,7 @@ impl Handle {
     }
 
     /// Sets or removes a wallet's own debt limit; setting it creates a missing user's wallet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn limit_debt(
         &self,
@@ -130,9 +118,7 @@ impl Handle {
     }
 
     /// Forgives a debt, all of it or a part.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::forgive`]; else see [`Error`].
     pub async fn forgive(
         &self,
@@ -144,9 +130,7 @@ impl Handle {
     }
 
     /// Freezes or unfreezes a wallet; returns it. A repeat changes nothing.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn set_frozen(
         &self,
@@ -158,9 +142,7 @@ impl Handle {
     }
 
     /// Grants or revokes a feature; returns all features. A grant creates a missing user's wallet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn set_feature(
         &self,
@@ -184,9 +166,7 @@ impl Handle {
     /// Replaces a leaked code; the old one stops working at once. With a key, the same call returns the same new code
     /// for 24 hours to the same kind of caller, while that code opens the wallet. A frozen wallet's code is replaced
     /// with a secret key only.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`] when the old code opens no wallet; [`Rejection::Frozen`]; else see [`Error`].
     pub async fn rotate(
         &self,
@@ -240,9 +220,7 @@ impl Handle {
     /// Replaces the code of a wallet without knowing the present one, which stops working at once; sessions end, and
     /// holds of publishable keys are released. With a key, the same call returns the same new code for 24 hours, while
     /// that code opens the wallet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::WalletNotFound`], [`Rejection::NoRecoveryCode`] for a user's wallet; else see [`Error`].
     pub async fn replace_code(
         &self,

@@ -34,9 +34,7 @@ pub trait NoteKind {
     type Body: Serialize + DeserializeOwned;
 
     /// Checks whether a body belongs under its key.
-    ///
     /// # Errors
-    ///
     /// The fault as a sentence.
     fn check(_: &Self::Key, _: &Self::Body) -> Result<(), String> {
         Ok(())
@@ -94,9 +92,7 @@ fn encoded<K: NoteKind>(key: &[u8]) -> Box<[u8]> {
 }
 
 /// Decodes a note from the journal's key and body.
-///
 /// # Errors
-///
 /// [`Unreadable`] when it is damaged, of another version or of another kind.
 pub fn read<K: NoteKind>(key: &[u8], body: &[u8]) -> Result<(K::Key, K::Body), Unreadable> {
     parsed::<K>(key, body).map_err(|reason| Unreadable {
@@ -120,18 +116,14 @@ fn parsed<K: NoteKind>(key: &[u8], body: &[u8]) -> Result<(K::Key, K::Body), Str
 }
 
 /// All folded notes of a kind, in the order of their keys.
-///
 /// # Errors
-///
 /// [`Error::Unreadable`] for the first that cannot be decoded, [`Error::Store`] when the journal cannot be read.
 pub fn all<K: NoteKind>(handle: &Handle) -> Result<Notes<K>, Error> {
     with_prefix::<K>(handle, &[])
 }
 
 /// All folded notes of a kind that belong to one project or endpoint.
-///
 /// # Errors
-///
 /// As [`all`].
 pub fn of<K: NoteKind<Key = (O, N)>, O: NoteOwner, N>(
     handle: &Handle,
@@ -144,9 +136,7 @@ where
 }
 
 /// The body of one folded note, if it exists.
-///
 /// # Errors
-///
 /// As [`all`].
 pub fn one<K: NoteKind>(handle: &Handle, key: &K::Key) -> Result<Option<K::Body>, Error> {
     let key = key.encode();
@@ -164,9 +154,7 @@ fn with_prefix<K: NoteKind>(handle: &Handle, prefix: &[u8]) -> Result<Notes<K>, 
 }
 
 /// Logs any number of notes, in several appends if needed. When an append fails, those before it stay logged.
-///
 /// # Errors
-///
 /// As for [`Handle::put_notes`].
 pub async fn put_all(
     handle: &Handle,
@@ -224,9 +212,7 @@ pub fn verify<'a>(
 }
 
 /// Fails if a note is of none of these kinds, because a later release may have written it.
-///
 /// # Errors
-///
 /// [`Error::Unreadable`] for the first such note, [`Error::Store`] when the journal cannot be read.
 pub fn refuse_unknown(handle: &Handle, kinds: &[ErasedKind]) -> Result<(), Error> {
     let is_known = |number: &u8| kinds.iter().any(|kind| kind.number == *number);

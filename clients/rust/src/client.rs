@@ -57,9 +57,7 @@ impl fmt::Debug for Builder {
 impl Scrip {
     /// A client for the server at `base` (`https://credits.example`) with a key: a secret one
     /// (`pay_sk_…`) for everything, a publishable one (`pay_pk_…`) or a session (`pay_ws_…`) for what a browser may do.
-    ///
     /// # Errors
-    ///
     /// [`ErrorKind::Misused`] where `base` is not an address or `key` is not a key.
     pub fn new(base: impl Into<String>, key: impl Into<String>) -> Result<Self, Error> {
         Self::builder(base, key).build()
@@ -77,18 +75,14 @@ impl Scrip {
     }
 
     /// The project that the key belongs to.
-    ///
     /// # Errors
-    ///
     /// `invalid_api_key`, and the errors of any call.
     pub async fn me(&self) -> Result<Identity, Error> {
         self.call(Call::get(["me"])).await
     }
 
     /// Active products with their active prices.
-    ///
     /// # Errors
-    ///
     /// The errors of any call.
     pub async fn products(&self) -> Result<Vec<Product>, Error> {
         #[derive(Deserialize)]
@@ -171,9 +165,7 @@ impl Builder {
     }
 
     /// Builds the client.
-    ///
     /// # Errors
-    ///
     /// [`ErrorKind::Misused`] where the base is not an `http` or `https` address, the key is not one of
     /// Scrip's, or the system's certificates cannot be loaded.
     pub fn build(self) -> Result<Scrip, Error> {

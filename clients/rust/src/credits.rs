@@ -146,9 +146,7 @@ pub(crate) fn object(body: &impl Serialize) -> Result<Map<String, Value>, Error>
 
 impl Scrip {
     /// Grants credits. A user without a wallet gets one.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`,
     /// `balance_limit`, `too_many_lots`, and the errors of any call.
     pub async fn credit(&self, wallet: &Wallet, mut credit: Credit) -> Result<Credited, Error> {
@@ -161,9 +159,7 @@ impl Scrip {
     }
 
     /// Deducts credits, all of them or none; with [`Deduct::on_shortfall`] as many as there are.
-    ///
     /// # Errors
-    ///
     /// `insufficient_credits` (the refusal says how many are missing and which prices would cover them),
     /// `wallet_not_found`, `product_required`, `idempotency_key_reused`, and the errors of any call.
     pub async fn deduct(&self, wallet: &Wallet, mut deduct: Deduct) -> Result<Deducted, Error> {
@@ -175,9 +171,7 @@ impl Scrip {
 
     /// Deducts credits from up to 1,000 wallets, each independently; returns the results in order. Several
     /// deductions from one wallet are made in order.
-    ///
     /// # Errors
-    ///
     /// `invalid_request` names a malformed item, and then nothing is deducted; the errors of any call.
     pub async fn deduct_batch(
         &self,

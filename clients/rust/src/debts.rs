@@ -39,9 +39,7 @@ impl Forgive {
 impl Scrip {
     /// Sets how much of a product your own user may owe, in place of the product's limit; `None`: the product's
     /// again. A limit creates the user's wallet.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `product_not_found`, `wallet_not_found` for `None`, and the errors of any call.
     pub async fn set_debt_limit(
         &self,
@@ -55,9 +53,7 @@ impl Scrip {
     }
 
     /// Forgives what your own user owes; nothing becomes a credit.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`, and the errors of
     /// any call.
     pub async fn forgive(&self, user: &str, mut forgive: Forgive) -> Result<Forgiven, Error> {

@@ -52,9 +52,7 @@ impl Scrip {
     /// }
     /// # }
     /// ```
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `event_not_found` where `after` is not an event's id, and the errors of any call.
     pub async fn events(
         &self,
@@ -70,9 +68,7 @@ impl Scrip {
     }
 
     /// Usage by interval, empty intervals included, at most 1,000 of them. Needs a secret key.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `product_not_found`, `invalid_request`, and the errors of any call.
     pub async fn usage(&self, query: UsageQuery) -> Result<Vec<Bucket>, Error> {
         #[derive(Deserialize)]

@@ -212,9 +212,7 @@ impl PlaceHold {
 
 impl Scrip {
     /// Sets credits aside: nothing else can spend them until the hold is settled, released or expired.
-    ///
     /// # Errors
-    ///
     /// `insufficient_credits`, `wallet_not_found`, `too_many_holds`, and the errors of any call.
     pub async fn hold(&self, wallet: &Wallet, hold: PlaceHold) -> Result<PlacedHold, Error> {
         Ok(self.place(wallet, hold).await?.0)
@@ -233,18 +231,14 @@ impl Scrip {
     }
 
     /// Reads a hold.
-    ///
     /// # Errors
-    ///
     /// `hold_not_found`, and the errors of any call.
     pub async fn read_hold(&self, hold: &str) -> Result<Hold, Error> {
         self.call(Call::get(["holds", hold])).await
     }
 
     /// Deducts what was used and returns the rest; a repetition deducts nothing more.
-    ///
     /// # Errors
-    ///
     /// `hold_closed` where it was released, expired or settled with another amount; `insufficient_credits` for
     /// more than was held, and then it stays open; neither for what ended, or is not there, with
     /// [`Settle::on_shortfall`]; `idempotency_key_reused` where it ended and was settled with another amount;
@@ -255,9 +249,7 @@ impl Scrip {
     }
 
     /// Charges a part of an open hold while the work goes on; it stays charged however the hold ends.
-    ///
     /// # Errors
-    ///
     /// `insufficient_credits` past what is held and the balance, `hold_closed`, `idempotency_key_reused`,
     /// `hold_not_found`, and the errors of any call.
     pub async fn draw(&self, hold: &str, part: impl Into<Draw>) -> Result<DrawnHold, Error> {
@@ -269,9 +261,7 @@ impl Scrip {
     }
 
     /// Returns all held credits but those that were drawn; the result is the balance that can be spent now.
-    ///
     /// # Errors
-    ///
     /// `hold_closed`, `hold_not_found`, and the errors of any call.
     pub async fn release(&self, hold: &str) -> Result<i64, Error> {
         #[derive(Deserialize)]
@@ -284,9 +274,7 @@ impl Scrip {
     }
 
     /// Sets the hold's remaining lifetime, counted from now; in whole seconds, at most a day.
-    ///
     /// # Errors
-    ///
     /// `hold_closed`, `hold_not_found`, and the errors of any call.
     pub async fn extend(&self, hold: &str, by: Duration) -> Result<Hold, Error> {
         let body = json!({"expiresInSeconds": by.as_secs()});
@@ -300,9 +288,7 @@ impl Scrip {
     /// With a key of your own work is begun once; [`PlaceHold::resume`] takes up an open hold of an earlier run, and
     /// leaves it open where the work fails, as that run may work against it. A key whose hold ended without a charge
     /// may be used again: the next hold is placed under `key#2`, `key#3` and so on, at most 20.
-    ///
     /// # Errors
-    ///
     /// [`ErrorKind::Begun`] where another run is charged for the work of this key, or was. The errors of placing and settling, as the work's own error type. Where the cost exceeds both the hold
     /// and the balance, all that was held is deducted and the error is `insufficient_credits`. A hold that
     /// could not be settled for another reason stays open until it expires: settle it by its id.

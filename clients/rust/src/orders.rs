@@ -138,9 +138,7 @@ impl Cancel {
 impl Scrip {
     /// Opens a checkout: send the buyer to its `url`. Without a wallet the payment creates an anonymous one,
     /// whose recovery code is on the order.
-    ///
     /// # Errors
-    ///
     /// `price_not_found`, `already_subscribed`, `currency_mismatch`, `invalid_discount_code`,
     /// `redirect_not_allowed`, `provider_not_configured`, `provider_error`, `too_many_pending_orders`, and
     /// the errors of any call.
@@ -160,9 +158,7 @@ impl Scrip {
     }
 
     /// Reads an order, by its own id or its checkout's.
-    ///
     /// # Errors
-    ///
     /// `order_not_found`, and the errors of any call.
     pub async fn order(&self, order_or_checkout: &str) -> Result<Order, Error> {
         self.call(Call::get(["orders", order_or_checkout])).await
@@ -170,9 +166,7 @@ impl Scrip {
 
     /// Reads an order repeatedly until its payment has succeeded or failed, or `timeout` is over; returns it
     /// as it was last read.
-    ///
     /// # Errors
-    ///
     /// The errors of [`Scrip::order`].
     pub async fn wait_for_order(
         &self,
@@ -200,9 +194,7 @@ impl Scrip {
     }
 
     /// Has the provider refund an order; credits are taken back in proportion.
-    ///
     /// # Errors
-    ///
     /// `order_not_found`, `already_refunded`, `provider_error`, `idempotency_key_reused`, and the errors of any
     /// call.
     pub async fn refund(&self, order: &str, mut refund: Refund) -> Result<Order, Error> {
@@ -213,9 +205,7 @@ impl Scrip {
     }
 
     /// Cancels a wallet's subscription.
-    ///
     /// # Errors
-    ///
     /// `subscription_not_found`, `subscription_ambiguous`, `wallet_not_found`, `provider_error`, and the errors of any call.
     pub async fn cancel_subscription(
         &self,
@@ -229,9 +219,7 @@ impl Scrip {
     }
 
     /// Takes back a cancellation at the end of the period.
-    ///
     /// # Errors
-    ///
     /// The errors of [`Scrip::cancel_subscription`].
     pub async fn resume_subscription(
         &self,

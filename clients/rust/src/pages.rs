@@ -59,9 +59,7 @@ impl<T: DeserializeOwned> Pages<T> {
     }
 
     /// The next item; `None` after the last. After an error it can be called again.
-    ///
     /// # Errors
-    ///
     /// The errors of any call, and of reading this list.
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
         while self.here.is_empty() {
@@ -78,9 +76,7 @@ impl<T: DeserializeOwned> Pages<T> {
     }
 
     /// All remaining items. A ledger can be long.
-    ///
     /// # Errors
-    ///
     /// The errors of [`Pages::next`].
     pub async fn all(mut self) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();

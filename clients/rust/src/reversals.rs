@@ -24,9 +24,7 @@ pub struct ReverseDeduction {
 
 impl Scrip {
     /// Gives back what a deduction took, to the lots that it came from. `ledger_id` is its entry in the ledger, `led_…`.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `deduction_not_found`, `already_reversed`, `hold_open`, `balance_limit`,
     /// `idempotency_key_reused`, and the errors of any call.
     pub async fn reverse_deduction(

@@ -19,9 +19,7 @@ pub struct NewSession {
 
 impl Scrip {
     /// Starts a session of this wallet, for its owner's browser; creates your user's wallet if there is none.
-    ///
     /// # Errors
-    ///
     /// `wallet_not_found` for a code, `secret_key_required`, and the errors of any call.
     pub async fn session(&self, wallet: &Wallet, session: NewSession) -> Result<Session, Error> {
         let mut body = object(&session)?;
@@ -32,9 +30,7 @@ impl Scrip {
     }
 
     /// Ends all sessions of this wallet that were started so far, at once.
-    ///
     /// # Errors
-    ///
     /// `wallet_not_found`, `secret_key_required`, and the errors of any call.
     pub async fn revoke_sessions(&self, wallet: &Wallet) -> Result<(), Error> {
         #[derive(Deserialize)]

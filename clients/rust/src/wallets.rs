@@ -89,18 +89,14 @@ impl Wallet {
 
 impl Scrip {
     /// Creates an anonymous wallet; its recovery code is only in the result.
-    ///
     /// # Errors
-    ///
     /// `wallet_creation_limit`, `anonymous_wallets_disabled`, and the errors of any call.
     pub async fn create_wallet(&self) -> Result<WalletView, Error> {
         self.call(Call::post(["wallets"])).await
     }
 
     /// Creates the wallet of your own user, or returns the existing one.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, and the errors of any call.
     pub async fn open_wallet(&self, user: impl Into<String>) -> Result<WalletView, Error> {
         let body = json!({"externalUserId": user.into()});
@@ -124,9 +120,7 @@ impl Scrip {
     }
 
     /// Reads a wallet. Never creates one.
-    ///
     /// # Errors
-    ///
     /// `wallet_not_found`, and the errors of any call.
     pub async fn wallet(&self, wallet: &Wallet) -> Result<WalletView, Error> {
         self.call(wallet.get(&[])).await
@@ -145,9 +139,7 @@ impl Scrip {
 
     /// Freezes a wallet's credits, with a reason that refusals give; reads, grants, refunds
     /// and payments under way go on.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `wallet_not_found`, and the errors of any call.
     pub async fn freeze(
         &self,
@@ -159,9 +151,7 @@ impl Scrip {
     }
 
     /// Lets a frozen wallet be used again.
-    ///
     /// # Errors
-    ///
     /// As [`Scrip::freeze`].
     pub async fn thaw(&self, wallet: &Wallet) -> Result<FrozenWallet, Error> {
         self.set_frozen(wallet, json!({"frozen": false})).await
@@ -176,9 +166,7 @@ impl Scrip {
 
     /// Replaces an anonymous wallet's recovery code; the old code no longer works, and holds that were placed
     /// with a publishable key are released. For a day the same idempotency key returns the same new code.
-    ///
     /// # Errors
-    ///
     /// `wallet_not_found`, and the errors of any call; [`crate::ErrorKind::Misused`] for an external wallet,
     /// which has no code.
     pub async fn rotate_code(
@@ -202,9 +190,7 @@ impl Scrip {
 
     /// Mails the codes of paid anonymous wallets to their buyer. The response does not say whether there are
     /// any.
-    ///
     /// # Errors
-    ///
     /// The errors of any call.
     pub async fn recover(&self, email: impl Into<String>) -> Result<(), Error> {
         let body = json!({"email": email.into()});
@@ -214,9 +200,7 @@ impl Scrip {
     }
 
     /// Grants a feature by hand; returns all of the wallet's features.
-    ///
     /// # Errors
-    ///
     /// `secret_key_required`, `wallet_not_found`, and the errors of any call.
     pub async fn grant_feature(
         &self,
@@ -227,9 +211,7 @@ impl Scrip {
     }
 
     /// Revokes a feature granted by hand, but none that was bought; returns all of the wallet's features.
-    ///
     /// # Errors
-    ///
     /// The errors of [`Scrip::grant_feature`].
     pub async fn revoke_feature(
         &self,
@@ -259,9 +241,7 @@ impl Scrip {
     }
 
     /// The address of the provider's page where the buyer manages invoices, payment methods and subscriptions.
-    ///
     /// # Errors
-    ///
     /// `no_purchase`, `provider_not_configured`, `provider_error`, and the errors of any call.
     pub async fn portal(
         &self,
@@ -272,9 +252,7 @@ impl Scrip {
     }
 
     /// The same for the customer of one of the wallet's subscriptions, by its id.
-    ///
     /// # Errors
-    ///
     /// `subscription_not_found`, and the errors of [`Scrip::portal`].
     pub async fn portal_of(
         &self,

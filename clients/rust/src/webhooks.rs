@@ -23,9 +23,7 @@ impl fmt::Debug for WebhookVerifier {
 
 impl WebhookVerifier {
     /// A verifier with the endpoint's secret, `whsec_…`.
-    ///
     /// # Errors
-    ///
     /// [`Unverified`] where the text is not a secret.
     pub fn new(secret: &str) -> Result<Self, Unverified> {
         // The library's error could contain the secret.
@@ -36,9 +34,7 @@ impl WebhookVerifier {
     /// Verifies a delivery and returns its event; needs the body's exact bytes and the headers. Respond with
     /// 2xx once you have stored the event; otherwise it is sent again, and may come twice in any case: see
     /// [`Event::id`].
-    ///
     /// # Errors
-    ///
     /// [`Unverified`] where the signature is not Scrip's, or is older than five minutes.
     pub fn verify(&self, body: &[u8], headers: &HeaderMap) -> Result<Event, Unverified> {
         self.webhook

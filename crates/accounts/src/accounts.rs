@@ -66,9 +66,7 @@ pub struct SandboxKeys {
 
 impl Accounts {
     /// The accounts of all projects in the catalog.
-    ///
     /// # Errors
-    ///
     /// [`notes::Error`] where the names of objects at providers cannot be read.
     pub fn new(
         handle: &Handle,

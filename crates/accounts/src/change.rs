@@ -53,9 +53,7 @@ pub enum KeyCheck {
 impl Accounts {
     /// Changes a project and its provider. With `force` it may leave a provider that it has orders at: pending orders
     /// and subscriptions there end.
-    ///
     /// # Errors
-    ///
     /// See [`ChangeError`].
     pub async fn change(
         &self,
@@ -128,9 +126,7 @@ impl Accounts {
     }
 
     /// Tries a key of Stripe's.
-    ///
     /// # Errors
-    ///
     /// Why the key does not work, in Stripe's own words.
     pub async fn try_key(&self, key: &str) -> Result<KeyCheck, String> {
         let words = |error: Error| error.to_string();
@@ -174,9 +170,7 @@ impl Accounts {
     }
 
     /// Tries the key of a project's provider; `None` if it needs none.
-    ///
     /// # Errors
-    ///
     /// As for [`Accounts::try_key`].
     pub async fn check(&self, project: &ProjectCatalog) -> Option<Result<KeyCheck, String>> {
         let account = stripe_of(project)?;

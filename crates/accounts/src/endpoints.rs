@@ -84,9 +84,7 @@ impl Accounts {
     }
 
     /// Makes a project's endpoint, or repairs it.
-    ///
     /// # Errors
-    ///
     /// [`Error::Provider`] where Stripe refuses or does not answer.
     pub async fn maintain_endpoint(
         &self,

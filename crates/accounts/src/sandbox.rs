@@ -82,9 +82,7 @@ impl Sandboxes {
 
     /// Advances a sandbox's clock by so many seconds, and returns its new instant. All that falls due on the way has
     /// happened by then.
-    ///
     /// # Errors
-    ///
     /// See [`AdvanceError`]; the clock may have moved in part.
     pub async fn advance(
         &self,

@@ -42,9 +42,7 @@ impl NoteKind for OwnCellNote {
 
 /// The cell of the wallets' log. A process that leads a log passes the cell that it `leads`, which is stored after a
 /// split.
-///
 /// # Errors
-///
 /// [`Error::OtherCell`] when the log is another cell's, [`Error::Stored`] or [`Error::Notes`] when it cannot be read,
 /// [`Error::Wallets`] when the note cannot be written.
 pub async fn own_cell(handle: &Handle, leads: Option<i16>) -> Result<i16, Error> {

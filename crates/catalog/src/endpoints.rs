@@ -48,9 +48,7 @@ fn plain(secret: &[u8]) -> String {
 
 impl CatalogStore {
     /// Creates a webhook endpoint. It receives every event from now on.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule or the project has as many endpoints as it may have;
     /// [`Refusal::ProjectNotFound`].
     pub async fn create_endpoint(
@@ -78,9 +76,7 @@ impl CatalogStore {
     }
 
     /// Changes a webhook endpoint.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`], [`Refusal::ProjectNotFound`], [`Refusal::EndpointNotFound`].
     pub async fn update_endpoint(
         &self,
@@ -93,9 +89,7 @@ impl CatalogStore {
     }
 
     /// Disables a webhook endpoint for this reason, unless it is disabled already.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`], [`Refusal::EndpointNotFound`].
     pub async fn disable_endpoint(
         &self,
@@ -109,9 +103,7 @@ impl CatalogStore {
     }
 
     /// Gives a webhook endpoint a new secret. The former one also signs deliveries for another day.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`], [`Refusal::EndpointNotFound`].
     pub async fn rotate_endpoint(
         &self,
@@ -132,9 +124,7 @@ impl CatalogStore {
     }
 
     /// Deletes a webhook endpoint.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`], [`Refusal::EndpointNotFound`].
     pub async fn delete_endpoint(&self, project: ProjectId, id: EndpointId) -> Result<(), Error> {
         let deleted = self.with_endpoint(project, id, |old, _| Ok(old.deleted()));

@@ -54,9 +54,7 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// `length` random Base62 characters, each equally likely.
-///
 /// # Errors
-///
 /// [`Error::Randomness`] when the operating system gives no random bytes.
 pub fn random_text(length: usize) -> Result<String, Error> {
     let mut text = String::with_capacity(length);

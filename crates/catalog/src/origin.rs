@@ -4,9 +4,7 @@ use domain::catalog::{Origin, Refusal};
 use url::{Host, Url};
 
 /// Parses typed origins, and returns them in their normal form.
-///
 /// # Errors
-///
 /// [`Refusal::Invalid`] for the first that is not an origin: it has a path, for example, or is `http` and not loopback.
 pub fn origins(typed: &[String]) -> Result<Vec<Origin>, Refusal> {
     let read = typed.iter().enumerate();

@@ -33,9 +33,7 @@ pub(super) struct SealedChange {
 
 impl ProviderChange {
     /// Checks its secrets without the stored ones.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first secret out of its bounds; it never repeats what was sent.
     pub fn check(&self) -> Result<(), Refusal> {
         let Self::Stripe {

@@ -57,9 +57,7 @@ pub(super) struct CatalogState {
 impl CatalogStore {
     /// Indexes the projects of a `cell`, as [`super::own_cell`] says, in the catalog that was recovered at start.
     /// `cipher` encrypts providers' secrets.
-    ///
     /// # Errors
-    ///
     /// [`Error::Stored`] or [`Error::Notes`] when it cannot be read, [`Error::Damaged`] when documents contradict each
     /// other.
     pub fn load(handle: Handle, cipher: Cipher, cell: i16) -> Result<Self, Error> {
@@ -115,9 +113,7 @@ impl CatalogStore {
     }
 
     /// A project as it is now.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`].
     pub fn project(&self, id: ProjectId) -> Result<Arc<ProjectCatalog>, Error> {
         self.current()
@@ -133,9 +129,7 @@ impl CatalogStore {
     }
 
     /// Creates a project with a key of each kind: publishable, then secret.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Error::Randomness`], [`Error::Wallets`]
     /// when it cannot be logged.
     pub async fn create_project(
@@ -157,9 +151,7 @@ impl CatalogStore {
     }
 
     /// Changes a project, and its payment provider if there is one to set.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it
     /// cannot be logged.
     pub async fn update_project(
@@ -173,9 +165,7 @@ impl CatalogStore {
     }
 
     /// As [`Self::update_project`], with the result of checking the provider.
-    ///
     /// # Errors
-    ///
     /// As for [`Self::update_project`].
     pub async fn set_provider(
         &self,
@@ -215,9 +205,7 @@ impl CatalogStore {
     }
 
     /// Adds a webhook secret to a project's Stripe account, if `epoch` is still its provider's.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it
     /// cannot be logged.
     pub async fn add_webhook_secret(
@@ -246,9 +234,7 @@ impl CatalogStore {
 
     /// Marks a Stripe account as verified, unless its key changed since `checked`, and stores which account it is if that
     /// could be read.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it cannot be logged.
     pub async fn mark_provider_verified(
         &self,
@@ -280,9 +266,7 @@ impl CatalogStore {
     }
 
     /// Stores that everything begun before the provider's `epoch` has ended.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it cannot be logged.
     pub async fn finish_leaving_provider(
         &self,
@@ -318,9 +302,7 @@ impl CatalogStore {
     }
 
     /// Changes how a project's sandbox delivers webhooks.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::NoSandbox`],
     /// [`Error::Wallets`] when it cannot be logged.
     pub async fn update_sandbox(
@@ -334,9 +316,7 @@ impl CatalogStore {
     }
 
     /// Moves a sandbox's clock to `ahead_millis` ahead of the server's; it never goes back.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`], [`Refusal::NoSandbox`], [`Error::Wallets`] when it cannot be logged.
     pub async fn advance_sandbox(
         &self,
@@ -375,9 +355,7 @@ impl CatalogStore {
     }
 
     /// Adds an API key to a project.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Randomness`],
     /// [`Error::Wallets`] when it cannot be logged.
     pub async fn create_key(
@@ -395,9 +373,7 @@ impl CatalogStore {
     }
 
     /// Changes an API key's name or end, effective with the next request.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`],
     /// [`Error::Wallets`] when it cannot be logged.
     pub async fn update_key(
@@ -415,9 +391,7 @@ impl CatalogStore {
     }
 
     /// Revokes an API key, effective with the next request. Revoking it again changes nothing.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`], [`Error::Wallets`] when it cannot be logged.
     pub async fn revoke_key(&self, project: ProjectId, id: KeyId) -> Result<ApiKey, Error> {
         self.change(move |catalog, now| {
@@ -432,9 +406,7 @@ impl CatalogStore {
     }
 
     /// Creates a product.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Wallets`] when it
     /// cannot be logged.
     pub async fn create_product(
@@ -451,9 +423,7 @@ impl CatalogStore {
     }
 
     /// Changes a product.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::ProductNotFound`],
     /// [`Error::Wallets`] when it cannot be logged.
     pub async fn update_product(
@@ -474,9 +444,7 @@ impl CatalogStore {
     }
 
     /// Creates a price.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::ProductNotFound`],
     /// [`Error::Wallets`] when it cannot be logged.
     pub async fn create_price(
@@ -496,9 +464,7 @@ impl CatalogStore {
     }
 
     /// Changes a price.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] when an input breaks a rule; [`Refusal::ProjectNotFound`], [`Refusal::ProductNotFound`],
     /// [`Refusal::PriceNotFound`]; [`Error::Wallets`] when it cannot be logged.
     pub async fn update_price(
@@ -526,9 +492,7 @@ impl CatalogStore {
     }
 
     /// Moves projects to a new cell. It is the process's last act; the new cell continues from a copy of this log.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`] for one that is neither this cell's nor was moved there before, [`Error::Wallets`]
     /// when it could not be logged or the outcome is unknown.
     pub async fn split(&self, projects: Vec<ProjectId>, to: i16) -> Result<(), Error> {
@@ -541,9 +505,7 @@ impl CatalogStore {
     }
 
     /// Whether [`CatalogStore::split`] would move these projects.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProjectNotFound`].
     pub fn may_split(&self, projects: &[ProjectId], to: i16) -> Result<(), Refusal> {
         let catalog = self.current();

@@ -129,9 +129,7 @@ impl ClusterPart {
     }
 
     /// Ends this process' lead in order, so that another takes over.
-    ///
     /// # Errors
-    ///
     /// [`NoFollower`] when no other process that could was seen within the last 10 s.
     pub async fn hand_over(&self) -> Result<(), NoFollower> {
         let state = self.look().await.ok_or(NoFollower)?;
@@ -146,9 +144,7 @@ impl ClusterPart {
 
     /// Ends this process' lead in order, as a part of its projects goes on in a new cell, which a process that follows
     /// becomes.
-    ///
     /// # Errors
-    ///
     /// [`SplitRefusal`].
     pub async fn split(&self, projects: Vec<ProjectId>, to: i16) -> Result<(), SplitRefusal> {
         let cells = self.cells().await.ok_or(SplitRefusal::Unreachable)?;
@@ -241,9 +237,7 @@ impl ClusterPart {
     }
 
     /// All metrics of a process that follows, as Prometheus reads them.
-    ///
     /// # Errors
-    ///
     /// [`fmt::Error`] when one cannot be encoded.
     pub fn render(self: &Arc<Self>) -> Result<String, fmt::Error> {
         let mut registry = Registry::with_prefix("scrip");

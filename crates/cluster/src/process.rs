@@ -72,9 +72,7 @@ pub struct Lead {
 
 impl Joined {
     /// Waits for the database, opens the data directory, and reads the log as far as it goes.
-    ///
     /// # Errors
-    ///
     /// Those of [`Follower::join`].
     pub async fn join(options: Options, member: Member) -> Result<Self, Error> {
         let leader = Arc::new(LeaderSeen::default());
@@ -103,9 +101,7 @@ impl Joined {
     }
 
     /// Gives the process a front. `metrics` makes the routes that it answers itself while it follows, beside its health.
-    ///
     /// # Errors
-    ///
     /// [`Error::Io`] when requests cannot be passed on as configured.
     pub fn front<R: Responder>(
         self,
@@ -154,9 +150,7 @@ impl<R: Responder> Process<R> {
     }
 
     /// Follows the log until this process leads it; `None`: `stop` ended first, and the data directory is closed.
-    ///
     /// # Errors
-    ///
     /// Those of [`Follower::follow`], and [`Error::Unusable`] when the log was taken out of the database.
     pub async fn follow(self, stop: impl Future<Output = ()>) -> Result<Option<Lead>, Error> {
         let is_stopped = Arc::new(AtomicBool::new(false));
@@ -204,9 +198,7 @@ impl<R: Responder> Process<R> {
 /// Takes a log out of its database into the data directory of one process: joins, leads, closes the log in the database
 /// for good, and makes the data directory one that is served by itself. An attempt that was cut off is finished by
 /// the next. Blocks.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] where another process leads, the log was taken elsewhere, or the database does not answer;
 /// otherwise those of [`Follower::join`].
 pub fn leave(options: Options, member: Member) -> Result<(), Error> {

@@ -67,72 +67,52 @@ pub enum SnapshotAdded {
 /// The base moves to no place that two snapshots do not cover, as the rows have them at that moment.
 pub trait SnapshotRows: Send + Sync {
     /// The database's clock, in microseconds since 1970.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn now(&self) -> Result<i64, Error>;
 
     /// Whether there is a chunk of this name. If so, it was last used now.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn use_chunk(&self, name: &ChunkName) -> Result<bool, Error>;
 
     /// Puts a chunk in its place, also over one that is there; it was last used now.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn put_chunk(&self, name: &ChunkName, bytes: &[u8]) -> Result<(), Error>;
 
     /// A chunk as it was put.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn chunk(&self, name: &ChunkName) -> Result<Option<Vec<u8>>, Error>;
 
     /// Adds a snapshot, or says why not.
-    ///
     /// # Errors
-    ///
     /// The database does not answer: it may have been added.
     fn add_snapshot(&self, snapshot: &NewSnapshot<'_>) -> Result<SnapshotAdded, Error>;
 
     /// The names of all snapshots, and up to where their books are applied.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn snapshots(&self) -> Result<Vec<(String, FramePosition)>, Error>;
 
     /// The manifest of a snapshot.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn manifest(&self, name: &str) -> Result<Option<Vec<u8>>, Error>;
 
     /// Removes a snapshot, if it is there.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn remove_snapshot(&self, name: &str) -> Result<(), Error>;
 
     /// The names of all chunks that were last used before this moment.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn chunks_unused_since(&self, moment: i64) -> Result<Vec<ChunkName>, Error>;
 
     /// Removes those of these chunks that were last used before this moment; returns how many.
-    ///
     /// # Errors
-    ///
     /// The database does not answer.
     fn remove_chunks(&self, names: &[ChunkName], moment: i64) -> Result<u64, Error>;
 }

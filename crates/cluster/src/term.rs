@@ -81,9 +81,7 @@ impl Term {
     }
 
     /// Judges what a new connection read: all frames from [`Term::known`] on, in order.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when the log has lost a frame that it acknowledged to this process, or its frames are no chain.
     pub fn judge(&mut self, kept: &[StoredFrame], at: Timestamp) -> Result<Verdict, Error> {
         let behind = match kept.split_first() {
@@ -139,9 +137,7 @@ impl Term {
     }
 
     /// A group that says that this process still leads.
-    ///
     /// # Errors
-    ///
     /// It cannot be encoded.
     pub fn heartbeat(behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
         Group::single(
@@ -151,9 +147,7 @@ impl Term {
     }
 
     /// A group that says that this process leads no more. With `takes` no other process may lead the log again.
-    ///
     /// # Errors
-    ///
     /// It cannot be encoded.
     pub fn resignation(
         &self,

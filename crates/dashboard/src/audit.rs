@@ -63,9 +63,7 @@ impl AuditPage {
 }
 
 /// The first page of the log of this process' cell that agrees with a query.
-///
 /// # Errors
-///
 /// The query is not well-formed; the log cannot be read.
 pub async fn newest(app: &DashboardState, query: &str) -> Result<AuditPage, Error> {
     read(app, &Fields::read(query.as_bytes()), None).await

@@ -82,9 +82,7 @@ impl Fields {
     }
 
     /// Parses a field; `None` if it is empty. `what` describes a good value in the error.
-    ///
     /// # Errors
-    ///
     /// `invalid_request`, about this field.
     pub(super) fn parsed<T: FromStr>(&self, name: &str, what: &str) -> Result<Option<T>, Error> {
         let text = self.some(name);

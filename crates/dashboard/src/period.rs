@@ -58,9 +58,7 @@ pub(super) struct Period {
 
 impl Period {
     /// The period that a query asks for.
-    ///
     /// # Errors
-    ///
     /// A day cannot be read, or there is none between them.
     pub(super) fn of(query: &Fields, now: Timestamp) -> Result<Self, Error> {
         let (from, to) = (query.day("from")?, query.day_end("to")?);

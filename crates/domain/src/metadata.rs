@@ -23,9 +23,7 @@ pub struct Metadata(BTreeMap<Box<str>, Box<str>>);
 
 impl Metadata {
     /// Checks the bounds.
-    ///
     /// # Errors
-    ///
     /// [`TextError`], one sentence that names the bound that is broken.
     pub fn new(pairs: BTreeMap<Box<str>, Box<str>>) -> Result<Self, TextError> {
         if pairs.len() > MAX_PAIRS {

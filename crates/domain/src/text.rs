@@ -19,9 +19,7 @@ macro_rules! text {
 
         impl $name {
             /// Checks the bounds.
-            ///
             /// # Errors
-            ///
             /// One sentence that names the broken bound.
             pub fn new(text: impl Into<Box<str>>) -> Result<Self, $crate::text::TextError> {
                 let text = text.into();
@@ -186,9 +184,7 @@ fn check_meta(text: &str) -> Result<(), TextError> {
 
 impl Meta {
     /// Adds the former note's fields that this one lacks.
-    ///
     /// # Errors
-    ///
     /// Both together are too large.
     pub fn over(self, former: &Self) -> Result<Self, TextError> {
         let entries = |meta| serde_json::from_str::<BTreeMap<String, &RawValue>>(meta);

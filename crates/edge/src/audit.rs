@@ -83,9 +83,7 @@ impl PendingAction {
 
     /// Writes in words what is about to be done, without secrets, and what shows later that it was: before something
     /// whose outcome may stay unknown. It is the same attempt if it is repeated in the same words under this key.
-    ///
     /// # Errors
-    ///
     /// It could not be written, or may not have been: then it must not be done.
     pub async fn announce(
         &self,
@@ -168,9 +166,7 @@ fn subject(path: &str) -> (Option<ProjectId>, &'static str) {
 
 /// Writes into the log that `who` is about to make this request, under the key of a form that has one. Does nothing for
 /// one that only reads.
-///
 /// # Errors
-///
 /// The entry could not be written, or may not have been: then the request must not be answered.
 pub async fn begin_entry(
     parts: &Parts,

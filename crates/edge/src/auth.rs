@@ -138,9 +138,7 @@ async fn open(
 }
 
 /// Whether a request carries one of these tokens, of which the hashes are given: for a process that has no edge yet.
-///
 /// # Errors
-///
 /// It carries no token at all.
 pub fn carries(headers: &HeaderMap, expected: &[[u8; 32]]) -> Result<bool, Error> {
     let hash: [u8; 32] = Sha256::digest(bearer(headers)?).into();
@@ -206,9 +204,7 @@ fn session(token: &[u8], edge: &EdgeState, now: Timestamp) -> Result<Caller, Ano
 }
 
 /// The bearer token of a request; the scheme's name is not case-sensitive.
-///
 /// # Errors
-///
 /// It carries none, or something else.
 pub fn bearer(headers: &HeaderMap) -> Result<&[u8], Anonymous> {
     let value = headers

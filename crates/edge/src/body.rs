@@ -91,9 +91,7 @@ impl<S: BehindEdge> FromRequest<S> for BatchBody {
 
 impl Body {
     /// Takes the body of a request with these headers.
-    ///
     /// # Errors
-    ///
     /// The body is of another media type, too large, or does not arrive in time.
     pub async fn read(
         headers: &HeaderMap,
@@ -105,9 +103,7 @@ impl Body {
     }
 
     /// Reads the body as an object of this type.
-    ///
     /// # Errors
-    ///
     /// The body is not JSON, or not of this shape; names the input at fault.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         self.0.parse()
@@ -116,9 +112,7 @@ impl Body {
 
 impl FormBody {
     /// Takes the body of a request with these headers.
-    ///
     /// # Errors
-    ///
     /// The body is of another media type, too large, or does not arrive in time.
     pub async fn read(
         headers: &HeaderMap,
@@ -141,9 +135,7 @@ impl FormBody {
 
 impl MaybeBody {
     /// Reads the body as an object of this type; `None`: there is none.
-    ///
     /// # Errors
-    ///
     /// The body is not JSON, or not of this shape; names the input at fault.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<Option<T>, Error> {
         match self.0.bytes.trim_ascii() {
@@ -155,9 +147,7 @@ impl MaybeBody {
 
 impl BatchBody {
     /// Takes the body of a request with these headers.
-    ///
     /// # Errors
-    ///
     /// The body is of another media type, too large, or does not arrive in time.
     pub async fn read(
         headers: &HeaderMap,
@@ -169,9 +159,7 @@ impl BatchBody {
     }
 
     /// Reads the body as an object of this type.
-    ///
     /// # Errors
-    ///
     /// The body is not JSON, or not of this shape; names the input at fault.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         self.0.parse()

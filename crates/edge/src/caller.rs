@@ -105,9 +105,7 @@ pub type SecretKeyOr<P> = Allowed<false, P>;
 
 impl<const PUBLISHABLE: bool, P: Permits> Allowed<PUBLISHABLE, P> {
     /// Lets in a caller that the edge authenticated, if they may call this.
-    ///
     /// # Errors
-    ///
     /// The request carries no valid key or session; it carries a publishable key, and a secret one is required; its
     /// session lacks the permission.
     pub fn of(caller: Result<Caller, Anonymous>) -> Result<Self, Error> {
@@ -149,9 +147,7 @@ impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
     }
 
     /// To be called before anything is sold or spent: fails if the project is archived.
-    ///
     /// # Errors
-    ///
     /// `project_archived`.
     pub fn require_not_archived(&self) -> Result<(), Error> {
         if self.caller.key.project.project.archived {

@@ -58,9 +58,7 @@ impl From<Anonymous> for Error {
 
 impl Context {
     /// The context that the edge left in a request.
-    ///
     /// # Errors
-    ///
     /// The request did not pass the edge, which is a defect.
     pub fn of(parts: &Parts) -> Result<&Self, Error> {
         // Every route lies behind the edge; a route beside it is a defect.

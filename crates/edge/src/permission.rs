@@ -35,9 +35,7 @@ needs! {
 }
 
 /// Lets somebody go on who may do what needs the permission `P`.
-///
 /// # Errors
-///
 /// `project_not_found` where the project does not exist for them, `role_forbidden` where their role does not allow it.
 pub fn allow<P: Needs>(authority: &Authority, project: Option<ProjectId>) -> Result<(), Error> {
     let allowed = authority.check(P::PRIVILEGE, project);

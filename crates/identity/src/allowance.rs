@@ -77,9 +77,7 @@ impl DayCount {
 
 impl People {
     /// Counts a value towards its giver's daily limit, once for an idempotency key; returns once that is durable.
-    ///
     /// # Errors
-    ///
     /// [`Error::DailyLimitExceeded`]; it could not be logged.
     pub async fn count_outgoing(
         &self,

@@ -106,9 +106,7 @@ impl People {
     }
 
     /// A pending request.
-    ///
     /// # Errors
-    ///
     /// [`Error::ApprovalNotFound`]: it was answered, or has expired.
     pub fn approval(
         &self,
@@ -122,9 +120,7 @@ impl People {
     }
 
     /// A pending request, locked against other answers.
-    ///
     /// # Errors
-    ///
     /// [`Error::ApprovalInProgress`]: another answer is being given; as [`People::approval`].
     pub fn answer_approval(
         &self,
@@ -142,9 +138,7 @@ impl People {
 
     /// Keeps a request until another person answers; returns once that is durable. The same request under the same key is
     /// kept once.
-    ///
     /// # Errors
-    ///
     /// [`Error::TooManyApprovals`]; it could not be logged.
     pub async fn ask_for_approval(
         &self,
@@ -191,9 +185,7 @@ impl People {
     }
 
     /// Marks a request as approved, for its requester to complete; returns once that is durable.
-    ///
     /// # Errors
-    ///
     /// [`Error::ApprovalNotFound`]: it was answered since; it could not be logged.
     pub async fn approve(&self, approval: &Approval, by: &Authority) -> Result<(), Error> {
         let key = (approval.project, approval.id);
@@ -218,9 +210,7 @@ impl People {
     }
 
     /// Forgets a request that was answered; once that is durable.
-    ///
     /// # Errors
-    ///
     /// It could not be logged.
     pub async fn forget_approval(&self, approval: &Approval) -> Result<(), Error> {
         let _changing = self.changing.lock().await;

@@ -133,9 +133,7 @@ impl Authority {
 
     /// Decides whether they may do what needs this permission, in a project or beside all. Beside all projects, those
     /// who work with some of them alone may read.
-    ///
     /// # Errors
-    ///
     /// They may not.
     pub fn check(&self, permission: Privilege, project: Option<ProjectId>) -> Result<(), Denial> {
         if project.is_some_and(|project| !self.projects.includes(project)) {

@@ -120,9 +120,7 @@ impl Passwords {
     }
 
     /// The hash of a new password.
-    ///
     /// # Errors
-    ///
     /// The password does not fit; too many are being hashed; there is no memory.
     pub(crate) async fn hash(&self, password: &str, who: Queued) -> Result<PasswordHash, Error> {
         Self::fits(password)?;
@@ -137,9 +135,7 @@ impl Passwords {
     }
 
     /// Whether a password is the one that was hashed; `None` is an account without one, which takes as long.
-    ///
     /// # Errors
-    ///
     /// Too many are being hashed; there is no memory.
     pub(crate) async fn is(
         &self,

@@ -31,9 +31,7 @@ impl People {
 
     /// Finds the user of an identity, with the e-mail address that the provider has verified, if any. The first sign-in
     /// binds the user and uses up their invitation; returns once that is durable.
-    ///
     /// # Errors
-    ///
     /// The binding could not be logged.
     pub async fn recognise(
         &self,

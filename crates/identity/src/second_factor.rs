@@ -31,9 +31,7 @@ impl std::fmt::Debug for TotpSecret {
 
 impl TotpSecret {
     /// Draws a secret.
-    ///
     /// # Errors
-    ///
     /// The system has no random bytes.
     pub fn draw() -> Result<Self, Error> {
         // Hashed, so that the bytes are uniform.

@@ -112,9 +112,7 @@ impl Sessions {
     }
 
     /// Creates a link's secret, which signs in once within a quarter of an hour, as the administrator's token does.
-    ///
     /// # Errors
-    ///
     /// [`catalog::Error::Randomness`] when the system has no randomness.
     pub fn link(&self, now: Timestamp) -> Result<String, catalog::Error> {
         let secret = random_text(NAME_LENGTH)?;
@@ -139,9 +137,7 @@ impl Sessions {
 
     /// Begins a session of a user, or of the administrator's token, and returns its name, which only the browser keeps;
     /// once the session is durable.
-    ///
     /// # Errors
-    ///
     /// The system has no randomness; the session could not be logged.
     pub async fn begin(
         &self,
@@ -270,9 +266,7 @@ impl Sessions {
     }
 
     /// Ends sessions, once that is durable.
-    ///
     /// # Errors
-    ///
     /// It could not be logged.
     pub async fn end(&self, ids: &[SessionId]) -> Result<(), Error> {
         let ended = ids.iter().map(notes::forget::<SessionNote>);

@@ -74,9 +74,7 @@ fn queued(user: &User) -> Queued {
 impl People {
     /// The first step of accepting an invitation: takes the password, and returns the secret for an authenticator app,
     /// with what the second step needs.
-    ///
     /// # Errors
-    ///
     /// The invitation is not valid; the password does not fit; too many are being hashed.
     pub async fn choose_password(
         &self,
@@ -118,9 +116,7 @@ impl People {
 
     /// The second step of accepting an invitation: a code shows that the authenticator app has the secret. Uses up the
     /// invitation, ends all former sessions, and returns recovery codes to be shown once.
-    ///
     /// # Errors
-    ///
     /// The invitation was used since, or the step took too long; the code is wrong; it could not be logged.
     pub async fn accept(
         &self,
@@ -158,9 +154,7 @@ impl People {
 
     /// The first step of signing in. Returns what the second step needs if the password is right; its duration does not
     /// reveal whether there is such a user.
-    ///
     /// # Errors
-    ///
     /// Too many are being checked.
     pub async fn check_password(
         &self,
@@ -178,9 +172,7 @@ impl People {
     }
 
     /// The second step of signing in: a code of the authenticator app, or a recovery code. Either is good once.
-    ///
     /// # Errors
-    ///
     /// It could not be logged.
     pub async fn check_code(
         &self,

@@ -69,9 +69,7 @@ impl std::fmt::Debug for Invited {
 
 impl People {
     /// Reads the users and sessions that were recovered at the start, which was now.
-    ///
     /// # Errors
-    ///
     /// [`notes::Error`] where one cannot be read.
     pub fn load(
         handle: Handle,
@@ -101,9 +99,7 @@ impl People {
     }
 
     /// A user.
-    ///
     /// # Errors
-    ///
     /// [`Error::UserNotFound`].
     pub fn user(&self, id: UserId) -> Result<Arc<User>, Error> {
         self.users
@@ -132,9 +128,7 @@ impl People {
     }
 
     /// Invites a user; returns once that is durable.
-    ///
     /// # Errors
-    ///
     /// A field cannot be taken; the e-mail address is taken; there are too many users; it could not be logged.
     pub async fn invite(&self, new: NewUser, now: Timestamp) -> Result<Invited, Error> {
         let _changing = self.changing.lock().await;
@@ -148,9 +142,7 @@ impl People {
     }
 
     /// Invites a user again, who then sets another password and second factor. The present ones stay until then.
-    ///
     /// # Errors
-    ///
     /// There is no such user; it could not be logged.
     pub async fn invite_again(&self, id: UserId, now: Timestamp) -> Result<Invited, Error> {
         let _changing = self.changing.lock().await;
@@ -169,9 +161,7 @@ impl People {
     }
 
     /// Changes a user; returns once that is durable. Removing access ends their sessions.
-    ///
     /// # Errors
-    ///
     /// There is no such user; they were changed since this version; a field cannot be taken; it could not be logged.
     pub async fn change(
         &self,
@@ -198,9 +188,7 @@ impl People {
     }
 
     /// Removes a user and ends their sessions; returns once that is durable.
-    ///
     /// # Errors
-    ///
     /// There is no such user; it could not be logged.
     pub async fn remove(&self, id: UserId) -> Result<Arc<User>, Error> {
         let _changing = self.changing.lock().await;
@@ -215,9 +203,7 @@ impl People {
     }
 
     /// Ends all sessions of a user, or of the administrator's token; returns once that is durable.
-    ///
     /// # Errors
-    ///
     /// It could not be logged.
     pub async fn end_sessions_of(&self, user: Option<UserId>, now: Timestamp) -> Result<(), Error> {
         let all = self.sessions.list(now).into_iter();

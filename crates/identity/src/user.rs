@@ -151,9 +151,7 @@ impl User {
     }
 
     /// The user with a change.
-    ///
     /// # Errors
-    ///
     /// [`Error::Invalid`], about the first field that cannot be taken.
     pub(crate) fn changed(&self, change: UserChange) -> Result<Self, Error> {
         let changed = Self {
@@ -183,9 +181,7 @@ impl User {
     }
 
     /// A user as invited.
-    ///
     /// # Errors
-    ///
     /// As for [`Self::changed`].
     pub(crate) fn new(id: UserId, new: NewUser, now: i64) -> Result<Self, Error> {
         let user = Self {

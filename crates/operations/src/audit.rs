@@ -48,9 +48,7 @@ impl std::fmt::Debug for AuditLog {
 
 impl AuditLog {
     /// Finds the pages that were recovered at start.
-    ///
     /// # Errors
-    ///
     /// [`notes::Error`] where one cannot be read.
     pub fn load(handle: Handle) -> Result<Self, notes::Error> {
         let mut pages = Pages::default();
@@ -82,9 +80,7 @@ impl AuditLog {
     }
 
     /// Adds an entry, and removes pages that are too old; returns once it is durable.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error`] when nothing was added, or it is not known whether it was.
     pub async fn add(&self, entry: AuditEntry) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;
@@ -156,9 +152,7 @@ impl AuditLog {
     }
 
     /// Writes that a change is about to be made; returns once that is durable.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error`] when it was not written, or may not have been: the change must not be made then.
     pub async fn begin(&self, entry: AuditEntry) -> Result<PendingEntry, actors::Error> {
         let mut pages = self.pages.lock().await;
@@ -175,9 +169,7 @@ impl AuditLog {
 
     /// Writes in words what is about to be done, how that can be proved, and the key that all attempts share; returns
     /// once that is durable.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error`] when it was not written, or may not have been: the change must not be made then.
     pub async fn announce(
         &self,
@@ -199,9 +191,7 @@ impl AuditLog {
     }
 
     /// Writes the outcome of a change. If it was done, so were the earlier attempts at it whose outcome was unknown.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error`] when it was not written, or may not have been: the result stays unknown then.
     pub async fn end(
         &self,
@@ -264,9 +254,7 @@ impl AuditLog {
     }
 
     /// Writes that a change whose outcome was unknown was done.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error`] when it was not written, or may not have been.
     pub(crate) async fn proved(&self, retry_key: &str) -> Result<(), actors::Error> {
         let mut pages = self.pages.lock().await;

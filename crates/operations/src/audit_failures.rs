@@ -31,9 +31,7 @@ struct Minute {
 impl AuditLog {
     /// Notes that a sign-in failed. The first of a minute and address is written at once, the others together once the
     /// minute is over and another one fails.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error`] where it could not be written.
     pub async fn sign_in_failed(&self, from: String, now: Timestamp) -> Result<(), actors::Error> {
         for (from, what) in self.failures().count(from, now) {

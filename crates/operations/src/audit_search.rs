@@ -65,9 +65,7 @@ struct Search {
 
 impl AuditLog {
     /// Some entries, the newest first, and where those before them begin if there are any.
-    ///
     /// # Errors
-    ///
     /// [`notes::Error`] where a page cannot be read.
     pub async fn search(
         &self,

@@ -167,9 +167,7 @@ impl Backups {
     }
 
     /// Starts a backup, in a task of its own.
-    ///
     /// # Errors
-    ///
     /// [`Busy`] while another one is being made.
     pub fn start(self: &Arc<Self>, order: Order) -> Result<Running, Busy> {
         let running = self.begin(&order)?;

@@ -300,9 +300,7 @@ impl Metrics {
     }
 
     /// All metrics, as Prometheus reads them.
-    ///
     /// # Errors
-    ///
     /// [`fmt::Error`] when one cannot be encoded.
     pub fn render(
         &self,

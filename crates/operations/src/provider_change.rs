@@ -14,9 +14,7 @@ use wire::{Error, ErrorCode};
 const WAIT: Duration = Duration::from_secs(5);
 
 /// Changes a project together with its provider.
-///
 /// # Errors
-///
 /// [`Error`] when the catalog or the new provider refuses, or the project's orders cannot be read.
 pub async fn change(
     accounts: &Arc<Accounts>,

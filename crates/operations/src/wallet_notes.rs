@@ -77,9 +77,7 @@ impl WalletNotes {
     }
 
     /// A wallet's comments, oldest first.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unreadable`].
     pub async fn of(&self, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
         let unfolded = self.unfolded.lock().await;
@@ -90,9 +88,7 @@ impl WalletNotes {
     }
 
     /// Adds a comment; returns once it is durable.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn add(
         &self,
@@ -116,9 +112,7 @@ impl WalletNotes {
     }
 
     /// Removes the comment of an instant; returns whether there was one.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unreadable`], [`Error::Log`].
     pub async fn remove(&self, wallet: WalletKey, at: u64) -> Result<bool, Error> {
         let mut is_removed = false;
@@ -135,9 +129,7 @@ impl WalletNotes {
     }
 
     /// Removes all comments about a wallet; returns how many there were.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unreadable`], [`Error::Log`].
     pub async fn remove_all(&self, wallet: WalletKey) -> Result<usize, Error> {
         let mut removed = 0;

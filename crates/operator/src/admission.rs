@@ -32,9 +32,7 @@ impl Operator<'_> {
     }
 
     /// Keeps a request until another person answers. `what` are its words, `why` the reason and the idempotency key.
-    ///
     /// # Errors
-    ///
     /// `too_many_approvals`; it could not be logged.
     pub async fn ask(
         &self,

@@ -34,9 +34,7 @@ pub enum Approved {
 
 impl Operator<'_> {
     /// Declines a request; the requester withdraws it.
-    ///
     /// # Errors
-    ///
     /// It was answered, or is being answered; `role_forbidden`.
     pub async fn decline(&self, id: ApprovalId) -> Result<(), Error> {
         let (people, now) = (&self.app.edge.people, self.app.edge.clock.now());
@@ -55,9 +53,7 @@ impl Operator<'_> {
     }
 
     /// Approves a request and carries it out.
-    ///
     /// # Errors
-    ///
     /// As [`Operator::decline`]; `own_approval`; it was refused.
     pub async fn approve(&self, id: ApprovalId, client: Client) -> Result<Approved, Error> {
         let (people, now) = (&self.app.edge.people, self.app.edge.clock.now());
@@ -96,9 +92,7 @@ impl Operator<'_> {
     }
 
     /// Creates a secret key that was approved, for its requester alone.
-    ///
     /// # Errors
-    ///
     /// As [`Operator::decline`]; `own_approval` until another person approved it.
     pub async fn create_approved_key(&self, id: ApprovalId) -> Result<MintedKey, Error> {
         let (people, now) = (&self.app.edge.people, self.app.edge.clock.now());

@@ -43,9 +43,7 @@ pub struct DeductCredits {
 }
 
 /// The note in the ledger for a change by hand, whose reason the wallet's owner can read.
-///
 /// # Errors
-///
 /// The reason is too long.
 pub fn manual_note(reason: &str) -> Result<Option<Meta>, Error> {
     let meta = json!({"reason": reason, "by": "dashboard"}).to_string();

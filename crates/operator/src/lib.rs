@@ -153,9 +153,7 @@ impl<'a> Operator<'a> {
     }
 
     /// The question before an action, which says whether it requires approval.
-    ///
     /// # Errors
-    ///
     /// As [`Action::confirmation`].
     pub async fn confirmation<A: Action>(&self, action: &A) -> ConfirmationResult {
         let Some(mut question) = action.confirmation(self).await? else {
@@ -177,9 +175,7 @@ impl<'a> Operator<'a> {
     }
 
     /// Does something, or requests approval for it.
-    ///
     /// # Errors
-    ///
     /// Their role does not allow it, a daily limit is exceeded; as [`Action::execute`].
     pub async fn run<A: Action>(&self, action: A) -> Result<Performed<A::Answer>, Error> {
         allow::<A>(self.authority, Some(self.project.project.id))?;

@@ -68,9 +68,7 @@ impl Action for DeleteNote {
 }
 
 /// The notes about a wallet, oldest first.
-///
 /// # Errors
-///
 /// They cannot be read.
 pub async fn notes_of(app: &OperatorState, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
     app.wallet_notes.of(wallet).await.map_err(refused)

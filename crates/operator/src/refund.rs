@@ -160,9 +160,7 @@ impl Operator<'_> {
     }
 
     /// A payment that led to no order.
-    ///
     /// # Errors
-    ///
     /// `payment_not_found`.
     pub fn unfulfilled(&self, payment: &PaymentId) -> Result<UnfulfilledPayment, Error> {
         let known = self

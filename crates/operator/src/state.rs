@@ -52,9 +52,7 @@ impl BehindEdge for OperatorState {
 
 impl OperatorState {
     /// What a user may do now, here or in the cell that keeps users; `None`: nothing any more.
-    ///
     /// # Errors
-    ///
     /// `unavailable`: that cell does not answer.
     pub async fn authority_of(
         &self,

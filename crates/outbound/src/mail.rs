@@ -78,18 +78,14 @@ enum Way {
 
 impl Mailer {
     /// Starts as configured. Must be called within a tokio runtime: it spawns the queue's task there.
-    ///
     /// # Errors
-    ///
     /// The server's address cannot be used, TLS cannot be set up, or the folder cannot be made.
     pub fn start(settings: &MailSettings, data_dir: &Path) -> Result<Self, Error> {
         Self::start_with(settings, data_dir, MailOptions::default())
     }
 
     /// Like [`Self::start`], with these timeouts, retries and bounds of the queue.
-    ///
     /// # Errors
-    ///
     /// As [`Self::start`].
     pub fn start_with(
         settings: &MailSettings,
@@ -114,9 +110,7 @@ impl Mailer {
     }
 
     /// Makes one attempt, now. Returns once the server has accepted the mail, or its file is durable.
-    ///
     /// # Errors
-    ///
     /// The mail was not accepted; [`Error::is_transient`] says whether another attempt makes sense.
     pub async fn send(&self, mail: Mail) -> Result<(), Error> {
         self.post.attempt(&self.post.compose(&mail)?).await

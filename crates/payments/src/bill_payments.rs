@@ -5,9 +5,7 @@ use payments_port::{PartPayment, Provider};
 
 /// The payments of a bill with their present state, oldest first; `None` if nothing had to be paid, or the key may not
 /// read them.
-///
 /// # Errors
-///
 /// See [`payments_port::Error`].
 pub(crate) async fn payments_of_bill(
     provider: &dyn Provider,

@@ -39,9 +39,7 @@ pub struct NewCheckout {
 
 impl Payments {
     /// Opens a checkout for an offered price: the order, and the page that pays it.
-    ///
     /// # Errors
-    ///
     /// [`Error`] when the wallet refuses the order or the provider fails; no order is visible then.
     pub async fn open_checkout(
         &self,

@@ -22,9 +22,7 @@ use crate::{
 /// Finds each project's payment provider.
 pub trait Providers: Send + Sync {
     /// A project's provider.
-    ///
     /// # Errors
-    ///
     /// [`Error::NotConfigured`] when it has none, [`Error::Provider`] when it cannot be set up.
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
 

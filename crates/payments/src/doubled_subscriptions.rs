@@ -35,9 +35,7 @@ impl DoubledSubscriptions {
     }
 
     /// Notes a wallet if it has such subscriptions, and forgets it if it no longer has. Repeating it changes nothing.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error::Overloaded`] or [`actors::Error::Unavailable`].
     pub(crate) async fn look(
         &self,
@@ -68,9 +66,7 @@ impl DoubledSubscriptions {
     }
 
     /// At most `limit` of a project's wallets with such subscriptions, as they are now, and how many more are noted.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error::Overloaded`] or [`actors::Error::Unavailable`].
     pub async fn of(
         &self,

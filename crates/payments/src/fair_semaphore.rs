@@ -15,9 +15,7 @@ impl FairSemaphore {
     }
 
     /// Runs work under a permit, to its end even if the caller disconnects.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error::Overloaded`] when the project holds its share; else the error of the work.
     pub(super) async fn carry_out<T: Send + 'static>(
         &self,

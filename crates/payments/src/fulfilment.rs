@@ -94,9 +94,7 @@ impl Fulfilment {
     }
 
     /// Fetches an object and applies its state. Repeating it changes nothing.
-    ///
     /// # Errors
-    ///
     /// See [`Error`]: the state may be applied in part; a repeated call applies the rest.
     pub(crate) async fn refresh(
         &self,
@@ -131,9 +129,7 @@ impl Fulfilment {
 
     /// Places an order that was paid before it was known here, and begins its subscription. Repeating it changes
     /// nothing.
-    ///
     /// # Errors
-    ///
     /// The same as [`Fulfilment::refresh`].
     pub(crate) async fn place_paid_order(
         &self,

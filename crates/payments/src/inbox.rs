@@ -200,9 +200,7 @@ impl Inbox {
     }
 
     /// Verifies, stores and processes a webhook. After `Ok` it may be acknowledged.
-    ///
     /// # Errors
-    ///
     /// [`ReceiveError`] when it is not signed, not an event, or cannot be stored now.
     pub async fn receive(
         &self,
@@ -326,9 +324,7 @@ impl Inbox {
     }
 
     /// Stores an event whose object could not be fetched, and schedules a retry.
-    ///
     /// # Errors
-    ///
     /// The journal's; [`actors::Error::Overloaded`] when too many events wait.
     pub(crate) async fn store(&self, event: StoredEvent, error: &Error) -> Result<(), Error> {
         let key = event.key;

@@ -19,9 +19,7 @@ const CONCURRENCY: usize = 64;
 
 impl Payments {
     /// Ends all orders and subscriptions of a project's former provider, if it is being left.
-    ///
     /// # Errors
-    ///
     /// [`Error`] when a wallet, the journal or the catalog fails; a later call starts again.
     pub async fn end_former_provider(&self, project: ProjectId) -> Result<(), Error> {
         // One at a time for each project.

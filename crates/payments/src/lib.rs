@@ -116,9 +116,7 @@ struct Inner {
 
 impl Payments {
     /// Loads the notes of an earlier process, including its unprocessed events.
-    ///
     /// # Errors
-    ///
     /// [`notes::Error`] when a note cannot be read: each note records a promise, and nothing is started without it.
     pub fn new(
         handle: Handle,

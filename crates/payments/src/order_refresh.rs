@@ -25,9 +25,7 @@ pub struct OrderRefresh {
 impl Payments {
     /// Fetches an order's checkout, or its payment and subscription, and applies their state. `None` if the order has
     /// no object at the provider.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error::Overloaded`] when too many refreshes are under way; [`domain::Rejection::OrderNotFound`];
     /// else see [`Error`].
     pub async fn refresh_order(

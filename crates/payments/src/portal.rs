@@ -13,9 +13,7 @@ use super::{Error, Payments};
 
 impl Payments {
     /// Opens a portal page for a wallet's owner, that of this subscription's customer or of the current one's; its URL.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::SubscriptionNotFound`]; [`Rejection::NoPurchase`] when the provider has no such customer; else see [`Error`].
     pub async fn open_portal(
         &self,

@@ -36,9 +36,7 @@ impl ProviderEpochs {
 
     /// Begins work for a provider, with a copy of the project that may be outdated. The work ends when the lock is
     /// dropped.
-    ///
     /// # Errors
-    ///
     /// [`Error::Changing`] when the project's provider has changed since, or is being changed.
     pub(crate) async fn begin(&self, project: &ProjectCatalog) -> Result<NamedLock, Error> {
         let id = project.project.id;

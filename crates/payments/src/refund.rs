@@ -26,9 +26,7 @@ use super::{
 
 impl Payments {
     /// Refunds an amount of an order, in the currency's minor unit, once under this key; `None` for all that is left.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], [`Rejection::AlreadyRefunded`],
     /// [`Error::RefundRefused`]; else see [`Error`]. After [`payments_port::Error::Unavailable`] the same call goes on where it
     /// was.

@@ -104,9 +104,7 @@ impl RepeatedCheckouts {
 impl Payments {
     /// Like [`Self::open_checkout`], but once for each key within a day. The last value tells whether an earlier call
     /// opened it.
-    ///
     /// # Errors
-    ///
     /// The same as there; [`Rejection::KeyReused`] when the key was used with another price or quantity.
     pub async fn open_checkout_once(
         &self,

@@ -139,9 +139,7 @@ impl Payments {
     }
 
     /// Refreshes all due orders and subscriptions, and expires overdue orders, after the sandbox's clock moved.
-    ///
     /// # Errors
-    ///
     /// [`Error`] when a fold or a sweep fails; the rest is not done then.
     pub async fn catch_up(&self, project: &ProjectCatalog) -> Result<(), Error> {
         let handle = &self.0.context.handle;

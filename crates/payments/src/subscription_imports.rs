@@ -30,9 +30,7 @@ pub struct ImportCandidate {
 impl Payments {
     /// Running subscriptions to one of the provider's prices, page by page. If `ours` is given, their billing terms are
     /// compared with it.
-    ///
     /// # Errors
-    ///
     /// [`Error`] when there is no provider, it fails, or a look-up cannot be read.
     pub async fn running(
         &self,
@@ -62,9 +60,7 @@ impl Payments {
 
     /// Imports a subscription for a user under one of our prices; returns its order, and whether this call imported it.
     /// A repeated call continues an interrupted one.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::SubscriptionNotFound`] when none runs under this id; [`Error::OtherTerms`]; the rejections of
     /// an order of the user's; else see [`Error`].
     pub async fn adopt(

@@ -63,9 +63,7 @@ impl SubscriptionInstruction {
 
 impl Payments {
     /// Cancels or resumes a wallet's subscription to a product, once under its key.
-    ///
     /// # Errors
-    ///
     /// [`domain::Rejection::WalletNotFound`], [`domain::Rejection::SubscriptionNotFound`],
     /// [`domain::Rejection::KeyReused`]; else see [`Error`]. After [`payments_port::Error::Unavailable`] the same call
     /// goes on where it was.

@@ -131,9 +131,7 @@ impl<S: Source> Sweep<S> {
     }
 
     /// Refreshes all due candidates; returns how many.
-    ///
     /// # Errors
-    ///
     /// [`Error`] when the run stopped early; the next one goes on from there.
     pub async fn run(&self, project: &ProjectCatalog) -> Result<usize, Error> {
         let provider = self.context.providers.of(project)?.in_background();

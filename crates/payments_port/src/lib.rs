@@ -67,9 +67,7 @@ pub struct Span {
 /// only where Scrip stored nothing: anybody with access to the account can edit it.
 pub trait Owners: Send + Sync {
     /// The order of a checkout; the first order of a subscription; the order paid by an invoice or payment.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] when the look-up cannot be read.
     fn order_of(&self, subject: &ObjectRef) -> Result<Option<OrderId>, Error>;
 
@@ -94,9 +92,7 @@ pub trait Provider: Send + Sync {
     fn in_background(&self) -> Arc<dyn Provider>;
 
     /// Verifies a webhook's signature and parses its event. `None` for an event that Scrip does not act on.
-    ///
     /// # Errors
-    ///
     /// [`WebhookError`] when the provider did not sign it, or its body cannot be parsed.
     fn webhook(
         &self,

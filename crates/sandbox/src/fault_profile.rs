@@ -69,9 +69,7 @@ impl FaultInjector {
     }
 
     /// Answers a request. `ask` is the provider without fault profile, which is called never, once, or for several pages.
-    ///
     /// # Errors
-    ///
     /// Those of `ask`.
     pub fn answer<E>(
         &mut self,

@@ -92,9 +92,7 @@ pub trait NoteStore: Send + Sync + 'static {
 pub struct NoteStoreError(pub String);
 
 /// Checks that a saved note is an object under its own id.
-///
 /// # Errors
-///
 /// What is wrong with it, in words; never its content.
 pub fn check_object(id: &str, json: &str) -> Result<(), String> {
     let object = serde_json::from_str::<core::objects::Note>(json);
@@ -157,9 +155,7 @@ impl Sandbox {
 
     /// The next instant of the project's clock at which something is due: a session closes, a cycle renews, a payment
     /// is retried, a subscription ends, a webhook is sent. For stepping a test clock. `None` also without a sandbox.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn next_due(&self, project: ProjectId) -> Result<Option<Timestamp>, Error> {
         let Some(settings) = self.0.host.settings(project) else {
@@ -176,9 +172,7 @@ impl Sandbox {
 
     /// Does what is due by the project's clock, and delivers due webhooks; returns once they are delivered or have
     /// failed for now.
-    ///
     /// # Errors
-    ///
     /// See [`Error`]. A rejected webhook is no error: it is retried.
     pub async fn run_due(&self, project: ProjectId) -> Result<(), Error> {
         if self.0.host.settings(project).is_none() {

@@ -52,9 +52,7 @@ enum Pauses {
 
 impl Api {
     /// For an `http` or `https` address, with or without a path in front of `/v1`.
-    ///
     /// # Errors
-    ///
     /// [`Error`] if TLS cannot be set up, usually for lack of certificate authorities.
     pub fn new(base: Url) -> Result<Self, Error> {
         let builder = AddressKind::of(&base)
@@ -200,9 +198,7 @@ impl Client {
     }
 
     /// POSTs a form to `/v1/<path>`, once under this idempotency key however often it is retried.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn post<T: Answer>(
         &self,

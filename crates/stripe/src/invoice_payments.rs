@@ -46,9 +46,7 @@ impl InvoicePayment {
 
 impl Client {
     /// The invoices that a payment intent pays, with all their payments; empty where it pays none.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn invoice_payments_of_intent(
         &self,
@@ -62,9 +60,7 @@ impl Client {
     }
 
     /// The successful payments of an invoice.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn invoice_payments_of_invoice(
         &self,

@@ -112,9 +112,7 @@ impl Customer {
 
 impl Client {
     /// Fetches an object in its current state, with the objects of [`Identifier::EXPAND`].
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn read<I: Identifier>(&self, id: &I) -> Result<I::Object, Error> {
         self.read_with(id, I::EXPAND).await

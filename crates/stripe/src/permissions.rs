@@ -224,9 +224,7 @@ pub struct MissingPermission {
 
 impl Client {
     /// Checks a key by calling the endpoints without changing anything; returns what it lacks.
-    ///
     /// # Errors
-    ///
     /// See [`Error`]: the key does not work at all, or Stripe does not answer.
     pub async fn try_key(&self) -> Result<Vec<MissingPermission>, Error> {
         let tried = ENDPOINTS.iter().filter(|endpoint| endpoint.is_tried);
@@ -253,9 +251,7 @@ impl Client {
     }
 
     /// The id of the key's account, `acct_…`.
-    ///
     /// # Errors
-    ///
     /// See [`Error`]; a restricted key may lack the permission.
     pub async fn account(&self) -> Result<String, Error> {
         #[derive(Deserialize)]
@@ -267,9 +263,7 @@ impl Client {
     }
 
     /// Calls the endpoints again that last refused the key, without changing anything.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn retry_missing_permissions(&self) -> Result<(), Error> {
         let missing = self.missing_permissions();

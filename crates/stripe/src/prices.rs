@@ -121,9 +121,7 @@ impl StoredPrice {
 
 impl Client {
     /// Stripe's price for one of ours, if one can be sold and charges the same.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn find_price(&self, price: &Price) -> Result<Option<StoredPrice>, Error> {
         let query = find_form(price.id);

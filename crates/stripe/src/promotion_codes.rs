@@ -27,9 +27,7 @@ object!(PromotionCodeId => PromotionCode, "promotion_codes", []);
 impl Client {
     /// The active code that a buyer may use under this name: their own, or the one for everybody. Stripe checks when
     /// the session is created whether it applies to the purchase.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn find_promotion_code(
         &self,

@@ -67,9 +67,7 @@ pub fn is_one(header: &[u8]) -> bool {
 }
 
 /// Checks a header against a body. Any of `secrets` matches, so that one can be replaced without losing events.
-///
 /// # Errors
-///
 /// [`Error::Malformed`], [`Error::Mismatch`], or, only where the signature is valid, [`Error::Time`].
 pub fn verify(
     header: &[u8],

@@ -56,9 +56,7 @@ impl WebhookEndpoint {
 
 impl Client {
     /// The account's endpoints; Stripe allows sixteen.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, Error> {
         let query = Form::new().with("limit", 100);
@@ -66,9 +64,7 @@ impl Client {
     }
 
     /// Creates a project's endpoint; the answer contains its signing secret.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn create_webhook_endpoint(
         &self,
@@ -86,9 +82,7 @@ impl Client {
     }
 
     /// Enables an endpoint and subscribes it to every event that Scrip acts on.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn repair_webhook_endpoint(
         &self,
@@ -102,9 +96,7 @@ impl Client {
     }
 
     /// Removes an endpoint.
-    ///
     /// # Errors
-    ///
     /// See [`Error`].
     pub async fn delete_webhook_endpoint(&self, id: &WebhookEndpointId) -> Result<(), Error> {
         let path = ["webhook_endpoints", id.as_str()];

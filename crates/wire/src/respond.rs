@@ -13,18 +13,14 @@ use super::{code::ErrorCode, error::Error, headers::IDEMPOTENCY_REPLAYED};
 const BUFFER_BYTES: usize = 128;
 
 /// A 200 with this body.
-///
 /// # Errors
-///
 /// Only where the body cannot be written, which is a defect.
 pub fn json(body: &impl Serialize) -> Result<Response, Error> {
     json_with_capacity(body, BUFFER_BYTES)
 }
 
 /// A 200 with this body, which will have about so many bytes.
-///
 /// # Errors
-///
 /// As for [`json`].
 pub fn json_with_capacity(body: &impl Serialize, bytes: usize) -> Result<Response, Error> {
     let mut buffer = Vec::with_capacity(bytes);
@@ -37,9 +33,7 @@ pub fn json_with_capacity(body: &impl Serialize, bytes: usize) -> Result<Respons
 }
 
 /// A 200 with this body, marked by a header when an earlier request did the work.
-///
 /// # Errors
-///
 /// As for [`json`].
 pub fn replayable(body: &impl Serialize, replayed: bool) -> Result<Response, Error> {
     let mut response = json(body)?;

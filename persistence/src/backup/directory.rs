@@ -49,9 +49,7 @@ pub struct DirectoryRepository {
 
 impl DirectoryRepository {
     /// Opens a directory to add to it, making it first where there is nothing. `owner` identifies the data.
-    ///
     /// # Errors
-    ///
     /// It is in use, holds something else or backups of another owner's data, or cannot be read.
     pub fn open_or_make(root: &Path, owner: &str) -> Result<Self, Error> {
         let path = root.join(MARK);
@@ -71,9 +69,7 @@ impl DirectoryRepository {
     }
 
     /// Opens a directory to read from it.
-    ///
     /// # Errors
-    ///
     /// It is being added to, holds no backups, or cannot be read.
     pub fn open_to_read(root: &Path) -> Result<Self, Error> {
         let repository = Self::open(root, false)?;

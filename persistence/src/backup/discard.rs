@@ -29,9 +29,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Removes the books from a data directory, and how far their log was known to be durable, for good: the caller
 /// knows that the log has all that they had. [`super::restore_member`] then makes others there. Where it was interrupted,
 /// either of the two goes on. Waits until the threads of a store that this process has closed there have ended.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when the directory is in use, `scrip restore` has not finished there, or it cannot be written.
 pub fn discard(dir: &Path, faults: &Faults) -> Result<(), Error> {
     await_closed(dir);
@@ -60,9 +58,7 @@ pub fn is_unfinished_member(dir: &Path) -> bool {
 }
 
 /// Lets a directory whose books were discarded pass for a new one: its log has everything from the first frame on.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when the directory is in use, was not emptied, or cannot be written.
 pub fn start_over(dir: &Path) -> Result<(), Error> {
     let directory = Directory::lock(dir)?;

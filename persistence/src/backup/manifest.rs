@@ -51,9 +51,7 @@ impl Manifest {
     pub(super) const FORMAT: u32 = FORMAT;
 
     /// The JSON on one line, and its SHA-256 on the next.
-    ///
     /// # Errors
-    ///
     /// It cannot be encoded.
     pub fn encode(&self) -> Result<Vec<u8>, Error> {
         let mut text = serde_json::to_string(self)
@@ -66,9 +64,7 @@ impl Manifest {
     }
 
     /// Checks and decodes a manifest.
-    ///
     /// # Errors
-    ///
     /// Why it is not one.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
@@ -101,18 +97,14 @@ impl Manifest {
     }
 
     /// Up to where all of its books are applied.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when its hash is malformed.
     pub fn applied(&self) -> Result<FramePosition, Error> {
         self.applied.place()
     }
 
     /// Up to where some of its books may be applied.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when its hash is malformed.
     pub fn head(&self) -> Result<FramePosition, Error> {
         self.head.place()

@@ -64,9 +64,7 @@ pub struct MemberSummary {
 ///
 /// [`Manifest`]: super::Manifest
 /// [`SledJournal::open_over`]: crate::SledJournal::open_over
-///
 /// # Errors
-///
 /// The directory holds data, the snapshot is damaged (says which chunk), the log does not have the frames behind it, or
 /// `on_progress` ended it. The next attempt uses what was restored by then.
 pub fn restore_member(

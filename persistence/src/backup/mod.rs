@@ -48,9 +48,7 @@ pub struct BackupInfo {
 }
 
 /// The newest backup in a directory, if there is one.
-///
 /// # Errors
-///
 /// The directory cannot be read, or its newest manifest is damaged.
 pub fn newest(dir: &Path) -> Result<Option<BackupInfo>, Error> {
     if !dir.join("scrip-backup.json").exists() {

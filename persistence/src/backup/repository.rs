@@ -38,73 +38,53 @@ pub trait Repository: Send + Sync {
     fn chunk_label(&self, name: &str) -> String;
 
     /// Whether there is a chunk of this name, sound or not. It is not removed while the backup is made that asks.
-    ///
     /// # Errors
-    ///
     /// The storage does not answer.
     fn claim(&self, name: &str) -> Result<bool, Error>;
 
     /// Stores a compressed chunk, in the place of a corrupt one.
-    ///
     /// # Errors
-    ///
     /// It cannot be written.
     fn write_chunk(&self, name: &str, compressed: &[u8]) -> Result<(), Error>;
 
     /// A chunk as it was stored; `None`: there is none. Of one that is far too long the beginning is enough.
-    ///
     /// # Errors
-    ///
     /// It cannot be read.
     fn read_chunk(&self, name: &str) -> Result<Option<Vec<u8>>, Error>;
 
     /// Makes all stored chunks durable, where [`Repository::put_manifest`] does not.
-    ///
     /// # Errors
-    ///
     /// They may not survive a power cut.
     fn sync(&self) -> Result<(), Error>;
 
     /// Writes a manifest: from then on the backup exists.
-    ///
     /// # Errors
-    ///
     /// There is one of this name, it cannot be written, or what it needs was removed.
     fn put_manifest(&self, name: &str, manifest: &Manifest) -> Result<(), Error>;
 
     /// Reads the manifest of a backup.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unusable`]: there is none of this name. [`Error::Damaged`]: it cannot be read.
     fn manifest(&self, name: &str) -> Result<Manifest, Error>;
 
     /// The names of all backups, oldest first.
-    ///
     /// # Errors
-    ///
     /// They cannot be read.
     fn manifests(&self) -> Result<Vec<String>, Error>;
 
     /// Removes a backup's manifest; its chunks stay until [`Repository::sweep`].
-    ///
     /// # Errors
-    ///
     /// It cannot be removed.
     fn remove(&self, name: &str) -> Result<(), Error>;
 
     /// Removes chunks that no manifest names; returns how many. A manifest that cannot be read may name any: then none is
     /// removed.
-    ///
     /// # Errors
-    ///
     /// The manifests cannot be listed, or a chunk cannot be removed.
     fn sweep(&self) -> Result<u64, Error>;
 
     /// Stores a chunk, unless it exists and is sound.
-    ///
     /// # Errors
-    ///
     /// It cannot be written, or does not hold what was written to it.
     fn put(&self, content: &[u8]) -> Result<StoredChunk, Error> {
         let name = digest(content);
@@ -132,9 +112,7 @@ pub trait Repository: Send + Sync {
     }
 
     /// A chunk's content, checked against its name.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] with the chunk's name: it is missing or damaged. Else it cannot be read.
     fn get(&self, name: &str) -> Result<Vec<u8>, Error> {
         let bad = |why: &str| Error::Damaged(format!("chunk {} {why}", self.chunk_label(name)));
@@ -149,9 +127,7 @@ pub trait Repository: Send + Sync {
 }
 
 /// The chunks that manifests name; `None`: one of these cannot be read, and may name any.
-///
 /// # Errors
-///
 /// The manifests cannot be listed.
 pub fn named(repository: &dyn Repository) -> Result<Option<BTreeSet<String>>, Error> {
     let mut named = BTreeSet::new();

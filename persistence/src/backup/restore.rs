@@ -60,9 +60,7 @@ pub struct RestoreSummary {
 }
 
 /// Restores a backup. Blocks until it is done.
-///
 /// # Errors
-///
 /// The directory holds data, the backup is damaged (says which chunk), or `on_progress` ended it. The next attempt uses what
 /// was restored by then.
 pub fn restore(what: &Restore, on_progress: OnProgress<'_>) -> Result<RestoreSummary, Error> {

@@ -13,16 +13,12 @@ use crate::error::Error;
 /// Receives wallets and their records.
 pub trait Reader {
     /// Receives a wallet as of its last event; returns whether its records are wanted.
-    ///
     /// # Errors
-    ///
     /// An error ends the reading.
     fn wallet(&mut self, wallet: &Wallet) -> Result<bool, Error>;
 
     /// Receives the wallet's next record.
-    ///
     /// # Errors
-    ///
     /// An error ends the reading.
     fn record(&mut self, wallet: &Wallet, record: Record) -> Result<(), Error>;
 }

@@ -140,9 +140,7 @@ pub trait Books: Send + Sync + 'static {
 
     /// Writes a backup of all that is durable by now to a directory, complete or not at all; chunks that an earlier
     /// backup wrote there are reused. Nothing else waits for it.
-    ///
     /// # Errors
-    ///
     /// These books are not kept on a disk, `what` cannot be written as asked, or `on_progress` ended it.
     fn back_up(&self, what: &BackUp, on_progress: OnProgress<'_>) -> Result<BackupSummary, Error> {
         let _ = (what, on_progress);

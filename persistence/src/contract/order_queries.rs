@@ -96,9 +96,7 @@ impl OrderFilter {
 impl dyn Books + '_ {
     /// At most `limit` orders of a project, the newest first: those strictly before the place `before`, or the newest
     /// of all. Fewer than `limit`: there are no more. The next page is asked for with the last one's place.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn filtered_orders(
         &self,

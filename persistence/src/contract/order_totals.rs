@@ -117,9 +117,7 @@ impl dyn Books + '_ {
     /// every entry of the smallest list that has all matching orders. Otherwise whole intervals are stored sums, and only
     /// entries at both ends of the range are read: less than an hour each, less than a day where that was more than 90 days
     /// ago, less than a month where that was more than three years ago.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn order_totals(
         &self,
@@ -132,9 +130,7 @@ impl dyn Books + '_ {
     }
 
     /// The same of each of these states, in their order.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn order_totals_by_state<const N: usize>(
         &self,
@@ -148,9 +144,7 @@ impl dyn Books + '_ {
 
     /// [`filtered_orders`](dyn Books::filtered_orders) and [`order_totals`](dyn Books::order_totals), for which orders
     /// are walked once where both have to.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn orders_and_totals(
         &self,
@@ -178,9 +172,7 @@ impl dyn Books + '_ {
 
     /// The prices and the wallets that brought most of a project's orders that were placed within a range of time, at
     /// most `most` of each; wallets among the newest 200,000 orders.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn best_sellers(
         &self,

@@ -38,9 +38,7 @@ impl PeriodEnd {
 
 impl dyn Books + '_ {
     /// The order of this identifier; if several wallets have one, any of them: see [`Self::orders_by_provider_id`].
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn order_by_provider_id(
         &self,
@@ -51,9 +49,7 @@ impl dyn Books + '_ {
     }
 
     /// The orders of this identifier, at most `limit` and one a wallet.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn orders_by_provider_id(
         &self,
@@ -82,9 +78,7 @@ impl dyn Books + '_ {
     }
 
     /// The wallet that a code opens, if it is not the code that the wallet was created with.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
         let stored = self.find(LookUp::Codes, &code.0)?;
@@ -92,9 +86,7 @@ impl dyn Books + '_ {
     }
 
     /// The key of the wallet with this identifier.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn wallet(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
         let stored = self.find(LookUp::Ids, &id.0.to_be_bytes())?;
@@ -104,9 +96,7 @@ impl dyn Books + '_ {
     /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
     /// place `before`, or the newest of all. Fewer than `limit`: there are no more. A page that is asked for with the
     /// last place of the page before it continues that one, however many orders were placed since.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn orders(
         &self,
@@ -120,9 +110,7 @@ impl dyn Books + '_ {
     }
 
     /// At most `limit` orders of a wallet, paged as those of a project are.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn wallet_orders(
         &self,
@@ -141,9 +129,7 @@ impl dyn Books + '_ {
 
     /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest first: those
     /// strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn due(
         &self,
@@ -160,9 +146,7 @@ impl dyn Books + '_ {
 
     /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
     /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn buyers(
         &self,
@@ -196,9 +180,7 @@ impl dyn Books + '_ {
 
     /// At most `limit` period ends of a project's subscriptions that are not over, at `until` or earlier, the soonest
     /// first: those strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn periods(
         &self,

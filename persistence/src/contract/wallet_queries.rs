@@ -43,9 +43,7 @@ impl WalletOrder {
 impl dyn Books + '_ {
     /// At most `limit` wallets of a project whose user's identifier begins with a text, by identifier; case is ignored.
     /// Only the first bytes of an identifier are compared: whether the rest fits, the wallet knows.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn users(
         &self,
@@ -62,9 +60,7 @@ impl dyn Books + '_ {
     }
 
     /// The wallet that this code opened before it was replaced.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn former_code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
         let stored = self.find(LookUp::FormerCodes, &code.0)?;
@@ -73,9 +69,7 @@ impl dyn Books + '_ {
 
     /// At most `limit` wallets of a list, strictly after the place `after`, or from the first. Fewer than `limit`: there
     /// are no more.
-    ///
     /// # Errors
-    ///
     /// The books cannot be read.
     pub fn wallets(
         &self,

@@ -117,9 +117,7 @@ pub struct EntryBuilder<'a> {
 
 impl<'a> EntryBuilder<'a> {
     /// Adds the event, with the record that it left and what it moved in lists. Returns the entry as it will be stored.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when the record does not encode, or makes the append too large: nothing is added.
     pub fn finish(
         self,
@@ -148,9 +146,7 @@ impl Append {
     pub const MAX_BYTES: usize = 56 * 1024;
 
     /// An append of one event.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
     pub fn one(log_event: &LogEvent) -> Result<Self, Error> {
         let mut append = Self::default();
@@ -159,9 +155,7 @@ impl Append {
     }
 
     /// Adds an event.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
     pub fn push(&mut self, log_event: &LogEvent) -> Result<(), Error> {
         self.reset();
@@ -202,9 +196,7 @@ impl Append {
 
     /// Begins the entry of a wallet's event, before the event is applied: the wallet's version after it, the event, and
     /// the hash that its record can be found by. The event is in the append once [`EntryBuilder::finish`] was called.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when the event does not encode, or makes the append too large: it must not be applied.
     pub fn begin(
         &mut self,
@@ -233,9 +225,7 @@ impl Append {
     }
 
     /// Adds a project event, next to the event that it follows from. Nothing is added when it does not fit.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
     pub fn project_event(&mut self, project_event: &ProjectEvent) -> Result<(), Error> {
         self.reset();

@@ -38,9 +38,7 @@ impl Group {
     }
 
     /// Makes frames of appends that were queued by [`super::push`], behind a place. `buffer` is for the bytes of one.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when these are not complete appends.
     pub fn of(queued: &[u8], behind: FramePosition, buffer: &mut Vec<u8>) -> Result<Self, Error> {
         let mut group = Self::empty(behind);
@@ -65,9 +63,7 @@ impl Group {
     }
 
     /// A group of one append.
-    ///
     /// # Errors
-    ///
     /// [`Error::Damaged`] when it fits no frame.
     pub fn single(append: &Append, behind: FramePosition) -> Result<Self, Error> {
         let mut queued = Vec::new();

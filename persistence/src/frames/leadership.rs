@@ -24,9 +24,7 @@ pub struct StoredFrame {
 }
 
 /// Verifies that a frame is sound, is the one that its place names, and follows another.
-///
 /// # Errors
-///
 /// [`Error::Damaged`] when it is not, or does not.
 pub fn follows(stored: &StoredFrame, before: FramePosition) -> Result<(), Error> {
     let read = frame::decode(&stored.bytes)?;
@@ -67,9 +65,7 @@ impl LeadershipItem {
 }
 
 /// The last leadership item of a sound frame, if it has any.
-///
 /// # Errors
-///
 /// [`Error::Damaged`] when its appends cannot be read.
 pub fn parse_leadership(bytes: &[u8]) -> Result<Option<LeadershipItem>, Error> {
     let mut last = None;
@@ -78,9 +74,7 @@ pub fn parse_leadership(bytes: &[u8]) -> Result<Option<LeadershipItem>, Error> {
 }
 
 /// Whether a sound frame is one from which another cell's log goes on.
-///
 /// # Errors
-///
 /// [`Error::Damaged`] when its appends cannot be read.
 pub fn splits_off(bytes: &[u8], cell: i16) -> Result<bool, Error> {
     let mut splits = false;

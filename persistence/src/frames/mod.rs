@@ -42,16 +42,12 @@ pub trait Frames: Send + Sync + 'static {
     fn depth(&self) -> usize;
 
     /// Begins to write a group; does not wait for it to be durable.
-    ///
     /// # Errors
-    ///
     /// The log has failed.
     fn start(&self, group: &Group) -> Result<(), Error>;
 
     /// Waits until the oldest group under way is durable.
-    ///
     /// # Errors
-    ///
     /// The log has failed: the group may or may not survive.
     fn finish(&self) -> Result<Written, Error>;
 
@@ -62,23 +58,17 @@ pub trait Frames: Send + Sync + 'static {
 
     /// Calls `see` with every frame that is kept behind a place and its number, in the order of the numbers, until it
     /// fails. Frames up to the place may be shown, too.
-    ///
     /// # Errors
-    ///
     /// Those of `see`, and when the frames cannot be read.
     fn walk(&self, behind: FramePosition, see: OnFrame<'_>) -> Result<(), Error>;
 
     /// The frame under this number, if it is kept.
-    ///
     /// # Errors
-    ///
     /// It cannot be read.
     fn read(&self, lsn: u64) -> Result<Option<Arc<[u8]>>, Error>;
 
     /// Lets go of a frame: one that is applied, or a last one that a crash tore.
-    ///
     /// # Errors
-    ///
     /// It cannot be removed.
     fn forget(&self, lsn: u64) -> Result<(), Error>;
 }
@@ -102,24 +92,18 @@ pub trait SharedFrames: Send + Sync {
 
     /// Tries once to reconnect, and to start a term behind the last frame. Returns the frames between the last one known to
     /// be durable and the next to start, for [`Window::resolve`]. `None`: not yet.
-    ///
     /// # Errors
-    ///
     /// [`Error::Fenced`] when another process leads, [`Error::Damaged`] when the log has lost frames. Both are final.
     fn reopen(&self) -> Result<Option<Vec<FramePosition>>, Error>;
 
     /// A group that says that this process still leads.
-    ///
     /// # Errors
-    ///
     /// It cannot be encoded.
     fn heartbeat(&self, behind: FramePosition) -> Result<Group, Error>;
 
     /// A group that says that this process leads no more. With `takes` the log ends there: it continues in this process's
     /// own directory, and no other process may lead it again.
-    ///
     /// # Errors
-    ///
     /// It cannot be encoded.
     fn resignation(&self, behind: FramePosition, takes: bool) -> Result<Group, Error>;
 

@@ -48,9 +48,7 @@ pub struct DirectoryPosition<'a> {
 impl SledJournal {
     /// Opens the data directory, recovers, and starts the store's threads. Blocks for as long as reading the pending
     /// part of the log takes.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unusable`] when the directory is in use, half restored or cannot be written durably,
     /// [`Error::Damaged`] when what is stored is inconsistent, [`Error::Io`] when the disk fails.
     pub fn open(options: Options) -> Result<Self, Error> {
@@ -62,9 +60,7 @@ impl SledJournal {
     }
 
     /// The same, where the log's frames are kept elsewhere and the directory has the books alone.
-    ///
     /// # Errors
-    ///
     /// Those of [`SledJournal::open`].
     pub fn open_over(options: Options, frames: Arc<dyn Frames>) -> Result<Self, Error> {
         Self::open_with(options, true, |_, _, _| Ok(frames))
@@ -72,9 +68,7 @@ impl SledJournal {
 
     /// The same without leading: frames are added by [`SledJournal::extend`] until [`SledJournal::lead`]. `frames` is notified
     /// how far the directory has come, while that is locked, and opens the log or refuses.
-    ///
     /// # Errors
-    ///
     /// Those of [`SledJournal::open`] and of `frames`.
     pub fn open_following(
         options: Options,
@@ -141,9 +135,7 @@ impl SledJournal {
     }
 
     /// Adds frames that another process wrote and that are durable; none of them, unless they follow the head.
-    ///
     /// # Errors
-    ///
     /// [`Error::Fenced`] when they do not follow the head, [`Error::Damaged`] when what they hold cannot be read. Both are
     /// final.
     pub fn extend(&self, frames: &[StoredFrame]) -> Result<(), Error> {
@@ -194,9 +186,7 @@ impl SledJournal {
     }
 
     /// Opens the log for writing: these frames, which say so, are behind all that was read.
-    ///
     /// # Errors
-    ///
     /// No thread can be started, or what was read cannot be applied.
     pub fn lead(&self, opened: &[FramePosition]) -> Result<(), Error> {
         let shared = &self.shared;
@@ -208,9 +198,7 @@ impl SledJournal {
     }
 
     /// Closes a log that others may follow for good: it goes on in this directory, by itself.
-    ///
     /// # Errors
-    ///
     /// Not everything could be written: the same is to be tried again.
     pub fn leave(&self) -> Result<(), Error> {
         let root = self.books()?.disk.directory.root().to_path_buf();

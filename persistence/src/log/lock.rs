@@ -30,9 +30,7 @@ pub struct Directory {
 
 impl Directory {
     /// Makes the directory if it is not there, and locks it.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unusable`] when another process uses it, or it cannot be made.
     pub fn lock(root: &Path) -> Result<Self, Error> {
         fs::create_dir_all(root).map_err(|error| unusable(root, &error))?;
@@ -119,9 +117,7 @@ fn try_lock(lock: &File) -> Result<(), TryLockError> {
 }
 
 /// Whether a process uses this data directory now. Creates nothing.
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when the lock cannot be opened or tried.
 pub fn is_in_use(root: &Path) -> Result<bool, Error> {
     let path = root.join("lock");

@@ -55,9 +55,7 @@ impl Client {
     }
 
     /// Sends a request.
-    ///
     /// # Errors
-    ///
     /// Where no complete response came.
     pub async fn send(request: reqwest::RequestBuilder) -> Result<Reply, reqwest::Error> {
         let response = request.send().await?;

@@ -25,18 +25,14 @@ pub enum StreamItem {
 
 impl Events {
     /// Opens the stream at `path`.
-    ///
     /// # Errors
-    ///
     /// The reply, where it is a refusal.
     pub async fn open(client: &Client, path: &str) -> Result<Self, Reply> {
         Self::send(client.request(Method::GET, path)).await
     }
 
     /// Opens a stream by this request.
-    ///
     /// # Errors
-    ///
     /// The reply, where it is a refusal.
     pub async fn send(request: reqwest::RequestBuilder) -> Result<Self, Reply> {
         let response = request.timeout(FOR_EVER).send().await.expect("an answer");

@@ -270,9 +270,7 @@ impl Postgres {
     }
 
     /// Runs SQL as the superuser.
-    ///
     /// # Errors
-    ///
     /// What psql says when it cannot connect, a statement fails or the connection is lost.
     pub fn try_psql(&self, database: &str, sql: &str) -> Result<String, String> {
         let mut psql = INSTALLED.client("psql");

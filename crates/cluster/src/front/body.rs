@@ -32,9 +32,7 @@ pub(super) enum Payload {
 
 impl Payload {
     /// Reads a body of up to `most` bytes, as far as there is room for whom it comes from or goes to.
-    ///
     /// # Errors
-    ///
     /// It does not arrive, or not in time.
     pub(super) async fn read<B>(mut body: B, most: usize, mut room: Held) -> Result<Self, BoxError>
     where

@@ -127,9 +127,7 @@ pub(super) enum Fate {
 
 impl Forwarder {
     /// A forwarder that trusts processes with this server key.
-    ///
     /// # Errors
-    ///
     /// Only where TLS cannot be set up at all, which is a defect.
     pub fn new(server_key: &[u8; 32], settings: ForwardSettings) -> Result<Self, rustls::Error> {
         let tls = settings.tls.map_or_else(tls::trusting_nobody, Ok)?;
@@ -177,9 +175,7 @@ impl Forwarder {
     }
 
     /// Reads a request as far as it is kept.
-    ///
     /// # Errors
-    ///
     /// Its body does not arrive.
     pub(super) async fn read(
         &self,
@@ -301,9 +297,7 @@ impl Forwarder {
     }
 
     /// Sends what was signed, and waits for the head of its answer.
-    ///
     /// # Errors
-    ///
     /// There is none.
     pub(super) async fn exchange(
         &self,

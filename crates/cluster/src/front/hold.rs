@@ -111,9 +111,7 @@ impl<'a> Hold<'a> {
     }
 
     /// Waits until another process leads.
-    ///
     /// # Errors
-    ///
     /// `overloaded` where too many wait, `unavailable` when the time is up.
     pub(super) async fn for_change(
         &mut self,
@@ -123,9 +121,7 @@ impl<'a> Hold<'a> {
     }
 
     /// Waits until more is known of where requests go.
-    ///
     /// # Errors
-    ///
     /// As for [`Hold::for_change`].
     pub(super) async fn for_route(
         &mut self,
@@ -135,9 +131,7 @@ impl<'a> Hold<'a> {
     }
 
     /// Waits until another process leads, or for a little while: the one that leads may not be ready yet.
-    ///
     /// # Errors
-    ///
     /// As for [`Hold::for_change`].
     pub(super) async fn for_a_while(
         &mut self,

@@ -21,9 +21,7 @@ pub struct InvalidOrigin;
 
 impl Origin {
     /// The address of a path there.
-    ///
     /// # Errors
-    ///
     /// Only for `*`, which is no path and no address.
     pub(super) fn with(&self, path: PathAndQuery) -> Result<Uri, InvalidUriParts> {
         let mut parts = axum::http::uri::Parts::default();

@@ -29,9 +29,7 @@ pub enum Error {
 }
 
 /// Trusts this machine's certificate authorities, and those in a PEM file. Reads files: not for a task of the server.
-///
 /// # Errors
-///
 /// The file cannot be read or has no certificate in it, or there are no authorities at all.
 pub fn trusting(authorities: Option<&Path>) -> Result<ClientConfig, Error> {
     let more = authorities.map(read).transpose()?.unwrap_or_default();

@@ -110,9 +110,7 @@ impl Server {
     /// Reads `postgres://user:password@host:port,host:port/database?sslmode=require&sslrootcert=FILE`. Of several hosts
     /// the one is taken that can be written to. Without `sslmode` a host that is not this machine must speak TLS;
     /// the server must show a certificate that the system's authorities, or those in `sslrootcert`, have signed.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unusable`] when the URL or its certificates cannot be read.
     pub fn parse(url: &str) -> Result<Self, Error> {
         let (config, tls) = super::url::read(url)?;
@@ -132,9 +130,7 @@ impl Server {
 
     /// Waits until the database takes connections, at most for so long: machines that start together need not start in
     /// order. Blocks.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unreachable`] when the time is up, [`Error::Unusable`] when it refuses this process for good.
     pub fn wait_until_there(&self, limit: Duration) -> Result<(), Error> {
         let started = Instant::now();

@@ -59,9 +59,7 @@ impl Examiner {
 
     /// The cluster, as far as its cell goes; while that does not exist yet, the one that its processes follow.
     /// `None` where the database has neither.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unreachable`] when the database does not answer, [`Error::Unusable`] when it refuses,
     /// [`Error::Damaged`] when the last frame cannot be read.
     pub fn cluster(&self) -> Result<Option<ClusterState>, Error> {
@@ -75,9 +73,7 @@ impl Examiner {
     }
 
     /// All cells, by their numbers; none where the database has no cluster. One short query.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unreachable`] when the database does not answer, [`Error::Unusable`] when it refuses.
     pub fn cells(&self) -> Result<Vec<CellState>, Error> {
         let cells = self.ask(async |connection| match schema::cells(connection).await {
@@ -93,9 +89,7 @@ impl Examiner {
     }
 
     /// The cluster, as far as a cell goes; `None` where the database does not have it.
-    ///
     /// # Errors
-    ///
     /// As for [`Examiner::cluster`].
     pub fn cluster_of(&self, cell: i16) -> Result<Option<ClusterState>, Error> {
         let seen = self.ask(async |connection| look(connection, cell).await)?;
@@ -113,9 +107,7 @@ impl Examiner {
     }
 
     /// The database server, whose clock is compared with this machine's.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unreachable`] when it does not answer, [`Error::Unusable`] when it refuses, or would lose what it
     /// acknowledges.
     pub fn database(&self, clock: &dyn Fn() -> Timestamp) -> Result<DatabaseState, Error> {
@@ -123,9 +115,7 @@ impl Examiner {
     }
 
     /// Lets frames hold what the newest format that this version knows allows, once every member seen reads it.
-    ///
     /// # Errors
-    ///
     /// As for [`Examiner::cluster`], and [`Error::Unusable`] where the database has no cluster.
     pub fn raise_format(&self) -> Result<Raised, Error> {
         let state = self.cluster()?;

@@ -66,9 +66,7 @@ impl Follower {
     /// Opens the data directory and reads the log as far as it goes. The first process makes the tables; where its
     /// directory has data, the log goes on behind it. Where the directory's books cannot go on with the log, they are
     /// rebuilt from the newest snapshot, or from the first frame on.
-    ///
     /// # Errors
-    ///
     /// Those of [`SledJournal::open`] and [`crate::backup::restore_member`], and [`Error::Unusable`] when database and directory
     /// do not belong together, or the database has lost frames that it had acknowledged to this process: then nothing is
     /// touched.
@@ -130,9 +128,7 @@ impl Follower {
 
     /// Follows the log until this process leads it, or `stop` says so; that of its cell from where it begins, if the
     /// process has followed another so far. Blocks.
-    ///
     /// # Errors
-    ///
     /// The directory failed, the log is damaged, or it has gone another way than this process has read:
     /// [`Error::Fenced`], after which the process restarts. Those of [`Follower::join`] for its cell.
     pub fn follow(mut self, stop: &dyn Fn() -> bool) -> Result<Followed, Error> {

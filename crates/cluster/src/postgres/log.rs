@@ -126,9 +126,7 @@ impl PostgresFrames {
 
     /// Says that this process needs every frame behind this one. A process that trims the log from then on leaves it
     /// these, and one that did before has moved the base by then.
-    ///
     /// # Errors
-    ///
     /// [`Error::Io`] when the database does not answer.
     pub(super) fn announce(&self, applied: u64) -> Result<(), Error> {
         self.opener
@@ -156,9 +154,7 @@ impl PostgresFrames {
     }
 
     /// Reads frames behind a place: at most a few hundred, none where there is nothing more.
-    ///
     /// # Errors
-    ///
     /// [`Error::Io`] when the database does not answer, [`Error::Damaged`] when what it holds is no frame.
     pub fn behind(&self, place: u64) -> Result<Vec<StoredFrame>, Error> {
         self.reading(async |reader| rows(reader, self.opener.segments, place, ROWS).await)?
@@ -168,9 +164,7 @@ impl PostgresFrames {
     }
 
     /// The frame in a place, if there is one. The one before the first has no bytes.
-    ///
     /// # Errors
-    ///
     /// [`Error::Io`] when the database does not answer.
     pub fn at(&self, lsn: u64) -> Result<Option<StoredFrame>, Error> {
         let row = self.reading(async |reader| row(reader, self.opener.segments, lsn).await)?;
@@ -178,9 +172,7 @@ impl PostgresFrames {
     }
 
     /// Where this log begins and who was said to lead it.
-    ///
     /// # Errors
-    ///
     /// [`Error::Io`] when the database does not answer.
     pub fn cell(&self) -> Result<Option<schema::Cell>, Error> {
         self.reading(async |reader| schema::cell(reader, self.opener.segments.cell()).await)

@@ -68,9 +68,7 @@ pub struct EndpointChange {
 
 impl NewEndpoint {
     /// The new endpoint. It receives events with a log number above `events_after`.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first input that breaks a rule.
     pub fn decide(
         self,
@@ -100,9 +98,7 @@ impl NewEndpoint {
 
 impl EndpointChange {
     /// The endpoint after the change.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first input that breaks a rule.
     pub fn decide(self, old: &Endpoint) -> Result<Endpoint, Refusal> {
         let status = match self.active {

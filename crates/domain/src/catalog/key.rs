@@ -88,9 +88,7 @@ impl From<KeyKind> for NewKey {
 
 impl NewKey {
     /// The document of a new key. It contains the key itself only if that is publishable.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first input that breaks a rule.
     pub fn decide(
         self,
@@ -121,9 +119,7 @@ impl NewKey {
 
 impl KeyChange {
     /// The key after the change. Moving the end of an expired key makes it work again.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first input that breaks a rule.
     pub fn decide(self, old: &ApiKey, now: Timestamp) -> Result<ApiKey, Refusal> {
         // A form sends the stored value again.

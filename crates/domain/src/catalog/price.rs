@@ -112,9 +112,7 @@ impl Price {
     }
 
     /// Checks it against its product and the one whose balance it fills.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::ProductNotFound`] if its product is missing; [`Refusal::Invalid`] if the product's type needs
     /// another interval, or no product can hold the credits.
     pub fn fits(self, products: &Products) -> Result<Self, Refusal> {
@@ -152,9 +150,7 @@ impl Price {
     }
 
     /// Checks a price to be offered against the offered ones: a customer has to be able to switch to every tier.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for `param` if there are as many tiers already as a customer can choose between.
     pub fn checked_for_offer<'a>(
         self,
@@ -221,9 +217,7 @@ impl From<Price> for NewPrice {
 
 impl NewPrice {
     /// The new price, checked by itself; [`Price::fits`] checks it against the project's products.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first input out of its bounds.
     pub fn decide(
         self,
@@ -265,9 +259,7 @@ pub struct PriceChange {
 
 impl PriceChange {
     /// Checks the change by itself.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for `label`.
     pub fn check(&self) -> Result<(), Refusal> {
         let label = self.label.as_ref().and_then(Option::as_deref);
@@ -275,9 +267,7 @@ impl PriceChange {
     }
 
     /// The price after the change.
-    ///
     /// # Errors
-    ///
     /// As [`check`](Self::check).
     pub fn decide(self, old: &Price) -> Result<Price, Refusal> {
         self.check()?;

@@ -131,9 +131,7 @@ pub struct NewProduct {
 
 impl NewProduct {
     /// Checks the inputs and makes the product.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first input out of its bounds.
     pub fn decide(
         self,
@@ -205,9 +203,7 @@ pub struct ProductChange {
 
 impl ProductChange {
     /// Checks the change by itself.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first text out of its bounds.
     pub fn check(&self) -> Result<(), Refusal> {
         texts(
@@ -218,9 +214,7 @@ impl ProductChange {
     }
 
     /// The product after the change. With `has_prices` its type cannot change.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first input that is out of its bounds, or that existing prices or credits rule out.
     pub fn decide(self, old: &Product, has_prices: bool) -> Result<Product, Refusal> {
         self.check()?;

@@ -132,9 +132,7 @@ pub struct NewProject {
 
 impl NewProject {
     /// The new project, with the documented defaults.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for `name`.
     pub fn decide(self, id: ProjectId, now: Timestamp) -> Result<Project, Refusal> {
         rules::text("name", &self.name, MAX_NAME)?;
@@ -161,9 +159,7 @@ pub struct ProjectChange {
 
 impl ProjectChange {
     /// Checks the change by itself.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first setting out of its bounds.
     pub fn check(&self) -> Result<(), Refusal> {
         rules::optional_text("name", self.name.as_deref(), MAX_NAME)?;
@@ -180,9 +176,7 @@ impl ProjectChange {
     }
 
     /// The project after the change. An origin that is listed twice is kept once.
-    ///
     /// # Errors
-    ///
     /// As [`check`](Self::check).
     pub fn decide(self, old: &Project) -> Result<Project, Refusal> {
         self.check()?;

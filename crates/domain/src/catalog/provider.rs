@@ -105,9 +105,7 @@ pub struct SecretText(String);
 
 impl SecretText {
     /// A provider's API key.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for `provider.secretKey`; it never repeats what was sent.
     pub fn key(text: String) -> Result<Self, Refusal> {
         let secret = Self::visible("secretKey", text)?;
@@ -122,9 +120,7 @@ impl SecretText {
     }
 
     /// The secret that a provider signs its webhooks with.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for `provider.webhookSecret`; it never repeats what was sent.
     pub fn webhook(text: String) -> Result<Self, Refusal> {
         Self::visible("webhookSecret", text)
@@ -171,9 +167,7 @@ pub enum ProviderChange {
 impl ProviderChange {
     /// The provider after the change. `is_other` tells whether a stored webhook secret differs from the new one:
     /// setting the same one again replaces nothing.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for a Stripe account without a secret key, neither a new nor a stored one.
     pub fn decide(
         self,
@@ -278,9 +272,7 @@ pub struct SandboxChange {
 
 impl SandboxChange {
     /// The sandbox after the change.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for the first number out of its bounds.
     pub fn decide(self, old: Sandbox) -> Result<Sandbox, Refusal> {
         let mut sandbox = old;
@@ -295,9 +287,7 @@ impl SandboxChange {
     }
 
     /// Checks the change by itself.
-    ///
     /// # Errors
-    ///
     /// As [`decide`](Self::decide).
     pub fn check(self) -> Result<(), Refusal> {
         self.decide(Sandbox::default()).map(drop)
@@ -310,9 +300,7 @@ pub struct Advance(i64);
 
 impl Advance {
     /// Takes 1 second to ten years.
-    ///
     /// # Errors
-    ///
     /// [`Refusal::Invalid`] for `seconds`.
     pub fn new(seconds: i64) -> Result<Self, Refusal> {
         rules::within("seconds", seconds, 1, MAX_ADVANCE_SECONDS)?;

@@ -22,9 +22,7 @@ pub struct TooFewDescriptors {
 }
 
 /// Raises the soft limit to the hard one; returns how many of the wanted connections fit.
-///
 /// # Errors
-///
 /// Even the hard limit is too low to serve anybody.
 pub fn raise(wanted: usize) -> Result<usize, TooFewDescriptors> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

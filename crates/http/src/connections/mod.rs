@@ -55,9 +55,7 @@ const LATER: Duration = Duration::from_secs(1);
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// Binds an address without listening on it yet: a connection is refused, not kept waiting.
-///
 /// # Errors
-///
 /// [`std::io::Error`] when the address is in use, or not one of this machine.
 pub fn reserve(address: SocketAddr) -> std::io::Result<TcpSocket> {
     let socket = if address.is_ipv4() {
@@ -71,9 +69,7 @@ pub fn reserve(address: SocketAddr) -> std::io::Result<TcpSocket> {
 }
 
 /// Starts to listen on a bound address.
-///
 /// # Errors
-///
 /// [`std::io::Error`] when the operating system refuses.
 pub fn listen(socket: TcpSocket) -> std::io::Result<TcpListener> {
     socket.listen(BACKLOG)

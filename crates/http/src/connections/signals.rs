@@ -11,9 +11,7 @@ pub struct Signals {
 
 impl Signals {
     /// Starts to listen. Within a runtime only.
-    ///
     /// # Errors
-    ///
     /// [`std::io::Error`] when the operating system refuses a handler.
     pub fn listen() -> std::io::Result<Self> {
         Ok(Self {

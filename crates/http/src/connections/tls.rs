@@ -67,9 +67,7 @@ type Mark = (u64, u64, i64, i64, u64);
 
 impl Tls {
     /// Reads both files.
-    ///
     /// # Errors
-    ///
     /// One of them cannot be read, or they do not fit each other.
     pub fn open(files: Files) -> Result<Self, Error> {
         let read = files.look();
@@ -116,9 +114,7 @@ impl Tls {
 
 impl Files {
     /// The certificates, the server's own first.
-    ///
     /// # Errors
-    ///
     /// They cannot be read, or there is none.
     pub fn chain(&self) -> Result<Vec<CertificateDer<'static>>, Error> {
         let chain = CertificateDer::pem_file_iter(&self.cert)

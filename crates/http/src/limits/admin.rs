@@ -54,9 +54,7 @@ const fn rate(burst: u32, per_second: u32) -> Rate {
 
 impl Limits {
     /// Counts a request that carries the right token.
-    ///
     /// # Errors
-    ///
     /// The client sent too many requests.
     pub fn count_admin_request(&self, client: Client, now: Timestamp) -> Result<(), LimitExceeded> {
         let bucket = found_or_new(&self.administration, client);
@@ -65,9 +63,7 @@ impl Limits {
 
     /// Counts a request of somebody who is signed in, whose number is given, however many sessions they have; and one
     /// that sends a form once more by itself.
-    ///
     /// # Errors
-    ///
     /// They sent too many requests, or forms.
     pub fn count_signed_in(
         &self,
@@ -85,9 +81,7 @@ impl Limits {
     }
 
     /// Whether a client may try another token, or sign in once more.
-    ///
     /// # Errors
-    ///
     /// Too many of this client were wrong.
     pub fn wrong_tokens(
         &self,
@@ -102,9 +96,7 @@ impl Limits {
     }
 
     /// Counts a wrong token, or another attempt to sign in that failed, and delays the answer.
-    ///
     /// # Errors
-    ///
     /// There were too many of this client; this one is not counted.
     pub async fn wrong_token(
         &self,
@@ -123,9 +115,7 @@ impl Limits {
 
     /// Counts a wrong password or code, for the client and for the account, which a number names, and delays the
     /// answer.
-    ///
     /// # Errors
-    ///
     /// There were too many of this client, or for this account.
     pub async fn wrong_sign_in(
         &self,

@@ -20,9 +20,7 @@ pub(super) struct Misses {
 
 impl Misses {
     /// Checks whether another code may be tried; counts nothing.
-    ///
     /// # Errors
-    ///
     /// The limit is used up.
     pub(super) fn check(
         &mut self,
@@ -33,9 +31,7 @@ impl Misses {
     }
 
     /// Counts a code, unless it was counted before.
-    ///
     /// # Errors
-    ///
     /// Other codes used the limit up; this one is not counted.
     pub(super) fn take(
         &mut self,

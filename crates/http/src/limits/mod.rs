@@ -130,9 +130,7 @@ impl Limits {
     }
 
     /// Counts a request. `None`: keys of this kind are not limited.
-    ///
     /// # Errors
-    ///
     /// The key's limit is used up.
     #[must_use]
     pub fn request(
@@ -154,9 +152,7 @@ impl Limits {
     }
 
     /// Checks whether this client may look a recovery code up.
-    ///
     /// # Errors
-    ///
     /// The client tried too many codes that open nothing.
     pub fn may_look_up(
         &self,
@@ -171,9 +167,7 @@ impl Limits {
     }
 
     /// Counts a recovery code, or an id that is as hard to guess, for which nothing exists. A repeated one counts once.
-    ///
     /// # Errors
-    ///
     /// The client's former attempts used the limit up.
     pub fn count_miss(
         &self,
@@ -188,9 +182,7 @@ impl Limits {
     }
 
     /// Counts a new anonymous wallet, against the project's limits for wallets that come to be this way.
-    ///
     /// # Errors
-    ///
     /// The limit of the project or of the client is used up; nothing is counted.
     pub fn create_wallet(
         &self,

@@ -18,9 +18,7 @@ const MAILS: CreationLimit = CreationLimit {
 
 impl Limits {
     /// Counts a request for codes by mail: so many an hour from a client of a project.
-    ///
     /// # Errors
-    ///
     /// The client asked too often; this request is not counted.
     pub fn recover(
         &self,

@@ -88,9 +88,7 @@ fn refused(error: DiscoveryError<ExchangeError>) -> Error {
 }
 
 /// Whether the provider can be reached and used, for the operator who set it up.
-///
 /// # Errors
-///
 /// [`Error::Unavailable`] and [`Error::Unfit`], with the reason.
 pub async fn discover(settings: &OidcSettings) -> Result<(), Error> {
     let here = Url::parse("http://localhost/");

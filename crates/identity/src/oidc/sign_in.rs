@@ -147,9 +147,7 @@ impl Oidc {
 
     /// The first step: where the browser goes, and what it keeps. `next` comes back with the second. `now` is the
     /// machine's time in both, as the provider's clock is compared with it.
-    ///
     /// # Errors
-    ///
     /// The provider cannot be asked, or is not fit; too many wait for that.
     pub async fn begin(&self, next: Option<&str>, now: Timestamp) -> Result<BegunSignIn, Error> {
         let _place = self.begun.try_acquire().map_err(|_| Error::Busy)?;
@@ -181,9 +179,7 @@ impl Oidc {
 
     /// The second step: who it is, and the `next` of the first step. The e-mail address is only asked for where the
     /// subject is not `is_known`. An attempt is used up, also by a failure.
-    ///
     /// # Errors
-    ///
     /// The answer is not to what this browser began, or was given before; the provider cannot be asked, refuses, or
     /// its answer is not valid; too many are being checked.
     pub async fn finish(

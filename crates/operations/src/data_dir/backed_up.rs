@@ -13,9 +13,7 @@ use super::server_key::KEY_CHECK_FILE;
 pub const FILE: &str = "backed-up";
 
 /// Notes that a good backup began at this instant.
-///
 /// # Errors
-///
 /// The file cannot be written durably.
 pub fn note(data_dir: &Path, at: Timestamp) -> io::Result<()> {
     private_file::write(&data_dir.join(FILE), format!("{}\n", at.0).as_bytes())

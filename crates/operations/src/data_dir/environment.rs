@@ -9,18 +9,14 @@ use crate::data_dir::secrets::Error;
 pub const FILE_SUFFIX: &str = "_FILE";
 
 /// A secret of this process' environment. An empty variable counts as none.
-///
 /// # Errors
-///
 /// Both variables are set, the value is not UTF-8, or the file cannot be read.
 pub fn secret(name: &str) -> Result<Option<String>, Error> {
     secret_among(name, |name| std::env::var_os(name))
 }
 
 /// A secret among these variables.
-///
 /// # Errors
-///
 /// As for [`secret`].
 pub fn secret_among(
     name: &str,
@@ -42,9 +38,7 @@ pub fn secret_among(
 }
 
 /// The secret in a file, without the ends of lines behind it. Errors begin with the name of what named the file.
-///
 /// # Errors
-///
 /// It cannot be read, or is empty.
 pub fn of_file(named_by: &str, path: &Path) -> Result<String, Error> {
     let shown = path.display();

@@ -43,9 +43,7 @@ pub fn make_all_private() {
 
 /// Makes the directory if there is none; takes other users' access to it and its files away, and logs
 /// that. Where that fails (it belongs to another user, as some volumes do), it warns.
-///
 /// # Errors
-///
 /// It cannot be made or read.
 pub fn open(path: &Path) -> io::Result<()> {
     if !path.is_dir() {

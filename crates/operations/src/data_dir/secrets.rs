@@ -71,9 +71,7 @@ pub struct ProvidedSecrets {
 
 impl ProvidedSecrets {
     /// Reads the environment of this process, and the files that it names.
-    ///
     /// # Errors
-    ///
     /// As for [`environment::secret`](crate::data_dir::environment::secret).
     pub fn from_environment() -> Result<Self, Error> {
         Ok(Self {
@@ -83,9 +81,7 @@ impl ProvidedSecrets {
     }
 
     /// `Err` where one of the two would have to be made here: others share the data, and have made theirs.
-    ///
     /// # Errors
-    ///
     /// [`Error`], with the one that is missing.
     pub fn check_shared(&self, data_dir: &Path) -> Result<(), Error> {
         let missing = |name: &str, file: &str| {
@@ -107,9 +103,7 @@ impl ProvidedSecrets {
 
 impl Secrets {
     /// Takes what was provided, else what is kept in the data directory, else makes it.
-    ///
     /// # Errors
-    ///
     /// [`Error`] when a given secret is unusable, a file cannot be read or written or is open to
     /// others, or the server key is missing or not the one of the data.
     pub fn open(data_dir: &Path, provided: ProvidedSecrets) -> Result<Self, Error> {
@@ -140,9 +134,7 @@ impl fmt::Debug for BackupSecrets {
 
 impl BackupSecrets {
     /// Reads them; the server key is among them where it is provided.
-    ///
     /// # Errors
-    ///
     /// A file cannot be read, or no server ever used this data directory.
     pub fn read(data_dir: &Path, server_keys: Option<&ServerKeys>) -> Result<Self, Error> {
         let line = |text: &str| format!("{text}\n").into_bytes();
@@ -169,9 +161,7 @@ impl BackupSecrets {
 
 /// Makes a new administrator's token of a data directory, which the next start takes in place of the former one; writes
 /// it to [`NEW_TOKEN_FILE`] there.
-///
 /// # Errors
-///
 /// No server has used the directory, or a file cannot be written.
 pub fn replace_admin_token(data_dir: &Path) -> Result<(), Error> {
     if !data_dir.join(KEY_CHECK_FILE).exists() {
@@ -222,9 +212,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
 }
 
 /// Writes a file that only its owner can read, whole or not at all, and for good.
-///
 /// # Errors
-///
 /// The file cannot be written durably.
 pub fn write(path: &Path, text: &str) -> Result<(), Error> {
     private_file::write(path, format!("{text}\n").as_bytes())

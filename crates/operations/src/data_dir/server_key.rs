@@ -44,9 +44,7 @@ pub enum KeyState {
 
 impl KeyState {
     /// Looks for the keys, and changes nothing.
-    ///
     /// # Errors
-    ///
     /// A file cannot be read.
     pub fn of(data_dir: &Path, provided: Option<&str>) -> Result<Self, Error> {
         let needed = read(&data_dir.join(KEY_CHECK_FILE))?.unwrap_or_default();
@@ -63,9 +61,7 @@ impl KeyState {
 }
 
 /// The keys of a data directory that no server is using.
-///
 /// # Errors
-///
 /// There are none, or they are not those that the data was made with.
 pub fn existing(data_dir: &Path, provided: Option<String>) -> Result<ServerKeys, Error> {
     if provided.is_none() && !data_dir.join(KEY_FILE).exists() {
@@ -131,9 +127,7 @@ pub(crate) fn open(data_dir: &Path, provided: Option<String>) -> Result<ServerKe
 
 /// Puts a new key behind those of a data directory that no server is using, in `to`, or else in the directory. The next
 /// start uses it.
-///
 /// # Errors
-///
 /// As for [`existing`]; there are too many keys, or the file cannot be written.
 pub fn replace(data_dir: &Path, provided: Option<String>, to: Option<&Path>) -> Result<(), Error> {
     let own = data_dir.join(KEY_FILE);

@@ -38,18 +38,14 @@ impl VerifyResult {
     }
 
     /// Replaces the result of the last check.
-    ///
     /// # Errors
-    ///
     /// The file cannot be written durably.
     pub fn write(&self, data_dir: &Path) -> io::Result<()> {
         private_file::write(&path(data_dir), &serde_json::to_vec(self)?)
     }
 
     /// The result of the last check; `None`: there was none.
-    ///
     /// # Errors
-    ///
     /// The file cannot be read, or is not one that was written here.
     pub fn read(data_dir: &Path) -> io::Result<Option<Self>> {
         let path = path(data_dir);

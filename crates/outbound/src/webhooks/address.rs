@@ -102,9 +102,7 @@ pub enum InvalidUrl {
 
 impl NetworkPolicy {
     /// Parses a URL that somebody typed and checks what can be checked without resolving its name.
-    ///
     /// # Errors
-    ///
     /// Every [`InvalidUrl`].
     pub fn read(self, text: &str) -> Result<Url, InvalidUrl> {
         let url = Url::parse(text).map_err(|_| InvalidUrl::Malformed)?;

@@ -61,9 +61,7 @@ pub struct TestOutcome {
 impl Webhooks {
     /// One delivery with its request and response. Requests are not kept: this one is built again, as the next
     /// attempt would build it, and not signed.
-    ///
     /// # Errors
-    ///
     /// [`Error::UnknownDelivery`], [`Error::Unavailable`].
     pub async fn exchange(
         &self,
@@ -110,9 +108,7 @@ impl Webhooks {
 
     /// Sends an event that did not happen, signed as others are: for somebody who sets up a receiver. Nothing is kept of
     /// it, and it is not tried again.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`] where no webhooks are sent.
     pub async fn test(
         &self,
@@ -171,9 +167,7 @@ impl Webhooks {
 
     /// Sends a delivery again: a pending one at once, a finished one as a new delivery, which this returns once
     /// it is durable.
-    ///
     /// # Errors
-    ///
     /// Every [`Error`].
     pub async fn again(
         &self,
@@ -185,9 +179,7 @@ impl Webhooks {
     }
 
     /// Sends all kept events again that were recorded or happened since an instant; returns how many.
-    ///
     /// # Errors
-    ///
     /// [`Error::Unavailable`].
     pub async fn again_since(
         &self,

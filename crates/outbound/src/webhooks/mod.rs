@@ -150,9 +150,7 @@ impl Running {
 
 impl Webhooks {
     /// Loads the notes of an earlier process.
-    ///
     /// # Errors
-    ///
     /// [`notes::Error`] where a note cannot be read: it means an event that must be sent.
     pub fn new(
         handle: &Handle,

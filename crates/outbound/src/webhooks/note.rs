@@ -117,9 +117,7 @@ pub(super) async fn forget_endpoint(
 }
 
 /// All notes of an earlier process except responses, by endpoint. Called once, at the start.
-///
 /// # Errors
-///
 /// As [`notes::all`].
 pub(super) fn stored(handle: &Handle) -> Result<HashMap<EndpointId, StoredEndpoint>, notes::Error> {
     let mut all: HashMap<EndpointId, StoredEndpoint> = HashMap::new();

@@ -123,9 +123,7 @@ impl Reader {
     }
 
     /// Reads on until the queue is full or there is nothing to read at present.
-    ///
     /// # Errors
-    ///
     /// [`actors::Error::Unavailable`]: the log cannot be read.
     pub(super) async fn fill(
         &mut self,

@@ -122,9 +122,7 @@ impl Reconciliations {
     }
 
     /// Begins the daily reconciliation now, over the last [`DAYS`].
-    ///
     /// # Errors
-    ///
     /// The same as [`Reconciliations::begin`].
     pub fn begin_daily(&self, project: &Arc<ProjectCatalog>) -> Result<bool, Error> {
         let until = self.0.context.handle.now_in(&project.scope);
@@ -133,9 +131,7 @@ impl Reconciliations {
     }
 
     /// Begins a reconciliation of a span in the background. `false` if the project has a running one.
-    ///
     /// # Errors
-    ///
     /// [`Error::NotConfigured`], [`Error::Provider`] when there is no provider to ask.
     pub fn begin(
         &self,

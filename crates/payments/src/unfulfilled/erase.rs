@@ -12,9 +12,7 @@ impl Payments {
     /// Erases the buyer's address from unfulfilled payments, open or decided, for this wallet: an order of it has the
     /// same checkout, subscription, customer or address. Returns how many. To be called before the wallet's orders lose
     /// their addresses; a repeat finishes an interrupted call.
-    ///
     /// # Errors
-    ///
     /// Stored data cannot be read, or a payment cannot be stored: see [`Error`].
     pub async fn erase_unfulfilled(
         &self,

@@ -31,9 +31,7 @@ use crate::{
 impl Payments {
     /// Makes an order of a payment for this price; its credits go to a wallet, or to a new anonymous one. A repeated
     /// call returns the same order; after another decision it is refused.
-    ///
     /// # Errors
-    ///
     /// [`Error::NoSuchPayment`], [`Error::Decided`], [`Error::NoSuchPrice`], [`Error::NoCycle`], `WalletNotFound`
     /// for a code that opens no wallet; else see [`Error`], and the same call goes on where it was.
     pub async fn assign(
@@ -151,9 +149,7 @@ impl Payments {
 
     /// Refunds all that is left of a payment and its bill, once however often it is called; returns the payment with
     /// the decision.
-    ///
     /// # Errors
-    ///
     /// [`Error::NoSuchPayment`], [`Error::Decided`], [`Error::RefundRefused`] where a payment gave its part back and
     /// another did not; else see [`Error`]. After [`payments_port::Error::Unavailable`] the same call goes on where it was.
     pub async fn refund_unfulfilled(
@@ -202,9 +198,7 @@ impl Payments {
     }
 
     /// Dismisses a payment, with a reason: it needs no order and is no longer listed as open.
-    ///
     /// # Errors
-    ///
     /// [`Error::NoSuchPayment`], [`Error::Decided`]; else the journal's, when the decision cannot be stored.
     pub async fn dismiss(
         &self,
@@ -225,9 +219,7 @@ impl Payments {
 
     /// Finishes interrupted assignments, and checks whether open payments lead to an order by now or were refunded. Its
     /// requests are background work.
-    ///
     /// # Errors
-    ///
     /// See [`Error`]; it stops at the first one.
     pub(crate) async fn recheck(&self, project: &ProjectCatalog) -> Result<(), Error> {
         const PAGE_SIZE: usize = 100;

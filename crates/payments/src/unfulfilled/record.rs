@@ -118,9 +118,7 @@ impl UnfulfilledPayment {
     }
 
     /// The payments of its bill, or its only payment, with what was refunded; empty if nothing was taken.
-    ///
     /// # Errors
-    ///
     /// See [`payments_port::Error`].
     pub(super) async fn parts(
         &self,
@@ -140,9 +138,7 @@ impl UnfulfilledPayment {
     }
 
     /// The payments of its bill, oldest first; `None` if there is only one, or the key may not read them.
-    ///
     /// # Errors
-    ///
     /// See [`payments_port::Error`].
     pub(super) async fn parts_of_bill(
         &self,

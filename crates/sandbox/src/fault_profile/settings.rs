@@ -78,9 +78,7 @@ impl FaultProfile {
 
     /// These settings with the changes of a form: `indented=true`, `denied[0]=rak_dispute_read`, `broken[in_1]=500`. A
     /// named list or map is replaced; an empty one becomes empty.
-    ///
     /// # Errors
-    ///
     /// The switch's name and what is wrong with it, in words.
     pub fn with(&self, form: &Parameters) -> Result<Self, (String, String)> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {

@@ -91,9 +91,7 @@ impl Account {
     }
 
     /// Pays a session by card, or completes its pending payment.
-    ///
     /// # Errors
-    ///
     /// Why that is not possible, in words.
     pub fn pay(&mut self, session: &str, email: &str, now: i64) -> Result<(), String> {
         match self.act(session, Action::Settle, email, now) {
@@ -104,18 +102,14 @@ impl Account {
     }
 
     /// Completes a session with a pending payment.
-    ///
     /// # Errors
-    ///
     /// Those of [`Self::pay`].
     pub fn pay_later(&mut self, session: &str, email: &str, now: i64) -> Result<(), String> {
         self.act(session, Action::PayLater, email, now)
     }
 
     /// Fails the pending payment of a session.
-    ///
     /// # Errors
-    ///
     /// Those of [`Self::pay`].
     pub fn fail(&mut self, session: &str, now: i64) -> Result<(), String> {
         self.act(session, Action::Fail, "", now)
@@ -135,9 +129,7 @@ impl Account {
     }
 
     /// Puts an object in its stored shape into the account; one without a number, `n`, is the newest.
-    ///
     /// # Errors
-    ///
     /// Why it is not a valid object, in words.
     pub fn keep(&mut self, mut note: Map<String, Value>) -> Result<(), String> {
         let id = note.get("id").and_then(Value::as_str);

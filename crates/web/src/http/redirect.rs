@@ -83,9 +83,7 @@ impl FromText for RedirectUrl {
 impl RedirectUrl {
     /// The address, if a key of this kind may have it. The allowed origins are those of the project,
     /// in their normal form; none means no allowlist.
-    ///
     /// # Errors
-    ///
     /// `redirect_not_allowed` and `invalid_request`, as the module says.
     pub(crate) fn allowed(
         self,

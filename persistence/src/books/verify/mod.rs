@@ -41,9 +41,7 @@ const CACHE_BYTES: u64 = 64 << 20;
 
 /// Reads everything in a data directory, and reports damage as [`VerifyReport::problems`]. Where the log is in a database
 /// it is not read: [`VerifyReport::log_elsewhere`].
-///
 /// # Errors
-///
 /// [`Error::Unusable`] when the directory holds no data, is in use, half restored or cannot be listed.
 pub fn verify(dir: &Path) -> Result<VerifyReport, Error> {
     if !dir.join("sled").exists() {

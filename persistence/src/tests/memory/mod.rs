@@ -96,9 +96,7 @@ impl MemoryJournal {
     }
 
     /// What a restart finds: everything durable, all of it readable.
-    ///
     /// # Errors
-    ///
     /// A durable event does not replay.
     pub fn reopen(&self) -> Result<Self, Error> {
         let log = self.state.lock().log.clone();

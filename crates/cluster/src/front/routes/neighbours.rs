@@ -53,9 +53,7 @@ impl Neighbours {
 
     /// Asks the leader of a cell for a path with these headers, in the name of a client. It answers within 2 s, and up
     /// to 16 MiB. A path below `/cluster/` is answered by its internal router, any other one by its service.
-    ///
     /// # Errors
-    ///
     /// [`Unreached`] where there is no answer.
     pub async fn get(
         &self,

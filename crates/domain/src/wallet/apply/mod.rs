@@ -27,9 +27,7 @@ use std::collections::BTreeSet;
 
 impl Wallet {
     /// Replays one logged event: the first one must create the wallet, no later one may.
-    ///
     /// # Errors
-    ///
     /// [`Corrupt`] if the event does not fit the state, which must not be used then.
     pub fn replay(
         state: &mut Option<Self>,
@@ -74,9 +72,7 @@ impl Wallet {
     }
 
     /// Applies one event.
-    ///
     /// # Errors
-    ///
     /// [`Corrupt`] if the event does not fit the state.
     pub fn apply(&mut self, event: Event) -> Result<Applied, Corrupt> {
         let Event { at, change } = event;

@@ -131,9 +131,7 @@ impl Wallet {
     /// Decides what a paid invoice brings. Credits for a past cycle expire at once, as if the invoice had been reported
     /// in time; so do credits for a subscription that is over, unless it was paid only after its end: then they last
     /// for the paid period.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::SubscriptionNotFound`] if the catalog does not have its tier, and none is in force.
     pub fn bill(
         &self,

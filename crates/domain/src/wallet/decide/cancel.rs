@@ -24,9 +24,7 @@ pub struct Cancel {
 
 impl Wallet {
     /// Decides a cancellation. `prior` is the record of this key's former use for one.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::KeyReused`], [`Rejection::SubscriptionNotFound`] or [`Rejection::SubscriptionAmbiguous`].
     pub fn cancel(
         &self,

@@ -16,9 +16,7 @@ use crate::{
 
 impl Wallet {
     /// Decides what changes when the buyer is done and the payment is processing: a pending or expired order notes it.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] if the order is not known.
     pub fn process_order(
         &self,
@@ -50,9 +48,7 @@ impl Wallet {
 
     /// Decides what a failed payment does: a pending order fails, an expired one is no longer processing, any other
     /// stays as it is.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] if the order is not known.
     pub fn fail_order(
         &self,
@@ -64,9 +60,7 @@ impl Wallet {
     }
 
     /// Decides what the end of the provider's checkout session does: a pending order expires.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] if the order is not known.
     pub fn expire_order(
         &self,

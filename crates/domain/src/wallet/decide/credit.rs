@@ -27,9 +27,7 @@ pub struct Credit {
 
 impl Wallet {
     /// Decides a grant on an up-to-date wallet. `prior` is the record of this key's former use for a grant.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::KeyReused`], [`Rejection::ExpiryPast`], [`Rejection::BalanceLimit`] or [`Rejection::TooManyLots`].
     pub fn credit(
         &self,

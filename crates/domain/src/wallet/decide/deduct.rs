@@ -28,9 +28,7 @@ pub struct Deduct {
 
 impl Wallet {
     /// Decides a deduction on an up-to-date wallet. `prior` is the record of this key's former use for a deduction.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::Frozen`], or [`Rejection::Insufficient`] if a shortfall is to be
     /// refused.
     pub fn deduct(

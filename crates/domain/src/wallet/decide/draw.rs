@@ -26,9 +26,7 @@ impl Wallet {
     /// Decides a draw: first from what the hold has left, then from the balance. `prior` is the record of this key's
     /// former use for a draw, `closed` the one that closed the hold. A repeat is answered even after the hold was
     /// closed.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::HoldNotFound`], [`Rejection::KeyReused`], [`Rejection::HoldClosed`],
     /// [`Rejection::Frozen`], [`Rejection::MetaTooLarge`] or [`Rejection::Insufficient`].
     pub fn draw(

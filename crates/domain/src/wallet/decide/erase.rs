@@ -16,9 +16,7 @@ use crate::{
 
 impl Wallet {
     /// Decides what erasing an order's email address and metadata changes: nothing, if it has none.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] if the order is not known.
     pub fn erase_order(
         &self,

@@ -24,9 +24,7 @@ pub struct Forgive {
 impl Wallet {
     /// Decides how much of a debt is forgiven: at most what is owed, so that no credits are made. A replay returns what
     /// was forgiven then; 0 without a former use means that nothing is owed.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::KeyReused`].
     pub fn forgive(
         &self,

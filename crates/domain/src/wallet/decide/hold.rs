@@ -40,9 +40,7 @@ pub const MAX_OPEN_HOLDS: usize = 1000;
 impl Wallet {
     /// Decides whether a hold may be placed, on an up-to-date wallet. `prior` is the record of the hold that this key
     /// placed before, and `closed` the one that closed it: a repeat returns that hold as it is now.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::KeyReused`], [`Rejection::ProductRequired`], [`Rejection::TooManyHolds`],
     /// [`Rejection::Insufficient`] or [`Rejection::NoCredit`].
     pub fn place_hold(
@@ -115,9 +113,7 @@ impl Wallet {
     }
 
     /// The state of a hold. `closed` is the record that closed it, if one did.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::HoldNotFound`].
     pub fn find_hold(
         &self,
@@ -139,9 +135,7 @@ impl Wallet {
     }
 
     /// Decides to release a hold: its credits return to the balance, except for those already drawn.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::HoldNotFound`], or [`Rejection::HoldClosed`] if it was settled or expired.
     pub fn release(
         &self,
@@ -157,9 +151,7 @@ impl Wallet {
     }
 
     /// Decides to extend a hold. It never expires earlier, so that a retry is harmless.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::HoldNotFound`] or [`Rejection::HoldClosed`].
     pub fn extend(
         &self,

@@ -11,9 +11,7 @@ use crate::{
 impl Wallet {
     /// Decides to end one order or subscription that waits for a provider's reports; `None` if there is none left. One at
     /// a time, since an append holds a limited number of events.
-    ///
     /// # Errors
-    ///
     /// None: a pending order is known.
     pub fn end_with_provider(&self, now: Timestamp) -> Result<Option<Vec<Event>>, Rejection> {
         let mut orders = self.orders();

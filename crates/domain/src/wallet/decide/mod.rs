@@ -68,9 +68,7 @@ impl ProductRef {
     }
 
     /// The product to act on.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::ProductRequired`](crate::Rejection::ProductRequired) if none was named and the project does not
     /// have exactly one.
     pub const fn resolve(self) -> Result<ProductId, crate::Rejection> {

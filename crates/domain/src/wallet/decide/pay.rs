@@ -50,9 +50,7 @@ pub struct Pay {
 impl Wallet {
     /// Decides what a completed payment of an order brings. A failed or expired order is fulfilled too: completed
     /// payments are never discarded.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] if the order is not known and [`Pay::missing_order`] does not contain it.
     pub fn pay(
         &self,

@@ -58,9 +58,7 @@ impl PlaceOrder {
 impl Wallet {
     /// Checks whether this order may be placed, before the buyer is sent to the provider. A payment that arrives
     /// nevertheless is fulfilled.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::Frozen`], [`Rejection::AlreadySubscribed`], [`Rejection::AlreadyOwned`], [`Rejection::CurrencyMismatch`],
     /// [`Rejection::TooManyPending`], or [`Rejection::BalanceLimit`] for a quantity that has no
     /// [total](Terms::times).
@@ -117,9 +115,7 @@ impl Wallet {
     }
 
     /// Decides a new order. A known one is not placed again: its payment may have been faster.
-    ///
     /// # Errors
-    ///
     /// As [`check_order`](Self::may_order).
     pub fn place_order(
         &self,

@@ -77,9 +77,7 @@ impl Purchase {
 impl Wallet {
     /// Decides what this changes: all of the events together, or nothing if there are none. `archived` is what the
     /// wallet's history has of [`Purchase::order`] and [`Purchase::subscription`].
-    ///
     /// # Errors
-    ///
     /// The [`Rejection`] of the variant's own decision, such as an order that is not known.
     pub fn purchase(
         &self,

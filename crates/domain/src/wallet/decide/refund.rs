@@ -37,9 +37,7 @@ pub struct Refund {
 
 impl Wallet {
     /// Decides a refund. `prior` is the record of this key's former use for one.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`], [`Rejection::KeyReused`], or [`Rejection::AlreadyRefunded`] if less is left of
     /// the order; nothing is left of an unpaid one.
     pub fn refund(

@@ -23,9 +23,7 @@ pub struct Resume {
 
 impl Wallet {
     /// Decides a resumption. `prior` is the record of this key's former use for one.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::KeyReused`], [`Rejection::SubscriptionNotFound`] or [`Rejection::SubscriptionAmbiguous`].
     pub fn resume(
         &self,

@@ -18,9 +18,7 @@ use crate::{
 impl Wallet {
     /// Decides what a payment's refunds and disputes change. Those of an unpaid or unknown order are kept until its
     /// payment is reported. An older report than the last one is ignored.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::OrderNotFound`] for an unknown order, if reversals of [`MAX_UNKNOWN_ORDERS`] others are kept
     /// already.
     pub fn reverse(

@@ -148,9 +148,7 @@ impl TracedDeduction {
     }
 
     /// How much of it can be given back yet.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::HoldOpen`]
     pub fn reversible(&self, facts: &ReversalFacts<'_>) -> Result<i64, Rejection> {
         Ok(self.left(facts)?.credits)
@@ -244,9 +242,7 @@ fn in_all(record: Option<&Record>) -> i64 {
 impl Wallet {
     /// Decides how much of a deduction is given back, and to which lots. It pays a debt first. A replay returns what
     /// was given back then.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::KeyReused`], [`Rejection::HoldOpen`], [`Rejection::AlreadyReversed`] or
     /// [`Rejection::BalanceLimit`].
     pub fn reverse_deduction(

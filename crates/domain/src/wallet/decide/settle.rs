@@ -54,9 +54,7 @@ impl Settle {
 
 impl Wallet {
     /// Decides to settle a hold. `closed` is the record that closed it.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::HoldNotFound`], [`Rejection::HoldClosed`] with another outcome, [`Rejection::KeyReused`] where an
     /// ended hold was settled late for another cost, [`Rejection::BalanceLimit`] where what was drawn from one too much
     /// would not fit into the balance any more, [`Rejection::Frozen`] where a frozen wallet would pay more than the hold

@@ -95,9 +95,7 @@ impl Wallet {
 
     /// The subscription that a caller names, if it is not over. If a race made several to one product, it is the only
     /// one that continues.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::SubscriptionNotFound`], or [`Rejection::SubscriptionAmbiguous`] if a product has several and not
     /// exactly one continues.
     pub fn named_subscription(&self, named: NamedSubscription) -> Result<&Subscription, Rejection> {
@@ -164,9 +162,7 @@ impl Wallet {
 
     /// The customer whose portal can be opened: that of the named subscription; else of the last started one that
     /// continues, of one that ends with its period, or of the last payment.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::SubscriptionNotFound`] for a named one that is missing, [`Rejection::NoPurchase`] if no
     /// subscription or payment has a customer.
     pub fn portal_customer(

@@ -22,9 +22,7 @@ impl Wallet {
     }
 
     /// Refuses what a frozen wallet does not do.
-    ///
     /// # Errors
-    ///
     /// [`Rejection::Frozen`].
     pub fn refuse_frozen(&self) -> Result<(), Rejection> {
         match &self.frozen {
