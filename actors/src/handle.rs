@@ -79,7 +79,6 @@ pub enum Address {
 
 impl Address {
     /// The user id, if that is what names the wallet.
-    #[must_use]
     pub fn user(&self) -> Option<&ExternalUserId> {
         match self {
             Self::External(user) => Some(user),
@@ -89,7 +88,6 @@ impl Address {
     }
 
     /// The recovery code, if that is what names the wallet.
-    #[must_use]
     pub fn code(&self) -> Option<&RecoveryCode> {
         match self {
             Self::Code(code) => Some(code),
@@ -99,7 +97,6 @@ impl Address {
     }
 
     /// The text that names the wallet; a recovery code is secret.
-    #[must_use]
     pub fn reveal(&self) -> Cow<'_, str> {
         match self {
             Self::External(user) => user.as_str().into(),

@@ -44,7 +44,6 @@ impl fmt::Debug for Cipher {
 
 impl Cipher {
     /// Derives the keys for one purpose, `label`, from the server keys.
-    #[must_use]
     pub fn new(server_keys: impl Into<ServerKeys>, label: &str) -> Self {
         let keys: ServerKeys = server_keys.into();
         let derived = |key| XChaCha20Poly1305::new(&Key::from(derive(key, label.as_bytes())));
@@ -66,7 +65,6 @@ impl Cipher {
     }
 
     /// Decrypts what [`Cipher::cipher`] returned, also under a former key; `None` if it was sealed under a foreign one.
-    #[must_use]
     pub fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, body) = sealed.split_at_checked(NONCE_BYTES)?;
         let nonce: [u8; NONCE_BYTES] = nonce.try_into().ok()?;
@@ -97,7 +95,6 @@ impl fmt::Debug for Keyring {
 impl Keyring {
     /// Derives all keys from the server keys. Sessions are sealed under the newest alone, because a leaked former key
     /// could forge them.
-    #[must_use]
     pub fn new(server_keys: impl Into<ServerKeys>) -> Self {
         let keys: ServerKeys = server_keys.into();
         let (first, newest) = (keys.first(), keys.newest());
@@ -114,7 +111,6 @@ impl Keyring {
 
     /// The id of a project event: its number, so that ids sort in the log's order, and an unguessable half. That half
     /// depends on the event, so that after a restored backup another event with the same number gets another id.
-    #[must_use]
     pub fn event(&self, number: EventNumber, project_event: &ProjectEvent) -> EventId {
         let mut mac = self.event_mac.clone();
         mac.update(&project_event.project.0.to_be_bytes());
@@ -208,7 +204,6 @@ impl Keyring {
     }
 
     /// The keyed hash under which a project's code is looked up.
-    #[must_use]
     pub fn code_hash(&self, project: ProjectId, code: &RecoveryCode) -> CodeHash {
         let mut mac = self.code_mac.clone();
         mac.update(&project.0.to_be_bytes());
@@ -223,14 +218,12 @@ impl Keyring {
     }
 
     /// Decrypts a stored code; `None` if it was encrypted under another server key.
-    #[must_use]
     pub fn unseal(&self, sealed: &[u8]) -> Option<RecoveryCode> {
         let plain = self.cipher.open(sealed)?;
         RecoveryCode::parse(std::str::from_utf8(&plain).ok()?)
     }
 
     /// The token of a session.
-    #[must_use]
     pub fn seal_session(&self, session: &WalletSession) -> String {
         let sealed = self.session_cipher.seal(&session.encode());
         let mut token = String::from(SESSION_PREFIX);
@@ -240,7 +233,6 @@ impl Keyring {
 
     /// The session in a token, and the token's unique number; `None` if this server did not issue it. It may have
     /// ended.
-    #[must_use]
     pub fn open_session(&self, token: &[u8]) -> Option<(WalletSession, u128)> {
         let sealed = token.strip_prefix(SESSION_PREFIX.as_bytes())?;
         let sealed = BASE64URL_NOPAD.decode(sealed).ok()?;
@@ -268,7 +260,6 @@ impl Keyring {
 
 /// The key under which a user's wallet is stored. Not keyed, because it must be found without the server key; 128 bits
 /// of SHA-256 do not collide by chance.
-#[must_use]
 pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletKey {
     let mut hash = Sha256::new();
     hash.update(b"ext/1");
@@ -279,7 +270,6 @@ pub(crate) fn external_key(project: ProjectId, user: &ExternalUserId) -> WalletK
 
 /// A ledger entry's id, derived rather than stored: it sorts by time, names the entry in its wallet's history, and is
 /// unguessable without the wallet's id.
-#[must_use]
 pub fn ledger_id((wallet, key): (WalletId, WalletKey), seq: u64, at: Timestamp) -> LedgerId {
     let mut hash = Sha256::new();
     hash.update(b"led/1");
@@ -295,7 +285,6 @@ pub fn ledger_id((wallet, key): (WalletId, WalletKey), seq: u64, at: Timestamp) 
 }
 
 /// The key of the wallet of an order that names no other wallet.
-#[must_use]
 pub(crate) fn order_key(project: ProjectId, order: OrderSerial) -> WalletKey {
     let mut hash = Sha256::new();
     hash.update(b"ord/1");

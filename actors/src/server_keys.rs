@@ -18,19 +18,16 @@ impl fmt::Debug for ServerKeys {
 
 impl ServerKeys {
     /// A first key and those that came later, in order.
-    #[must_use]
     pub const fn new(first: [u8; 32], later: Vec<[u8; 32]>) -> Self {
         Self { first, later }
     }
 
     /// The key that ids and look-ups come from.
-    #[must_use]
     pub const fn first(&self) -> &[u8; 32] {
         &self.first
     }
 
     /// The key that encrypts.
-    #[must_use]
     pub fn newest(&self) -> &[u8; 32] {
         self.later.last().unwrap_or(&self.first)
     }

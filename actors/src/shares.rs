@@ -50,7 +50,6 @@ impl<K> Clone for Shares<K> {
 
 impl<K: Copy + Eq + Hash> Shares<K> {
     /// This many free places.
-    #[must_use]
     pub fn new(number: usize) -> Self {
         let taken = Taken {
             all: 0,
@@ -92,7 +91,6 @@ impl<K: Copy + Eq + Hash> Shares<K> {
     }
 
     /// How many places are taken.
-    #[must_use]
     pub fn held(&self) -> usize {
         self.taken.lock().all
     }

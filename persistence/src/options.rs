@@ -55,7 +55,6 @@ pub struct Options {
 
 impl Options {
     /// The defaults, in this directory.
-    #[must_use]
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self {
             dir: dir.into(),

@@ -15,7 +15,6 @@ pub struct ManualClock {
 
 impl ManualClock {
     /// A clock stopped at an instant.
-    #[must_use]
     pub const fn new(start: Timestamp) -> Self {
         Self {
             now: AtomicI64::new(start.0),

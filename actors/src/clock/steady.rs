@@ -115,7 +115,6 @@ impl Default for SystemClock {
 
 impl SystemClock {
     /// A clock that begins at the machine's present time.
-    #[must_use]
     pub fn new() -> Self {
         Self::reading(MachineClocks::default())
     }
@@ -124,7 +123,6 @@ impl SystemClock {
 impl SystemClock {
     /// A clock that continues another machine's. The difference to this wall clock is made up for as after a step, even
     /// in the first minutes.
-    #[must_use]
     pub fn resuming(at: Timestamp) -> Self {
         Self::resuming_on(MachineClocks::default(), at)
     }
@@ -153,7 +151,6 @@ impl<R: ClockSource> SystemClock<R> {
     }
 
     /// A clock that begins at the present time of these readings.
-    #[must_use]
     pub fn reading(readings: R) -> Self {
         let since = readings.monotonic_millis();
         let pace = Pace {

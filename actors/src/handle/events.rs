@@ -91,7 +91,6 @@ impl Handle {
     }
 
     /// The number of the last durable project event; later ones have larger numbers.
-    #[must_use]
     pub fn last_event_number(&self) -> EventNumber {
         self.books().last_project_event()
     }
@@ -102,7 +101,6 @@ impl Handle {
     }
 
     /// The order of a project event as it was then, with its wallet's code at that time.
-    #[must_use]
     pub fn order_of_event(
         &self,
         project_event: &ProjectEvent,
@@ -174,7 +172,6 @@ impl Handle {
 }
 
 /// The project event's number, which an event's id contains.
-#[must_use]
 pub const fn event_number(id: EventId) -> EventNumber {
     (id.0 >> 64) as EventNumber
 }

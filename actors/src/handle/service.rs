@@ -119,49 +119,41 @@ impl Handle {
     }
 
     /// Bytes of the log that are kept only for a backup under way.
-    #[must_use]
     pub fn kept_for_backup(&self) -> u64 {
         self.inner.registry.store.books.kept_for_backup()
     }
 
     /// The present instant by a project's clock.
-    #[must_use]
     pub fn now_in(&self, scope: &Scope) -> Timestamp {
         Timestamp(self.now().0.saturating_add(scope.ahead_millis))
     }
 
     /// The present instant by Scrip's own clock.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         self.inner.registry.clock.now()
     }
 
     /// The present instant by the machine's clock, which Scrip's follows.
-    #[must_use]
     pub fn wall(&self) -> Timestamp {
         self.inner.registry.clock.wall()
     }
 
     /// Whether this process leads the log, as far as it knows. If not, another one does outgoing work.
-    #[must_use]
     pub fn leads(&self) -> bool {
         self.inner.registry.store.log.leads()
     }
 
     /// Whether the log accepts appends now, which `/readyz` answers.
-    #[must_use]
     pub fn ready(&self) -> bool {
         self.inner.registry.store.log.refusing().is_none()
     }
 
     /// Whether the log accepts nothing because this machine's disk is nearly full.
-    #[must_use]
     pub fn is_disk_full(&self) -> bool {
         self.inner.registry.store.log.refusing() == Some(AppendRefusal::DiskFull)
     }
 
     /// Figures for `/metrics`.
-    #[must_use]
     pub fn stats(&self) -> Stats {
         let registry = &self.inner.registry;
         Stats {

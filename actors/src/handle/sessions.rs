@@ -44,7 +44,6 @@ impl Handle {
 
     /// The session in a token, and the token's unique number; `None` if this server did not issue it. It may have
     /// ended.
-    #[must_use]
     pub fn open_session(&self, token: &[u8]) -> Option<(WalletSession, u128)> {
         self.inner.keyring.open_session(token)
     }

@@ -189,7 +189,6 @@ pub struct ErasedKind {
 
 impl ErasedKind {
     /// The kind `K` as a value.
-    #[must_use]
     pub const fn of<K: NoteKind>() -> Self {
         Self {
             number: K::NUMBER,

@@ -151,7 +151,6 @@ impl CatalogStore {
 
     /// The secrets that sign an endpoint's deliveries at this instant, newest first. Secrets that
     /// were encrypted under another server key are left out.
-    #[must_use]
     pub fn signing_secrets(&self, endpoint: &Endpoint, now: domain::Timestamp) -> Vec<Vec<u8>> {
         let secrets = endpoint.secrets.iter();
         let valid = secrets.filter(|secret| secret.until.is_none_or(|until| now < until));

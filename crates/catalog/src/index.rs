@@ -74,19 +74,16 @@ impl Catalog {
     }
 
     /// The cell whose projects these are.
-    #[must_use]
     pub const fn cell(&self) -> i16 {
         self.cell
     }
 
     /// Whether projects moved from or to another cell by a split.
-    #[must_use]
     pub fn has_moved(&self) -> bool {
         !self.elsewhere.is_empty()
     }
 
     /// The cell of a project, as far as this log knows; `None` if it never had it.
-    #[must_use]
     pub fn cell_of_project(&self, id: &ProjectId) -> Option<i16> {
         match self.projects.contains_key(id) {
             true => Some(self.cell),
@@ -95,7 +92,6 @@ impl Catalog {
     }
 
     /// The project with this identifier, if there is one.
-    #[must_use]
     pub fn project(&self, id: &ProjectId) -> Option<&Arc<ProjectCatalog>> {
         self.projects.get(id)
     }
@@ -257,7 +253,6 @@ impl ProjectCatalog {
     }
 
     /// A product, active or not.
-    #[must_use]
     pub fn product(&self, id: &ProductId) -> Option<&Product> {
         self.products.get(id)
     }
@@ -268,7 +263,6 @@ impl ProjectCatalog {
     }
 
     /// The identifiers of all products.
-    #[must_use]
     pub fn product_ids(&self) -> Vec<ProductId> {
         self.products.keys().copied().collect()
     }
@@ -279,7 +273,6 @@ impl ProjectCatalog {
     }
 
     /// A price of a product, active or not.
-    #[must_use]
     pub fn price(&self, product: &ProductId, id: &PriceId) -> Option<&Price> {
         self.prices.get(&(*product, *id))
     }
@@ -296,19 +289,16 @@ impl ProjectCatalog {
     }
 
     /// The one product with a credit unit, active or not; `None` when there are none or several.
-    #[must_use]
     pub const fn only_credit_product(&self) -> Option<ProductId> {
         self.only_credit_product
     }
 
     /// A price by its identifier alone, active or not.
-    #[must_use]
     pub fn any_price(&self, id: &PriceId) -> Option<&Price> {
         self.prices.values().find(|price| price.id == *id)
     }
 
     /// A price that is offered, with its product: both are active.
-    #[must_use]
     pub fn offered(&self, id: &PriceId) -> Option<(&Product, &Price)> {
         let price = self.any_price(id).filter(|price| price.active)?;
         let product = self.product(&price.product)?;
@@ -316,26 +306,22 @@ impl ProjectCatalog {
     }
 
     /// The payment provider, if one was ever set.
-    #[must_use]
     pub const fn provider(&self) -> Option<&Provider> {
         self.provider.as_ref()
     }
 
     /// Whether a payment provider takes the project's money now.
-    #[must_use]
     pub fn has_provider(&self) -> bool {
         self.provider()
             .is_some_and(|provider| provider.account != Account::None)
     }
 
     /// The provider epoch of the account that takes the project's money now.
-    #[must_use]
     pub fn epoch(&self) -> &ProviderEpoch {
         self.provider.as_ref().map_or(&NOBODY, |it| &it.epoch)
     }
 
     /// The sandbox's settings, if the sandbox is the provider.
-    #[must_use]
     pub fn sandbox(&self) -> Option<Sandbox> {
         let provider = self.provider.as_ref();
         let provider = provider.filter(|provider| provider.account == Account::Sandbox);
@@ -343,7 +329,6 @@ impl ProjectCatalog {
     }
 
     /// A webhook endpoint, active or not.
-    #[must_use]
     pub fn endpoint(&self, id: &EndpointId) -> Option<&Endpoint> {
         self.endpoints.get(id)
     }
@@ -354,13 +339,11 @@ impl ProjectCatalog {
     }
 
     /// A key, revoked or not.
-    #[must_use]
     pub fn key(&self, id: &KeyId) -> Option<&ApiKey> {
         self.keys.get(id).map(|(key, _)| key)
     }
 
     /// The start of the UTC day on which a key was last used; `None`: it never was.
-    #[must_use]
     pub fn key_last_used(&self, id: &KeyId) -> Option<Timestamp> {
         self.keys.get(id)?.1.day()
     }

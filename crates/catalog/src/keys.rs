@@ -48,7 +48,6 @@ impl MintedKey {
 }
 
 /// The hash by which a key is stored and found.
-#[must_use]
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

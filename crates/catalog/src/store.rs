@@ -100,13 +100,11 @@ impl CatalogStore {
     }
 
     /// The current catalog. Lock-free; not to be held across an await.
-    #[must_use]
     pub fn current(&self) -> Guard<Arc<Catalog>> {
         self.shared.current.load()
     }
 
     /// The access of the key with this SHA-256, unless it is unknown, revoked or expired. Notes its use.
-    #[must_use]
     pub fn authenticate(&self, key_sha256: &[u8; 32], now: Timestamp) -> Option<Authenticated> {
         let uses = &self.shared.key_uses;
         self.current().authenticate_use(key_sha256, now, uses)
@@ -123,7 +121,6 @@ impl CatalogStore {
     }
 
     /// A receiver that is notified of every change.
-    #[must_use]
     pub fn changes(&self) -> watch::Receiver<()> {
         self.shared.changed.subscribe()
     }
@@ -349,7 +346,6 @@ impl CatalogStore {
     }
 
     /// Decrypts a secret of a provider's account; `None` if it was encrypted under another server key.
-    #[must_use]
     pub fn open_secret(&self, secret: &Ciphertext) -> Option<String> {
         String::from_utf8(self.shared.cipher.open(&secret.0)?).ok()
     }

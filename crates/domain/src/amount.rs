@@ -13,7 +13,6 @@ pub struct Amount(i64);
 
 impl Amount {
     /// `None` for zero, negative numbers and numbers above [`MAX_CREDITS`].
-    #[must_use]
     pub const fn new(credits: i64) -> Option<Self> {
         if credits >= 1 && credits <= MAX_CREDITS {
             Some(Self(credits))
@@ -23,7 +22,6 @@ impl Amount {
     }
 
     /// The number of credits.
-    #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }
@@ -41,7 +39,6 @@ impl Quantity {
     pub const MAX: u32 = 1000;
 
     /// `None` for zero and numbers above [`Quantity::MAX`].
-    #[must_use]
     pub const fn new(quantity: u32) -> Option<Self> {
         if quantity >= 1 && quantity <= Self::MAX {
             Some(Self(quantity))
@@ -51,13 +48,11 @@ impl Quantity {
     }
 
     /// The quantity as a number.
-    #[must_use]
     pub const fn get(self) -> u32 {
         self.0
     }
 
     /// `one` times the quantity, saturating.
-    #[must_use]
     pub const fn of(self, one: i64) -> i64 {
         one.saturating_mul(self.0 as i64)
     }

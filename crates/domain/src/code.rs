@@ -19,7 +19,6 @@ pub struct RecoveryCode(Box<str>);
 impl RecoveryCode {
     /// Parses a code as people write it: in any case, with look-alikes, with dashes, spaces, line ends or full stops
     /// anywhere. `None` if it is not code-shaped. The word is not checked: an unknown one opens nothing.
-    #[must_use]
     pub fn parse(typed: &str) -> Option<Self> {
         if typed.len() > MAX_BYTES {
             return None;
@@ -40,14 +39,12 @@ impl RecoveryCode {
     }
 
     /// The code itself, only for the response to its owner and for hashing.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 }
 
 /// A typed code without separators, in one case.
-#[must_use]
 pub fn folded(typed: &str) -> String {
     let letters = typed.chars().filter(|letter| !is_mark(*letter));
     letters.map(|letter| letter.to_ascii_uppercase()).collect()

@@ -135,7 +135,6 @@ id!(/// A session of the dashboard.
 
 impl PublicSubscriptionId {
     /// The identifier of a subscription for callers. They store it, so it must never change.
-    #[must_use]
     pub fn of(project: ProjectId, subscription: &SubscriptionId) -> Self {
         let mut hasher = SipHasher24::new_with_key(&project.0.to_be_bytes());
         hasher.write(subscription.as_str().as_bytes());
@@ -193,7 +192,6 @@ pub struct OrderSerial(pub u128);
 
 impl OrderSerial {
     /// The time in the serial: when it was drawn, or when its invoice was made.
-    #[must_use]
     pub fn made_at(self) -> Timestamp {
         Timestamp(i64::try_from(self.0 >> 80).unwrap_or(i64::MAX))
     }
@@ -240,7 +238,6 @@ impl LedgerId {
     pub const NUMBER_BITS: u32 = 40;
 
     /// The entry's number in the wallet's history.
-    #[must_use]
     pub fn number(self) -> u64 {
         // 40 bits fit 64.
         u64::try_from(self.serial & ((1 << Self::NUMBER_BITS) - 1)).unwrap_or(0)

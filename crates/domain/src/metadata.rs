@@ -51,7 +51,6 @@ impl Metadata {
     }
 
     /// Whether there are no pairs.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

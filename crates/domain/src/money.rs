@@ -3,13 +3,11 @@
 pub use crate::catalog::decimals;
 
 /// An amount with its currency, as in `9.00 EUR`.
-#[must_use]
 pub fn money(cents: i64, currency: &str) -> String {
     format!("{} {currency}", amount(cents, currency))
 }
 
 /// An amount without its currency, with commas between thousands.
-#[must_use]
 pub fn amount(cents: i64, currency: &str) -> String {
     let plain = typed(cents, currency);
     let (whole, part) = plain.split_once('.').unwrap_or((&plain, ""));
@@ -22,7 +20,6 @@ pub fn amount(cents: i64, currency: &str) -> String {
 }
 
 /// An amount as a form or a terminal has it, without its currency: with no commas.
-#[must_use]
 pub fn typed(cents: i64, currency: &str) -> String {
     let places = decimals(currency);
     let sign = if cents < 0 { "−" } else { "" };
@@ -38,7 +35,6 @@ pub fn typed(cents: i64, currency: &str) -> String {
 }
 
 /// A number with commas between thousands.
-#[must_use]
 pub fn grouped(number: i64) -> String {
     let text = by_thousands(&number.unsigned_abs().to_string());
     if number < 0 {
@@ -60,7 +56,6 @@ fn by_thousands(digits: &str) -> String {
 }
 
 /// A number with commas between thousands and its sign, plus included.
-#[must_use]
 pub fn signed(number: i64) -> String {
     let plus = if number > 0 { "+" } else { "" };
     format!("{plus}{}", grouped(number))

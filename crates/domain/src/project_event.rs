@@ -39,7 +39,6 @@ pub struct ProjectEvent {
 impl ProjectEvent {
     /// Whether it happened or was recorded at this instant or later, and so is new to a reader of everything before.
     /// Both times count, because a sandbox's clock may be ahead of the server's.
-    #[must_use]
     pub fn is_since(&self, instant: Timestamp) -> bool {
         self.at.max(self.recorded) >= instant
     }
@@ -79,7 +78,6 @@ impl OrderEvent {
     }
 
     /// The project event when the newest dispute of an order changes from `before` to `now`.
-    #[must_use]
     pub fn of_dispute(before: Option<Dispute>, now: Option<Dispute>) -> Option<Self> {
         let now = now?;
         let same = before.filter(|before| before.opened_at == now.opened_at);
@@ -184,7 +182,6 @@ pub struct LowBalance {
 
 impl SubscriptionSnapshot {
     /// A subscription that a wallet of this project has.
-    #[must_use]
     pub fn of(project: ProjectId, subscription: &Subscription) -> Self {
         let tier = subscription.tier();
         Self {
@@ -204,7 +201,6 @@ impl SubscriptionSnapshot {
     }
 
     /// A subscription that has ended; `None`: it was never paid.
-    #[must_use]
     pub fn over(project: ProjectId, over: &SubscriptionOver) -> Option<Self> {
         let last = over.last.as_ref()?;
         Some(Self {
@@ -413,7 +409,6 @@ fn features(wallet: &Wallet, at: Timestamp) -> Vec<Feature> {
 
 impl EventData {
     /// The project event of this, for the wallet after the step.
-    #[must_use]
     pub fn of(self, wallet: &Wallet, at: Timestamp, recorded: Timestamp) -> ProjectEvent {
         let user = match &wallet.owner {
             Owner::External(user) => Some(user.clone()),

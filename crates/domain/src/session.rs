@@ -33,7 +33,6 @@ impl Permission {
     ];
 
     /// The permission's name in requests and answers.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -62,7 +61,6 @@ impl Permissions {
     pub const ALL: Self = Self(15);
 
     /// Whether this one is among them.
-    #[must_use]
     pub const fn include(self, permission: Permission) -> bool {
         self.0 & permission.bit() != 0
     }
@@ -120,7 +118,6 @@ const VERSION: u8 = 1;
 
 impl WalletSession {
     /// The session as bytes, to be sealed.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let (kind, name) = match &self.owner {
             SessionOwner::User(user) => (0, user.as_str()),
@@ -136,7 +133,6 @@ impl WalletSession {
     }
 
     /// Decodes a session; `None` for another encoding.
-    #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (&[version, kind, can], rest) = bytes.split_first_chunk()?;
         let (project, rest) = rest.split_first_chunk()?;
@@ -160,7 +156,6 @@ impl WalletSession {
     }
 
     /// The user whose wallet it is, if it is a user's.
-    #[must_use]
     pub const fn user(&self) -> Option<&ExternalUserId> {
         match &self.owner {
             SessionOwner::User(user) => Some(user),
@@ -169,7 +164,6 @@ impl WalletSession {
     }
 
     /// The code of the wallet, if a code opens it.
-    #[must_use]
     pub const fn code(&self) -> Option<&RecoveryCode> {
         match &self.owner {
             SessionOwner::Code(code) => Some(code),

@@ -73,7 +73,6 @@ impl From<&Price> for Terms {
 
 impl Terms {
     /// When credits granted now expire.
-    #[must_use]
     pub fn credits_expire_at(&self, now: Timestamp) -> Option<Timestamp> {
         let days = i64::from(self.expire_after_days?);
         Some(now.plus_seconds(days.saturating_mul(DAY_SECONDS)))
@@ -127,13 +126,11 @@ impl Terms {
     }
 
     /// Whether it brings only permanent features: a wallet that has them all gains nothing.
-    #[must_use]
     pub fn is_unlock(&self) -> bool {
         !self.recurs() && self.credits == 0 && !self.features.is_empty()
     }
 
     /// Whether it is charged each cycle.
-    #[must_use]
     pub fn recurs(&self) -> bool {
         self.interval != Interval::OneTime
     }

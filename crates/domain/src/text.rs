@@ -28,7 +28,6 @@ macro_rules! text {
             }
 
             /// The text as it was sent.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }

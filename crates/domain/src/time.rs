@@ -53,7 +53,6 @@ impl Span {
     };
 
     /// Whether an instant is in it.
-    #[must_use]
     pub fn contains(self, at: Timestamp) -> bool {
         self.start <= at && at < self.end
     }
@@ -61,7 +60,6 @@ impl Span {
 
 impl Period {
     /// The period that `now` falls in; `None` only outside the calendar's range (years past 9999).
-    #[must_use]
     pub fn span(self, now: Timestamp) -> Option<Span> {
         if self == Self::Once {
             return Some(Span::ALWAYS);

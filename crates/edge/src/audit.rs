@@ -130,7 +130,6 @@ fn keyed(what: &str, key: &str) -> String {
 }
 
 /// The retry key that the entry of an approval has.
-#[must_use]
 pub fn retry_key_of_approval(approval: ApprovalId) -> String {
     format!("approvals/{approval}/approve")
 }

@@ -40,7 +40,6 @@ pub struct Authorized<P> {
 
 impl<P> Authorized<P> {
     /// The entry in the audit log.
-    #[must_use]
     pub const fn entry(&self) -> Option<&PendingAction> {
         self.pending.as_ref()
     }
@@ -177,7 +176,6 @@ fn is_project_key(token: &[u8]) -> bool {
 }
 
 /// Whose key or session a request carries, apart from a request that is handled; `None`: none that counts.
-#[must_use]
 pub fn caller(headers: &HeaderMap, edge: &EdgeState) -> Option<Caller> {
     authenticate(headers, edge, edge.clock.now()).ok()
 }

@@ -37,19 +37,16 @@ impl Caller {
     }
 
     /// The key and its project.
-    #[must_use]
     pub const fn key(&self) -> &Authenticated {
         &self.key
     }
 
     /// The session, if one was sent instead of a key.
-    #[must_use]
     pub const fn session(&self) -> Option<&Arc<WalletSession>> {
         self.session.as_ref()
     }
 
     /// Whether it is one of the project's own servers, which are no clients of it.
-    #[must_use]
     pub fn is_server(&self) -> bool {
         self.key.kind == KeyKind::Secret && self.session.is_none()
     }
@@ -135,13 +132,11 @@ impl<const PUBLISHABLE: bool, P> Allowed<PUBLISHABLE, P> {
     }
 
     /// The kind of key that the caller is treated by: of a session, a publishable one.
-    #[must_use]
     pub const fn kind(&self) -> KeyKind {
         self.caller.key.kind
     }
 
     /// The session, if one was sent instead of a key.
-    #[must_use]
     pub const fn session(&self) -> Option<&Arc<WalletSession>> {
         self.caller.session()
     }

@@ -20,7 +20,6 @@ const ORDERS_AT_ONCE: usize = 100;
 const WALLETS_AT_ONCE: usize = 1000;
 
 /// Whether a request's headers prefer CSV: it is the first form that they name.
-#[must_use]
 pub fn is_wanted(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT);
     let accept = accept.and_then(|accept| accept.to_str().ok());

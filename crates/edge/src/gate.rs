@@ -46,7 +46,6 @@ pub struct Admission {
 
 impl Admission {
     /// What is to be checked of a request.
-    #[must_use]
     pub fn of(context: &Context) -> Self {
         let caller = context.caller.as_ref().ok();
         Self {

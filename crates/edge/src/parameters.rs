@@ -22,7 +22,6 @@ pub struct QueryParameters(LazyLock<ParametersByRoute>);
 
 impl QueryParameters {
     /// Those that a function gathers.
-    #[must_use]
     pub const fn gathered_by(gather: fn() -> ParametersByRoute) -> Self {
         Self(LazyLock::new(gather))
     }

@@ -13,7 +13,6 @@ pub struct AddressKind {
 
 impl AddressKind {
     /// The kind of an address.
-    #[must_use]
     pub fn of(url: &Url) -> Self {
         Self {
             plain: url.scheme() == "http",
@@ -22,7 +21,6 @@ impl AddressKind {
     }
 
     /// Whether it is a loopback address of this machine.
-    #[must_use]
     pub const fn is_loopback(self) -> bool {
         self.loopback
     }

@@ -16,7 +16,6 @@ pub(super) fn digest(bytes: &[u8]) -> Name {
 }
 
 /// Bytes in hexadecimal digits.
-#[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::new(), |mut text, byte| {
@@ -27,7 +26,6 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// The hash that a chunk's name, or a frame's hash in a manifest, has in digits.
-#[must_use]
 pub fn from_hex(name: &str) -> Option<[u8; 32]> {
     let mut hash = [0; 32];
     if !is_digest(name) {

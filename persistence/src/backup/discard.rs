@@ -52,7 +52,6 @@ fn await_closed(root: &Path) {
 }
 
 /// Whether the books of a member are being discarded in this data directory, or made, and that was interrupted.
-#[must_use]
 pub fn is_unfinished_member(dir: &Path) -> bool {
     State::read_in(&dir.join(RESTORING)).is_some_and(|state| state.follows)
 }

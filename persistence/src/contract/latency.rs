@@ -23,14 +23,12 @@ pub struct Commits {
 
 impl Commits {
     /// The number of commits.
-    #[must_use]
     pub fn all(&self) -> u64 {
         self.counts.iter().copied().fold(0, u64::saturating_add)
     }
 
     /// The bound in microseconds that `percent` of the commits kept; `None`: there were none, or it is above all
     /// bounds.
-    #[must_use]
     pub fn within(&self, percent: u64) -> Option<u64> {
         let all = self.all();
         let enough = all.saturating_mul(percent).div_ceil(100);

@@ -57,7 +57,6 @@ impl Takings {
     }
 
     /// The currency's ISO 4217 code.
-    #[must_use]
     pub fn currency(&self) -> &str {
         currency_code(&self.currency)
     }

@@ -30,7 +30,6 @@ pub struct PeriodEnd {
 
 impl PeriodEnd {
     /// The cursor for the next page.
-    #[must_use]
     pub const fn place(&self) -> (Timestamp, u128) {
         (self.at, self.tie)
     }

@@ -34,7 +34,6 @@ pub enum WalletOrder {
 
 impl WalletOrder {
     /// The rank of a balance: coarse, and in the order of balances.
-    #[must_use]
     pub fn balance_rank(balance: i64) -> i32 {
         rank(balance).into()
     }

@@ -273,7 +273,6 @@ impl Append {
     }
 
     /// The encoded events, one after the other.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
@@ -289,7 +288,6 @@ impl Append {
     }
 
     /// The number of its events.
-    #[must_use]
     pub const fn events(&self) -> u32 {
         self.events
     }

@@ -72,7 +72,6 @@ impl Group {
     }
 
     /// The place of its last frame.
-    #[must_use]
     pub fn last(&self) -> FramePosition {
         self.frames.last().map_or(self.behind, |frame| frame.place)
     }

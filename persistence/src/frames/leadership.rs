@@ -53,7 +53,6 @@ pub enum LeadershipItem {
 
 impl LeadershipItem {
     /// When it was written, by the clock of who wrote it.
-    #[must_use]
     pub const fn at(&self) -> Timestamp {
         match self {
             Self::TermStart(start) => start.at,

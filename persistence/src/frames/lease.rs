@@ -15,7 +15,6 @@ pub const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 pub type Moment = Duration;
 
 /// The time since the machine was started, in which it may have slept.
-#[must_use]
 pub fn now() -> Moment {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
@@ -45,7 +44,6 @@ impl Lease {
     }
 
     /// Whether no other process can have been acknowledged a frame by now. To be called after reading what is shown.
-    #[must_use]
     pub fn holds(&self, now: Moment) -> bool {
         match self.until.load(Ordering::Acquire) {
             OVER => false,

@@ -24,7 +24,6 @@ pub struct Resolved<T> {
 
 impl<T> Window<T> {
     /// An empty one for at most so many groups, behind a place.
-    #[must_use]
     pub const fn new(depth: usize, head: FramePosition) -> Self {
         Self {
             depth,
@@ -34,19 +33,16 @@ impl<T> Window<T> {
     }
 
     /// Whether another group may be started.
-    #[must_use]
     pub fn has_room(&self) -> bool {
         self.under_way.len() < self.depth
     }
 
     /// Whether no group is under way.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.under_way.is_empty()
     }
 
     /// The place that the next group follows.
-    #[must_use]
     pub const fn head(&self) -> FramePosition {
         self.head
     }
@@ -71,7 +67,6 @@ impl<T> Window<T> {
     }
 
     /// The oldest group.
-    #[must_use]
     pub fn oldest(&self) -> Option<&Group> {
         self.under_way.front().map(|(group, _)| group)
     }

@@ -84,7 +84,6 @@ impl SledJournal {
     }
 
     /// Whether a directory has a store.
-    #[must_use]
     pub fn has_data(root: &Path) -> bool {
         root.join(DATABASE).exists()
     }
@@ -168,19 +167,16 @@ impl SledJournal {
     }
 
     /// The last frame that it has.
-    #[must_use]
     pub fn head(&self) -> FramePosition {
         self.shared.progress.head()
     }
 
     /// Why it failed for good, if it did.
-    #[must_use]
     pub fn failure(&self) -> Option<Error> {
         self.shared.failure()
     }
 
     /// Whether its disk is nearly full.
-    #[must_use]
     pub fn is_disk_full(&self) -> bool {
         self.shared.space.low()
     }

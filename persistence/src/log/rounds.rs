@@ -28,7 +28,6 @@ impl StopSignal {
     }
 
     /// Whether the journal is being closed.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         *self.stopped.lock()
     }

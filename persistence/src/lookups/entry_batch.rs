@@ -29,13 +29,11 @@ impl EntryBatch {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.iter().len()
     }
 
     /// Whether there is none.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

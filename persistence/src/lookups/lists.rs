@@ -13,7 +13,6 @@ const DAY_MILLIS: i64 = 86_400_000;
 
 impl ListChange {
     /// What an event moved that was applied to this wallet; `None`: nothing, as most events of a busy wallet.
-    #[must_use]
     pub fn of(wallet: &Wallet, applied: &Applied) -> Option<Box<Self>> {
         let now = wallet.is_usable().then(|| day(wallet.used_at));
         let days = (applied.last_used.map(day), now);

@@ -113,7 +113,6 @@ impl OrderGroup<'_> {
 
 impl OrderSummary {
     /// The currency's ISO 4217 code.
-    #[must_use]
     pub fn currency(&self) -> &str {
         currency_code(&self.currency)
     }

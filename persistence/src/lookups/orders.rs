@@ -83,7 +83,6 @@ pub struct OrderPosition {
 
 impl OrderPosition {
     /// The cursor for the next page.
-    #[must_use]
     pub const fn place(&self) -> (Timestamp, OrderSerial) {
         (self.at, self.order.serial)
     }

@@ -44,7 +44,6 @@ pub(crate) fn user_prefix(project: ProjectId, text: &str) -> Vec<u8> {
 
 /// A text without regard to case: how a text begins does not depend on what follows, as it does with
 /// [`str::to_lowercase`].
-#[must_use]
 pub fn case_folded(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }

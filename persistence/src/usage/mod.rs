@@ -47,7 +47,6 @@ impl Interval {
 
     /// The interval of the UTC calendar that an instant is in; `None` only outside the calendar's range (years past
     /// 9999).
-    #[must_use]
     pub fn span(self, at: Timestamp) -> Option<Span> {
         match self {
             Self::Hour => {
@@ -195,7 +194,6 @@ impl Usage {
 }
 
 /// The feature that a caller's `meta` names: its own `feature`, if that is a text.
-#[must_use]
 pub fn feature(meta: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Meta<'a> {

@@ -117,19 +117,16 @@ impl SalesSum {
 
 impl Sales {
     /// All orders that were placed.
-    #[must_use]
     pub fn placed(&self) -> i64 {
         self.count(|_| true)
     }
 
     /// Orders that have this status now.
-    #[must_use]
     pub fn in_status(&self, status: OrderStatus) -> i64 {
         self.count(|cell| cell.status == status)
     }
 
     /// What was paid for them, by currency.
-    #[must_use]
     pub fn money(&self) -> BTreeMap<&str, Money> {
         let mut money: BTreeMap<&str, Money> = BTreeMap::new();
         for (cell, sum) in self.0.iter().filter(|(cell, _)| cell.is_paid()) {

@@ -95,7 +95,6 @@ impl Wallets {
     }
 
     /// How many wallets are in the set.
-    #[must_use]
     pub fn count(&self) -> DistinctCount {
         match &self.0 {
             Sketch::Few(few) => DistinctCount {

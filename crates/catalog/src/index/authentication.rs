@@ -31,7 +31,6 @@ pub struct Authenticated {
 
 impl Catalog {
     /// The cell of the project of the key with this SHA-256, as far as this log knows.
-    #[must_use]
     pub fn cell_of_key(&self, sha256: &[u8; 32]) -> Option<i16> {
         match self.keys.contains_key(&KeyHash(*sha256)) {
             true => Some(self.cell),
@@ -45,7 +44,6 @@ impl Catalog {
     }
 
     /// The key with this SHA-256, unless it is unknown, revoked or past its end. One look-up.
-    #[must_use]
     pub fn authenticate(&self, key_sha256: &[u8; 32], now: Timestamp) -> Option<Authenticated> {
         self.working_key(key_sha256, now)
             .map(|known| known.opens.clone())

@@ -58,7 +58,6 @@ const CURRENCIES: &str = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BG
      TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG";
 
 /// Decimal digits of a currency (ISO 4217, in capitals), as Stripe counts its minor unit.
-#[must_use]
 pub fn decimals(currency: &str) -> usize {
     if ZERO_DECIMALS.contains(&currency) {
         0
@@ -71,7 +70,6 @@ pub fn decimals(currency: &str) -> usize {
 
 /// The smallest chargeable amount above zero in a currency (ISO 4217, in capitals), in its minor unit, if Stripe
 /// documents one.
-#[must_use]
 pub fn minimum(currency: &str) -> Option<i64> {
     let mut minimums = MINIMUMS.iter();
     let (_, least) = minimums.find(|(code, _)| *code == currency)?;
@@ -79,7 +77,6 @@ pub fn minimum(currency: &str) -> Option<i64> {
 }
 
 /// The largest chargeable amount in a currency (ISO 4217, in capitals), in its minor unit.
-#[must_use]
 pub(super) fn maximum(currency: &str) -> i64 {
     let larger = MAXIMUMS.iter().find(|(code, _)| *code == currency);
     larger.map_or(MAXIMUM, |(_, maximum)| *maximum)

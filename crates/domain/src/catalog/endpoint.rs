@@ -120,13 +120,11 @@ impl EndpointChange {
 
 impl Endpoint {
     /// Whether events are sent to it.
-    #[must_use]
     pub const fn is_active(&self) -> bool {
         matches!(self.status, EndpointStatus::Active)
     }
 
     /// Whether it wants events of this kind.
-    #[must_use]
     pub fn wants(&self, kind: &str) -> bool {
         let listed = |events: &Vec<String>| events.iter().any(|event| event == kind);
         self.events.as_ref().is_none_or(listed)

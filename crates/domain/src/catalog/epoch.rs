@@ -46,7 +46,6 @@ pub struct AccountCheck {
 
 impl ProviderAccount {
     /// Whether this is the same account in the same mode; `None` if that is not known.
-    #[must_use]
     pub fn is(&self, other: &Self) -> Option<bool> {
         match (self, other) {
             (Self::Sandbox, Self::Sandbox) => Some(true),

@@ -23,7 +23,6 @@ pub enum KeyKind {
 
 impl KeyKind {
     /// What keys of this kind start with.
-    #[must_use]
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Publishable => "pay_pk_",
@@ -148,7 +147,6 @@ fn check_end(end: Option<Timestamp>, now: Timestamp) -> Result<(), Refusal> {
 
 impl ApiKey {
     /// The key's display name: its identifier, and its name if it has one.
-    #[must_use]
     pub fn title(&self) -> String {
         match &self.name {
             Some(name) => format!("{} “{name}”", self.id),

@@ -60,7 +60,6 @@ pub enum Document {
 
 impl Document {
     /// Kind and identifier: a document replaces the former one with the same address.
-    #[must_use]
     pub const fn address(&self) -> (u8, u128) {
         match self {
             Self::Project(project) => (1, project.id.0),
@@ -73,7 +72,6 @@ impl Document {
     }
 
     /// The project that it belongs to, or is.
-    #[must_use]
     pub const fn project(&self) -> ProjectId {
         match self {
             Self::Project(project) => project.id,

@@ -15,7 +15,6 @@ pub struct Origin(String);
 
 impl Origin {
     /// `None` if the text is not an origin in its normal form.
-    #[must_use]
     pub fn new(normal: &str) -> Option<Self> {
         let (scheme, authority) = normal.split_once("://")?;
         let (host, port) = split(authority)?;
@@ -39,7 +38,6 @@ impl Origin {
     }
 
     /// The origin as a browser writes it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -68,7 +68,6 @@ pub struct Price {
 
 impl Price {
     /// Whether this quantity costs more than payment providers take at once.
-    #[must_use]
     pub fn is_too_much(&self, quantity: Quantity) -> bool {
         quantity.of(self.amount_cents) > charge::maximum(&self.currency)
     }
@@ -141,7 +140,6 @@ impl Price {
     }
 
     /// Whether a customer of this tier can switch to the other: same product, same currency.
-    #[must_use]
     pub fn can_become(&self, other: &Self) -> bool {
         let recurs = |price: &Self| price.interval != Interval::OneTime;
         recurs(self)

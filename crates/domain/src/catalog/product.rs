@@ -68,7 +68,6 @@ pub type Products = BTreeMap<ProductId, Product>;
 
 impl Product {
     /// Whether wallets can hold credits of it.
-    #[must_use]
     pub const fn holds_credits(&self) -> bool {
         self.credit_unit.is_some()
     }

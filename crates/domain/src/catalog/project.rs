@@ -81,7 +81,6 @@ pub struct Project {
 
 impl Project {
     /// A project with the documented defaults.
-    #[must_use]
     pub const fn new(id: ProjectId, name: String, mode: Mode, created_at: Timestamp) -> Self {
         Self {
             id,

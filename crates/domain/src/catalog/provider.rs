@@ -81,7 +81,6 @@ pub struct Sandbox {
 
 impl Provider {
     /// Whether its key was tried and works; true for a provider without one.
-    #[must_use]
     pub const fn is_verified(&self) -> bool {
         match &self.account {
             Account::None | Account::Sandbox => true,
@@ -90,7 +89,6 @@ impl Provider {
     }
 
     /// How far the project's clock is ahead of the machine's, in milliseconds; 0 without a sandbox.
-    #[must_use]
     pub const fn ahead_millis(&self) -> i64 {
         match self.account {
             Account::Sandbox => self.sandbox.ahead_millis,
@@ -136,7 +134,6 @@ impl SecretText {
     }
 
     /// The secret itself.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -308,7 +305,6 @@ impl Advance {
     }
 
     /// The advance in seconds.
-    #[must_use]
     pub const fn seconds(self) -> i64 {
         self.0
     }

@@ -52,7 +52,6 @@ pub struct HoldSnapshot {
 
 impl HoldSnapshot {
     /// Credits that it still sets aside.
-    #[must_use]
     pub fn left(&self) -> i64 {
         match self.status {
             HoldStatus::Open => self.amount.get().saturating_sub(self.drawn).max(0),
@@ -76,7 +75,6 @@ pub struct EndedHold {
 
 impl EndedHold {
     /// The lot that credits return to if less was used than drawn.
-    #[must_use]
     pub fn last_lot(&self) -> Option<LastLot> {
         self.lots.last().map(LastLot::from)
     }

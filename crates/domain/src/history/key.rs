@@ -47,7 +47,6 @@ pub enum RecordKey<'a> {
 
 impl<'a> RecordKey<'a> {
     /// The key of a change's record, known before the change is applied.
-    #[must_use]
     pub fn of(change: &'a Change) -> Option<Self> {
         match change {
             Change::Granted { key, .. } => Some(RecordKey::Grant(key.as_str())),
@@ -71,7 +70,6 @@ impl<'a> RecordKey<'a> {
     }
 
     /// A 64-bit hash, keyed by the wallet. It is written to disk: it must never change.
-    #[must_use]
     pub fn hash(&self, wallet: &WalletKey) -> u64 {
         let mut hasher = SipHasher13::new_with_key(&wallet.0);
         match self {
@@ -113,7 +111,6 @@ fn write_text(hasher: &mut SipHasher13, tag: u8, text: &str) {
 
 impl InstructionRecord {
     /// The key of its record.
-    #[must_use]
     pub fn lookup(&self) -> RecordKey<'_> {
         let key = self.key.as_str();
         match self.instruction {
@@ -126,7 +123,6 @@ impl InstructionRecord {
 
 impl Record {
     /// The key of this record; `None` for entries that follow from orders and the clock.
-    #[must_use]
     pub fn lookup(&self) -> Option<RecordKey<'_>> {
         match &self.fact {
             RecordContent::Entry(entry) => {

@@ -98,7 +98,6 @@ pub struct Record {
 
 impl RecordContent {
     /// The ledger entry, if a balance changed.
-    #[must_use]
     pub const fn entry(&self) -> Option<&Entry> {
         match self {
             Self::Entry(entry)
@@ -120,7 +119,6 @@ impl RecordContent {
     }
 
     /// Whether it adds credits. What a hold gives back was not taken for good, and forgiven credits cannot be spent.
-    #[must_use]
     pub fn brings_credits(&self) -> bool {
         let by_hand = matches!(self, Self::Reversed(..));
         self.entry().is_some_and(|entry| {
@@ -136,7 +134,6 @@ impl RecordContent {
 
 impl Record {
     /// The completed order, if the record is one.
-    #[must_use]
     pub fn order(&self) -> Option<&ArchivedOrder> {
         match &self.fact {
             RecordContent::Order(archived) => Some(archived),
@@ -145,7 +142,6 @@ impl Record {
     }
 
     /// The instruction, if the record is one.
-    #[must_use]
     pub fn instructed(&self) -> Option<&InstructionRecord> {
         match &self.fact {
             RecordContent::Instructed(instructed) => Some(instructed),
@@ -154,7 +150,6 @@ impl Record {
     }
 
     /// The subscription that ended, if the record is about one.
-    #[must_use]
     pub fn subscription_over(&self) -> Option<&SubscriptionOver> {
         match &self.fact {
             RecordContent::SubscriptionOver(over) => Some(over),
@@ -163,13 +158,11 @@ impl Record {
     }
 
     /// The ledger entry, if the record changed a balance.
-    #[must_use]
     pub const fn entry(&self) -> Option<&Entry> {
         self.fact.entry()
     }
 
     /// The hold that was released or expired, if the record is about one.
-    #[must_use]
     pub fn ended_hold(&self) -> Option<&EndedHold> {
         match &self.fact {
             RecordContent::HoldEnded(ended) => Some(ended),

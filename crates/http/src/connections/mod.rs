@@ -76,7 +76,6 @@ pub fn listen(socket: TcpSocket) -> std::io::Result<TcpListener> {
 }
 
 /// An address that a client on this machine can use.
-#[must_use]
 pub fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -140,7 +139,6 @@ pub struct Server<F> {
 
 impl<F: Responder> Server<F> {
     /// A server that accepts nothing until [`Server::run`].
-    #[must_use]
     pub fn new(listener: TcpListener, front: F, settings: ServerSettings) -> Self {
         Self {
             listener,

@@ -47,7 +47,6 @@ impl std::fmt::Display for Client {
 
 impl Client {
     /// An address of this client: of a network the first.
-    #[must_use]
     pub fn address(&self) -> IpAddr {
         match self {
             Self::V4(address) => (*address).into(),
@@ -57,7 +56,6 @@ impl Client {
 
     /// The first client of the site that this one is at: a line has up to an IPv6 /48, and would be as many clients as
     /// it likes.
-    #[must_use]
     pub const fn site(self) -> Self {
         match self {
             Self::V4(address) => Self::V4(address),
@@ -71,7 +69,6 @@ impl Client {
     /// The peer, or the right-most hop of `X-Forwarded-For` that is not one of our proxies when the
     /// peer is one. A hop that cannot be read ends the search: what lies left of it cannot be
     /// trusted.
-    #[must_use]
     pub fn of(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> Self {
         let is_trusted = |address: IpAddr| trusted.iter().any(|net| net.contains(&address));
         let mut client = peer.to_canonical();

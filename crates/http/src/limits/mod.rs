@@ -79,7 +79,6 @@ pub struct Limits {
 
 impl Limits {
     /// Limits that nobody has used up yet.
-    #[must_use]
     pub fn new(settings: Settings) -> Self {
         // Seven limits share the number; each remembers at least a few.
         let clients = settings.tracked_clients.div_euclid(7).max(1);
@@ -101,7 +100,6 @@ impl Limits {
     }
 
     /// The limits as configured.
-    #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -109,7 +107,6 @@ impl Limits {
     /// The client of a request. A peer that sends `X-Forwarded-For` without being a trusted proxy is
     /// taken for the client itself, and named in the log, once: if it is a proxy, all of its clients
     /// are one here.
-    #[must_use]
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let trusted = &self.settings.trusted_proxies;
         if client::speaks_for_others(peer, headers, trusted) {

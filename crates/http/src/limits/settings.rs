@@ -39,7 +39,6 @@ impl Default for Settings {
 
 impl Rate {
     /// So many requests at once, and so many more each second. A zero counts as one.
-    #[must_use]
     pub fn new(burst: u32, per_second: u32) -> Self {
         let or_one = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
         Self {

@@ -91,7 +91,6 @@ impl AccountCredits {
 
 impl Wallet {
     /// Whether somebody can use it: one that an order opened waits for the payment that gives it a code.
-    #[must_use]
     pub fn is_usable(&self) -> bool {
         self.owner != Owner::Order
     }

@@ -48,7 +48,6 @@ impl Wallet {
     }
 
     /// A wallet after its first event.
-    #[must_use]
     pub fn born(key: WalletKey, at: Timestamp, created: Created) -> Self {
         Self {
             key,

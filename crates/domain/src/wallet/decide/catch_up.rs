@@ -47,7 +47,6 @@ impl Wallet {
 
     /// The first instant after `now` at which an up-to-date wallet changes without being used: something expires, a
     /// grace period ends, or free credits are due.
-    #[must_use]
     pub fn changes_by_itself_at(&self, rules: &[FreeGrantRule], now: Timestamp) -> Timestamp {
         let grants = rules.iter().filter_map(|rule| rule.period.span(now));
         let grants = grants.map(|span| span.end);
@@ -58,7 +57,6 @@ impl Wallet {
     }
 
     /// An event's instant: never before the previous event's, even if the clock steps back.
-    #[must_use]
     pub fn date(&self, now: Timestamp) -> Timestamp {
         now.max(self.touched_at)
     }

@@ -47,7 +47,6 @@ impl Wallet {
     }
 
     /// The limit in force: the wallet's own, or else the product's among `limits`.
-    #[must_use]
     pub fn debt_limit(&self, product: ProductId, limits: &[DebtLimit]) -> i64 {
         if !matches!(self.owner, Owner::External(_)) {
             return 0;
@@ -59,7 +58,6 @@ impl Wallet {
     }
 
     /// What is owed, and how much more may be.
-    #[must_use]
     pub fn debt_state(&self, product: ProductId, limits: &[DebtLimit]) -> DebtState {
         DebtState {
             balance: self.available(product),
@@ -70,7 +68,6 @@ impl Wallet {
     }
 
     /// Credits of a product that are owed.
-    #[must_use]
     pub fn owed(&self, product: ProductId) -> i64 {
         self.account(product).map_or(0, |it| it.debt().owed)
     }

@@ -107,7 +107,6 @@ impl Wallet {
 
     /// Whether a hold was placed before the recovery code was last replaced, so that a thief of the former code may
     /// know it.
-    #[must_use]
     pub const fn is_of_former_code(&self, hold: &HoldSnapshot) -> bool {
         hold.rotations < self.rotations
     }

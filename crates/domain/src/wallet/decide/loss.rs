@@ -21,7 +21,6 @@ pub struct Loss {
 
 impl Wallet {
     /// What the wallet loses if this subscription ends now; nothing if it is over already.
-    #[must_use]
     pub fn loss_by_cancellation(&self, id: &SubscriptionId, now: Timestamp) -> Loss {
         let Some(subscription) = self.subscription(id) else {
             return Loss::default();
@@ -45,7 +44,6 @@ impl Wallet {
     }
 
     /// What the wallet loses if this much more of an order's payment is refunded now.
-    #[must_use]
     pub fn loss_by_refund(
         &self,
         order: OrderSerial,

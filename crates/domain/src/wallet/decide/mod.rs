@@ -59,7 +59,6 @@ pub enum ProductRef {
 
 impl ProductRef {
     /// Whether a former use of the key with `product` is the same request.
-    #[must_use]
     pub fn matches(self, product: ProductId) -> bool {
         match self {
             Self::Named(named) => named == product,

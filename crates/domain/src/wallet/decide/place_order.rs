@@ -104,7 +104,6 @@ impl Wallet {
 
     /// The currency that the provider binds the wallet's customer to: that of a subscription, or of an open checkout of
     /// one.
-    #[must_use]
     pub fn bound_currency(&self) -> Option<&str> {
         let subscribed = self
             .subscriptions()

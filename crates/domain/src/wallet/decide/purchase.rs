@@ -40,7 +40,6 @@ pub enum Purchase {
 
 impl Purchase {
     /// The order that it is about, to be looked up in the wallet's history.
-    #[must_use]
     pub fn order(&self) -> Option<OrderSerial> {
         match self {
             Self::Place(place) => Some(place.order),
@@ -57,7 +56,6 @@ impl Purchase {
     }
 
     /// The subscription that it is about, to be looked up in the wallet's history.
-    #[must_use]
     pub fn subscription(&self) -> Option<&SubscriptionId> {
         match self {
             Self::Pay(payment) => payment.billing.as_ref().map(|b| &b.subscription),

@@ -93,7 +93,6 @@ impl Wallet {
 }
 
 /// What payments can give back together, in the currency's minor unit.
-#[must_use]
 pub fn all_of(payments: &[Refundable]) -> i64 {
     let cents = payments.iter().map(|payment| payment.cents.max(0));
     cents.fold(0, i64::saturating_add)

@@ -84,7 +84,6 @@ pub struct ReversalFacts<'a> {
 }
 
 /// The range of record numbers that contains the one that names a deduction's lot.
-#[must_use]
 pub const fn named_within(deduction: u64) -> std::ops::RangeInclusive<u64> {
     deduction.saturating_sub(NAMING_INTERVAL)..=deduction
 }
@@ -92,7 +91,6 @@ pub const fn named_within(deduction: u64) -> std::ops::RangeInclusive<u64> {
 impl TracedDeduction {
     /// Reads a deduction from its record and earlier ones, newest first; `None` if the first of them is no deduction or
     /// none names its lot.
-    #[must_use]
     pub fn of<'a>(newest_first: impl IntoIterator<Item = &'a Record>) -> Option<Self> {
         let mut records = newest_first.into_iter();
         let record = records.next()?;
@@ -136,13 +134,11 @@ impl TracedDeduction {
     }
 
     /// Whether earlier records are needed to read this record's deduction.
-    #[must_use]
     pub fn needs_former(record: &Record) -> bool {
         matches!(&record.fact, RecordContent::Entry(entry) if entry.reason == Reason::Deduction)
     }
 
     /// Credits that it took and made owed.
-    #[must_use]
     pub const fn credits(&self) -> i64 {
         self.amount
     }
@@ -176,7 +172,6 @@ impl TracedDeduction {
     }
 
     /// The serial of the hold that it belongs to.
-    #[must_use]
     pub const fn hold(&self) -> Option<u128> {
         self.hold
     }

@@ -44,7 +44,6 @@ pub struct Late<'a> {
 
 impl Settle {
     /// The key for a late settlement of a released or expired hold, if this request may make one.
-    #[must_use]
     pub fn late_key<'a>(&self, closed: Option<&'a Record>) -> Option<&'a IdempotencyKey> {
         let ended = closed.and_then(Record::ended_hold);
         let late = ended.filter(|_| self.on_shortfall != OnShortfall::Refuse);

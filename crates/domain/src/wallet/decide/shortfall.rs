@@ -32,7 +32,6 @@ pub struct Coverage {
 
 impl Coverage {
     /// A cost that was charged in full.
-    #[must_use]
     pub const fn full(cost: i64) -> Self {
         Self {
             charged: cost,
@@ -42,7 +41,6 @@ impl Coverage {
     }
 
     /// Whether all of the cost was charged.
-    #[must_use]
     pub const fn is_full(&self) -> bool {
         self.owed == 0 && self.uncovered == 0
     }

@@ -32,7 +32,6 @@ pub struct Proration {
 
 impl Proration {
     /// The tier, times its quantity.
-    #[must_use]
     pub fn tier(&self) -> Terms {
         self.terms.clone().many(self.quantity)
     }
@@ -64,7 +63,6 @@ impl Proration {
     }
 
     /// The line of the tier after all of these switches; `None` if no line charges one.
-    #[must_use]
     pub fn last(all: &[Self]) -> Option<&Self> {
         let charged = |line: &&Self| !line.given_back;
         let netted = Self::netted(all).into_iter().filter(charged);

@@ -98,32 +98,27 @@ impl Account {
     }
 
     /// Credits that can be spent now.
-    #[must_use]
     pub const fn available(&self) -> i64 {
         self.balance.saturating_sub(self.held)
     }
 
     /// Credits that can be added up to [`MAX_CREDITS`]; those that pay a debt take no room.
-    #[must_use]
     pub fn room(&self) -> i64 {
         let room = MAX_CREDITS.saturating_sub(self.balance);
         room.saturating_add(self.debt().owed)
     }
 
     /// Lots in burn order. Looks at each of them.
-    #[must_use]
     pub fn lots(&self) -> Vec<&Lot> {
         self.lots.in_burn_order()
     }
 
     /// How many lots there are.
-    #[must_use]
     pub fn lot_count(&self) -> usize {
         self.lots.len()
     }
 
     /// The free credits with the soonest expiry, all lots of that instant together.
-    #[must_use]
     pub fn next_expiry(&self) -> Option<NextExpiry> {
         let (_, _, at) = self.first_expiring()?;
         let amount = self.lots.free_until(at);

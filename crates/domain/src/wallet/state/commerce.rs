@@ -54,13 +54,11 @@ impl Commerce {
 
 impl Wallet {
     /// A pending order.
-    #[must_use]
     pub fn order(&self, serial: OrderSerial) -> Option<&Order> {
         self.commerce.as_ref()?.orders.get(&serial)
     }
 
     /// Whether the recovery code is still the one under which an order was placed, or that it minted.
-    #[must_use]
     pub const fn has_code_of_order(&self, order: &Order) -> bool {
         order.rotations == self.rotations
     }
@@ -72,7 +70,6 @@ impl Wallet {
     }
 
     /// A subscription that is not over.
-    #[must_use]
     pub fn subscription(&self, id: &SubscriptionId) -> Option<&Subscription> {
         let commerce = self.commerce.as_ref()?;
         commerce
@@ -88,7 +85,6 @@ impl Wallet {
     }
 
     /// The identifier of a subscription for callers.
-    #[must_use]
     pub fn public_id(&self, subscription: &Subscription) -> PublicSubscriptionId {
         PublicSubscriptionId::of(self.project, &subscription.id)
     }
@@ -120,7 +116,6 @@ impl Wallet {
     }
 
     /// Subscriptions that continue beside another one to the same product: the buyer pays for both.
-    #[must_use]
     pub fn doubled_subscriptions(&self) -> Vec<&Subscription> {
         let ongoing = self.subscriptions().filter(|existing| existing.goes_on());
         let ongoing: Vec<_> = ongoing.collect();
@@ -133,13 +128,11 @@ impl Wallet {
     }
 
     /// Whether there is a subscription to a product that is not over.
-    #[must_use]
     pub fn is_subscribed(&self, product: ProductId) -> bool {
         self.subscriptions().any(|s| s.tier().product == product)
     }
 
     /// The features that one-time orders unlock.
-    #[must_use]
     pub fn unlocked_by_orders(&self) -> BTreeSet<&Feature> {
         let bought = self.orders().filter(|(_, order)| order.unlocks());
         let bought = bought.flat_map(|(_, order)| &order.terms.features);
@@ -155,7 +148,6 @@ impl Wallet {
     }
 
     /// The provider's identifier of the wallet's owner, if a purchase named one.
-    #[must_use]
     pub fn customer(&self) -> Option<&CustomerId> {
         self.commerce.as_ref()?.customer.as_ref()
     }

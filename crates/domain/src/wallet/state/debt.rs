@@ -49,27 +49,23 @@ pub struct Charged {
 
 impl Account {
     /// The debt; all zero if there is none.
-    #[must_use]
     pub fn debt(&self) -> Debt {
         self.debt.as_deref().copied().unwrap_or_default()
     }
 
     /// The sum of all ledger deltas: spendable and held credits, less owed ones.
-    #[must_use]
     pub fn sum(&self) -> i64 {
         let Debt { owed, drawn, .. } = self.debt();
         self.balance.saturating_sub(drawn).saturating_sub(owed)
     }
 
     /// Credits that are not charged: those that can be spent and those that open holds set aside.
-    #[must_use]
     pub fn left(&self) -> i64 {
         self.balance.saturating_sub(self.debt().drawn)
     }
 
     /// The least that was left since credits were last added: what a hold gives back of drawn credits does not raise
     /// it.
-    #[must_use]
     pub fn least_left(&self) -> i64 {
         self.left().saturating_sub(self.debt().given_back).max(0)
     }
@@ -93,7 +89,6 @@ impl Account {
     }
 
     /// Credits that open holds still set aside: what was drawn from them is charged.
-    #[must_use]
     pub fn set_aside(&self) -> i64 {
         self.held.saturating_sub(self.debt().drawn)
     }

@@ -54,7 +54,6 @@ pub struct Currency([u8; 3]);
 
 impl Currency {
     /// Upper or lower case; `None` if it is not three letters.
-    #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let letters: [u8; 3] = text.to_ascii_uppercase().as_bytes().try_into().ok()?;
         Self::try_from(letters).ok()
@@ -86,14 +85,12 @@ pub struct DisputeReason(u8);
 
 impl DisputeReason {
     /// The reason with this Stripe name; `other` if it is unknown.
-    #[must_use]
     pub fn named(word: &str) -> Self {
         let place = REASONS.iter().position(|existing| *existing == word);
         Self(place.and_then(|at| u8::try_from(at).ok()).unwrap_or(OTHER))
     }
 
     /// Stripe's name for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         REASONS.get(usize::from(self.0)).copied().unwrap_or("other")
     }

@@ -278,7 +278,6 @@ pub enum Change {
 
 impl Change {
     /// The order of the wallet that it may change.
-    #[must_use]
     pub const fn order(&self) -> Option<OrderSerial> {
         match self {
             Self::OrderPlaced(placed) => Some(placed.order),
@@ -291,7 +290,6 @@ impl Change {
     }
 
     /// Whether it follows from the clock alone, without anybody using the wallet.
-    #[must_use]
     pub const fn is_by_clock(&self) -> bool {
         matches!(
             self,

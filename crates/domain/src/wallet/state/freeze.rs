@@ -16,7 +16,6 @@ pub struct Freeze {
 
 impl Wallet {
     /// Since when and why it is frozen, if it is.
-    #[must_use]
     pub fn frozen(&self) -> Option<&Freeze> {
         self.frozen.as_deref()
     }

@@ -36,7 +36,6 @@ pub struct Hold {
 
 impl Hold {
     /// What callers see of an open hold.
-    #[must_use]
     pub const fn facts(&self, id: HoldId) -> HoldSnapshot {
         HoldSnapshot {
             id,
@@ -55,7 +54,6 @@ impl Hold {
     }
 
     /// Credits that are pinned: what was set aside, or what was drawn if that is more.
-    #[must_use]
     pub const fn pinned(&self) -> i64 {
         let amount = self.amount.get();
         if self.drawn > amount {

@@ -61,7 +61,6 @@ pub struct RefundPart {
 
 impl Instruction {
     /// The subscription that it is about, unless it is a refund.
-    #[must_use]
     pub const fn subscription(&self) -> Option<&SubscriptionId> {
         match self {
             Self::Refund { .. } => None,
@@ -104,7 +103,6 @@ pub struct InstructionRecord {
 
 impl InstructionRecord {
     /// Whether the provider did it.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.stage == InstructionStage::Done
     }

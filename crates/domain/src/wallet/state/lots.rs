@@ -67,13 +67,11 @@ pub struct CycleTag(NonZeroU64);
 
 impl CycleTag {
     /// A tag from its stored number.
-    #[must_use]
     pub const fn new(number: NonZeroU64) -> Self {
         Self(number)
     }
 
     /// The number to store.
-    #[must_use]
     pub const fn get(self) -> NonZeroU64 {
         self.0
     }
@@ -88,7 +86,6 @@ impl CycleTag {
 
 impl Lot {
     /// Credits that are neither spent nor held.
-    #[must_use]
     pub const fn free(&self) -> i64 {
         self.left.saturating_sub(self.held)
     }

@@ -100,13 +100,11 @@ pub struct Wallet {
 
 impl Wallet {
     /// The accounts that ever had credits, in the order in which they were first filled.
-    #[must_use]
     pub fn accounts(&self) -> &[Account] {
         &self.accounts
     }
 
     /// The account of one product.
-    #[must_use]
     pub fn account(&self, product: ProductId) -> Option<&Account> {
         self.accounts
             .iter()
@@ -114,25 +112,21 @@ impl Wallet {
     }
 
     /// Credits of a product that can be spent now.
-    #[must_use]
     pub fn available(&self, product: ProductId) -> i64 {
         self.account(product).map_or(0, Account::available)
     }
 
     /// Credits of a product that can be added before the largest balance.
-    #[must_use]
     pub(in crate::wallet) fn room(&self, product: ProductId) -> i64 {
         self.account(product).map_or(MAX_CREDITS, Account::room)
     }
 
     /// Features granted by hand.
-    #[must_use]
     pub const fn manual_features(&self) -> &BTreeSet<Feature> {
         &self.features
     }
 
     /// All features unlocked at this instant, sorted: granted by hand, bought once, or of a subscription.
-    #[must_use]
     pub fn features(&self, now: Timestamp) -> Vec<&str> {
         let unlocked = self.unlocked(now);
         unlocked.into_iter().map(Feature::as_str).collect()
@@ -150,25 +144,21 @@ impl Wallet {
     }
 
     /// An open hold.
-    #[must_use]
     pub fn hold(&self, id: &HoldId) -> Option<&Hold> {
         self.holds.open().get(id)
     }
 
     /// All open holds.
-    #[must_use]
     pub const fn holds(&self) -> &BTreeMap<HoldId, Hold> {
         self.holds.open()
     }
 
     /// An open hold's facts.
-    #[must_use]
     pub fn open_hold(&self, id: &HoldId) -> Option<HoldSnapshot> {
         self.hold(id).map(|hold| hold.facts(*id))
     }
 
     /// The earliest instant at which something expires.
-    #[must_use]
     pub const fn due_at(&self) -> Timestamp {
         self.due_at
     }

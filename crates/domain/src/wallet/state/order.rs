@@ -196,7 +196,6 @@ pub struct OrderErased {
 impl Order {
     /// Whether it was paid by another payment or for another subscription. An order of a subscription is compared by
     /// that alone, because an invoice may have several payments.
-    #[must_use]
     pub fn is_paid_by_another(
         &self,
         payment: Option<&PaymentId>,
@@ -214,7 +213,6 @@ impl Order {
     }
 
     /// The status, derived from the payment, its refunds and its disputes.
-    #[must_use]
     pub fn status(&self) -> OrderStatus {
         match self.stage {
             Stage::Pending => OrderStatus::Pending,
@@ -226,7 +224,6 @@ impl Order {
     }
 
     /// Whether all of it was refunded, without disputes.
-    #[must_use]
     pub fn is_refunded(&self) -> bool {
         let back = self.reversal.refunded_cents;
         self.stage == Stage::Paid && back > 0 && back >= self.amount_cents
@@ -234,7 +231,6 @@ impl Order {
 
     /// Whether its payment is processing: the buyer is done and the provider waits for the bank. The order may have
     /// expired since.
-    #[must_use]
     pub fn is_processing(&self) -> bool {
         self.on_its_way && matches!(self.stage, Stage::Pending | Stage::Expired)
     }
@@ -246,7 +242,6 @@ impl Order {
     }
 
     /// Whether it unlocks its features for good, now.
-    #[must_use]
     pub fn unlocks(&self) -> bool {
         self.terms.interval == Interval::OneTime && self.status() == OrderStatus::Paid
     }
@@ -300,7 +295,6 @@ impl Order {
 impl Order {
     /// How much of the charge can still be refunded: not refunded, requested or disputed yet. 0 without a payment at
     /// the provider.
-    #[must_use]
     pub fn refundable_cents(&self) -> i64 {
         if self.stage != Stage::Paid || self.payment.is_none() {
             return 0;

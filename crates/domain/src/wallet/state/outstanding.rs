@@ -30,7 +30,6 @@ impl Outstanding {
 
 impl Account {
     /// Credits that do not expire by `now`: bought ones, others, and by currency what was paid. Visits each lot.
-    #[must_use]
     pub fn outstanding(&self, now: Timestamp) -> Outstanding {
         let mut sum = Outstanding::default();
         for lot in self.lots.in_burn_order() {

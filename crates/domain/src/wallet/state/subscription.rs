@@ -148,7 +148,6 @@ pub(in crate::wallet) const fn rank(terms: &Terms) -> (i64, i64) {
 
 impl Subscription {
     /// Whether the wallet still has it: all but canceled ones.
-    #[must_use]
     pub fn is_current(&self) -> bool {
         match self.status {
             SubscriptionStatus::Active
@@ -159,13 +158,11 @@ impl Subscription {
     }
 
     /// Whether it continues after its period.
-    #[must_use]
     pub fn goes_on(&self) -> bool {
         self.is_current() && !self.cancel_at_period_end
     }
 
     /// The tier in force.
-    #[must_use]
     pub fn tier(&self) -> &Terms {
         let paid = self.tier_switch.as_deref().filter(|it| !it.reversed);
         let paid = paid
@@ -185,7 +182,6 @@ impl Subscription {
 
     /// Whether any payment was reported. A subscription without one unlocks nothing; it only keeps the buyer from
     /// starting a second one.
-    #[must_use]
     pub const fn is_paid(&self) -> bool {
         self.order.is_some() || !self.steps.is_empty()
     }
