@@ -23,7 +23,7 @@ use crate::{
     contract::event_number::last_of,
     error::Error,
     frames::FramePosition,
-    lookups::{AllChanges, LookUp, LookUpChange, LookUpRange},
+    lookups::{AllChanges, LookUp, LookUpChange},
 };
 
 /// A part of the books, in the order in which they are copied and put back.
@@ -104,9 +104,9 @@ impl Section {
     ) -> Result<(), Error> {
         match self {
             Self::LookUp(look_up) => {
-                let first = LookUpRange::From(vec![0; look_up.declared().key].into());
+                let all = look_up.from(&[]);
                 let mut taken = Ok(());
-                store.look_up(look_up).range(&first, &mut |key, value| {
+                store.look_up(look_up).range(&all, &mut |key, value| {
                     taken = take(key, value);
                     taken.is_ok()
                 })?;

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::Error,
     index::Pages,
-    lookups::{AllChanges, LookUp},
+    lookups::{AllChanges, LookUp, each_look_up},
     tuning::Tuning,
 };
 
@@ -38,7 +38,7 @@ pub(crate) struct Store {
     /// Project, first number: [`super::project_events`].
     pub(crate) project_events: sled::Tree,
     /// One for each look-up, in the order of [`LookUp::ALL`].
-    look_ups: [Box<dyn Set>; LookUp::ALL.len()],
+    look_ups: Sets,
     /// The last checkpoint's number, and what checkpoints replaced: [`super::retire`].
     pub(crate) checkpoints: sled::Tree,
     pub(crate) tuning: Tuning,
@@ -59,20 +59,7 @@ impl Store {
             notes: tree("notes")?,
             usage: tree("usage")?,
             project_events: tree("project_events")?,
-            look_ups: [
-                set::<40, 68>(db, LookUp::Orders, &tuning)?,
-                set::<32, 16>(db, LookUp::ProviderIds, &tuning)?,
-                set::<40, 16>(db, LookUp::Due, &tuning)?,
-                set::<40, 16>(db, LookUp::Periods, &tuning)?,
-                set::<32, 0>(db, LookUp::Buyers, &tuning)?,
-                set::<16, 16>(db, LookUp::Codes, &tuning)?,
-                set::<16, 16>(db, LookUp::Ids, &tuning)?,
-                set::<40, 0>(db, LookUp::WalletOrders, &tuning)?,
-                set::<16, 16>(db, LookUp::FormerCodes, &tuning)?,
-                set::<48, 0>(db, LookUp::Users, &tuning)?,
-                set::<36, 0>(db, LookUp::LastUsed, &tuning)?,
-                set::<33, 0>(db, LookUp::Balances, &tuning)?,
-            ],
+            look_ups: sets(db, &tuning)?,
             checkpoints: tree("folds")?,
             tuning,
             writes: Writes::default(),
@@ -128,19 +115,24 @@ impl Pages for Store {
     }
 }
 
-/// Opens the set of a look-up, which must be declared with these widths.
+type Sets = [Box<dyn Set>; LookUp::ALL.len()];
+
+macro_rules! open_sets {
+    ($($(#[$_doc:meta])* $_name:ident $tree:literal $key:literal $value:literal $_wallet:ident,)*) => {
+        fn sets(db: &sled::Db, tuning: &Tuning) -> Result<Sets, Error> {
+            Ok([$(set::<$key, $value>(db, $tree, tuning)?,)*])
+        }
+    };
+}
+each_look_up!(open_sets);
+
 fn set<const K: usize, const V: usize>(
     db: &sled::Db,
-    look_up: LookUp,
+    tree: &str,
     tuning: &Tuning,
 ) -> Result<Box<dyn Set>, Error> {
-    let declared = look_up.declared();
-    if (declared.key, declared.value) != (K, V) {
-        return Err(damaged(format!("{} has another width", declared.name)));
-    }
-    let pages = db.open_tree(declared.name).map_err(io)?;
-    let pending = format!("{} pending", declared.name);
-    let pending = db.open_tree(pending).map_err(io)?;
+    let pages = db.open_tree(tree).map_err(io)?;
+    let pending = db.open_tree(format!("{tree} pending")).map_err(io)?;
     let set = SortedSet::<K, V>::open(pages, pending, tuning)?;
     Ok(Box::new(set))
 }

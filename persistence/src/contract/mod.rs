@@ -12,7 +12,6 @@ mod log;
 mod order_queries;
 mod order_totals;
 mod queries;
-mod wallet_queries;
 
 use std::sync::Arc;
 
@@ -22,8 +21,7 @@ pub use event_number::{EventNumber, OnEvents};
 pub use log::{Backlog, Log, OnOutcome};
 pub use order_queries::{OrderFilter, OrderState};
 pub use order_totals::{BestSellers, CurrencyTotals, OrderTotals, Takings};
-pub use queries::PeriodEnd;
-pub use wallet_queries::{WalletOrder, WalletPlace};
+pub use queries::{PeriodEnd, WalletOrder, WalletPlace};
 
 /// The log and the books of one data directory.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! A project's orders, filtered by what lists have of them: no wallet is woken.
+//! A project's orders, filtered by what lists have of them: no wallet is woken. Fails only where the books cannot be read.
 
 use domain::{
     Timestamp,
@@ -12,7 +12,8 @@ use crate::{
     error::Error,
     lookups::{
         LookUp, LookUpRange, OrderRow,
-        order_lists::{OrderGroup, first_in, key_of},
+        keys::key_of,
+        order_lists::{OrderGroup, first_in},
     },
     usage::SalesCell,
 };
@@ -96,8 +97,6 @@ impl OrderFilter {
 impl dyn Books + '_ {
     /// At most `limit` orders of a project, the newest first: those strictly before the place `before`, or the newest
     /// of all. Fewer than `limit`: there are no more. The next page is asked for with the last one's place.
-    /// # Errors
-    /// The books cannot be read.
     pub fn filtered_orders(
         &self,
         project: ProjectId,

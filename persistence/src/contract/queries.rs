@@ -1,7 +1,7 @@
-//! What the books are asked: questions that the look-ups answer.
+//! What the books are asked: questions that the look-ups answer. Each fails only where the books cannot be read.
 
 use domain::{
-    id::{CodeHash, OrderId, OrderSerial, ProjectId, WalletId, WalletKey},
+    id::{CodeHash, OrderId, OrderSerial, ProductId, ProjectId, WalletId, WalletKey},
     text::Email,
     time::Timestamp,
 };
@@ -10,9 +10,10 @@ use super::{books::Books, order_queries::OrderFilter};
 use crate::{
     error::Error,
     lookups::{
-        LookUp, LookUpRange, OrderPosition, ProviderId, joined,
-        orders::{
-            buyer_key, first_after, number, read_place, read_wallet_order, wallet, wallet_order_key,
+        LookUp, LookUpRange, OrderPosition, ProviderId,
+        keys::{
+            buyer_key, day_key, day_of, first_after, number, rank_key, rank_of, read_place,
+            user_prefix, wallet, wallet_order_key,
         },
     },
 };
@@ -35,10 +36,27 @@ impl PeriodEnd {
     }
 }
 
+/// A wallet's place in a list: its day or its rank, and its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WalletPlace {
+    /// The day of its last use, counted from the epoch; or the coarse rank of its balance, in the order of balances.
+    /// Higher ones come first.
+    pub number: i32,
+    /// The wallet. Within a day or a rank, higher ones come first.
+    pub wallet: WalletKey,
+}
+
+/// What wallets are listed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WalletOrder {
+    /// By the day of their last use, the last one first.
+    LastUsed,
+    /// By their balance of a product, roughly, the largest first.
+    Balance(ProductId),
+}
+
 impl dyn Books + '_ {
     /// The order of this identifier; if several wallets have one, any of them: see [`Self::orders_by_provider_id`].
-    /// # Errors
-    /// The books cannot be read.
     pub fn order_by_provider_id(
         &self,
         project: ProjectId,
@@ -48,55 +66,76 @@ impl dyn Books + '_ {
     }
 
     /// The orders of this identifier, at most `limit` and one a wallet.
-    /// # Errors
-    /// The books cannot be read.
     pub fn orders_by_provider_id(
         &self,
         project: ProjectId,
         name: ProviderId<'_>,
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
-        let orders = self.under(name.hash(project), limit)?;
+        let under = |name: [u8; 16]| {
+            self.under(LookUp::ProviderIds, &name, limit, |key, value| {
+                Ok(OrderId {
+                    serial: OrderSerial(number(Some(value))?),
+                    wallet: wallet(key)?,
+                })
+            })
+        };
+        let orders = under(name.hash(project))?;
         match name.billed(project).filter(|_| orders.is_empty()) {
-            Some(billed) => self.under(billed, limit),
+            Some(billed) => under(billed),
             None => Ok(orders),
         }
     }
 
-    fn under(&self, name: [u8; 16], limit: usize) -> Result<Vec<OrderId>, Error> {
-        let from = LookUpRange::From(joined(&[&name, &[0; 16]]));
-        let entries = self.range(LookUp::ProviderIds, &from, limit)?;
-        let same = entries.iter().take_while(|(key, _)| key.starts_with(&name));
-        let orders = same.map(|(key, value)| {
-            Ok(OrderId {
-                serial: OrderSerial(number(Some(value))?),
-                wallet: wallet(key)?,
-            })
-        });
-        orders.collect()
+    /// At most `limit` entries whose keys begin with `prefix`, in order.
+    fn under<T>(
+        &self,
+        look_up: LookUp,
+        prefix: &[u8],
+        limit: usize,
+        read: impl Fn(&[u8], &[u8]) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        self.within(look_up, look_up.from(prefix), prefix, limit, read)
+    }
+
+    /// At most `limit` entries of a range, as long as their keys begin with `prefix`.
+    fn within<T>(
+        &self,
+        look_up: LookUp,
+        range: LookUpRange,
+        prefix: &[u8],
+        limit: usize,
+        read: impl Fn(&[u8], &[u8]) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let entries = self.range(look_up, &range, limit)?;
+        let same = entries.iter();
+        let same = same.take_while(|(key, _)| key.starts_with(prefix));
+        same.map(|(key, value)| read(key, value)).collect()
+    }
+
+    fn wallet_under(&self, look_up: LookUp, key: &[u8]) -> Result<Option<WalletKey>, Error> {
+        let stored = self.find(look_up, key)?;
+        stored.map(|value| wallet(&value)).transpose()
     }
 
     /// The wallet that a code opens, if it is not the code that the wallet was created with.
-    /// # Errors
-    /// The books cannot be read.
     pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
-        let stored = self.find(LookUp::Codes, &code.0)?;
-        stored.map(|value| wallet(&value)).transpose()
+        self.wallet_under(LookUp::Codes, &code.0)
+    }
+
+    /// The wallet that this code opened before it was replaced.
+    pub fn former_code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
+        self.wallet_under(LookUp::FormerCodes, &code.0)
     }
 
     /// The key of the wallet with this identifier.
-    /// # Errors
-    /// The books cannot be read.
     pub fn wallet(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
-        let stored = self.find(LookUp::Ids, &id.0.to_be_bytes())?;
-        stored.map(|value| wallet(&value)).transpose()
+        self.wallet_under(LookUp::Ids, &id.0.to_be_bytes())
     }
 
     /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
     /// place `before`, or the newest of all. Fewer than `limit`: there are no more. A page that is asked for with the
     /// last place of the page before it continues that one, however many orders were placed since.
-    /// # Errors
-    /// The books cannot be read.
     pub fn orders(
         &self,
         project: ProjectId,
@@ -109,8 +148,6 @@ impl dyn Books + '_ {
     }
 
     /// At most `limit` orders of a wallet, paged as those of a project are.
-    /// # Errors
-    /// The books cannot be read.
     pub fn wallet_orders(
         &self,
         wallet: WalletKey,
@@ -119,17 +156,13 @@ impl dyn Books + '_ {
     ) -> Result<Vec<OrderPosition>, Error> {
         let (at, serial) = before.unwrap_or((Timestamp::NEVER, OrderSerial(u128::MAX)));
         let range = LookUpRange::Before(wallet_order_key(wallet, at, serial));
-        let entries = self.range(LookUp::WalletOrders, &range, limit)?;
-        let own = entries
-            .iter()
-            .take_while(|(key, _)| key.starts_with(&wallet.0));
-        own.map(|(key, _)| read_wallet_order(key)).collect()
+        self.within(LookUp::WalletOrders, range, &wallet.0, limit, |key, _| {
+            read_place(key, &wallet.0)
+        })
     }
 
     /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest first: those
     /// strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
-    /// # Errors
-    /// The books cannot be read.
     pub fn due(
         &self,
         project: ProjectId,
@@ -137,50 +170,10 @@ impl dyn Books + '_ {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
-        let from = first_after(project, after);
-        let mut places = self.places(LookUp::Due, project, LookUpRange::From(from), limit)?;
-        places.retain(|place| place.at <= until);
-        Ok(places)
+        self.places(LookUp::Due, project, after, until, limit)
     }
 
-    /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
-    /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
-    /// # Errors
-    /// The books cannot be read.
-    pub fn buyers(
-        &self,
-        project: ProjectId,
-        email: &Email,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, Error> {
-        let address = buyer_key(project, email);
-        let from = LookUpRange::From(joined(&[&address, &[0; 16]]));
-        let entries = self.range(LookUp::Buyers, &from, limit)?;
-        let same = entries
-            .iter()
-            .take_while(|(key, _)| key.starts_with(&address));
-        same.map(|(key, _)| wallet(key)).collect()
-    }
-
-    fn places(
-        &self,
-        look_up: LookUp,
-        project: ProjectId,
-        range: LookUpRange,
-        limit: usize,
-    ) -> Result<Vec<OrderPosition>, Error> {
-        let entries = self.range(look_up, &range, limit)?;
-        let project = project.0.to_be_bytes();
-        let own = entries
-            .iter()
-            .take_while(|(key, _)| key.starts_with(&project));
-        own.map(|(key, value)| read_place(key, value)).collect()
-    }
-
-    /// At most `limit` period ends of a project's subscriptions that are not over, at `until` or earlier, the soonest
-    /// first: those strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
-    /// # Errors
-    /// The books cannot be read.
+    /// At most `limit` period ends of a project's subscriptions that are not over, listed as pending orders are.
     pub fn periods(
         &self,
         project: ProjectId,
@@ -189,14 +182,86 @@ impl dyn Books + '_ {
         limit: usize,
     ) -> Result<Vec<PeriodEnd>, Error> {
         let after = after.map(|(at, tie)| (at, OrderSerial(tie)));
-        let from = LookUpRange::From(first_after(project, after));
-        let mut places = self.places(LookUp::Periods, project, from, limit)?;
-        places.retain(|place| place.at <= until);
+        let places = self.places(LookUp::Periods, project, after, until, limit)?;
         let ends = places.into_iter().map(|place| PeriodEnd {
             at: place.at,
             tie: place.order.serial.0,
             wallet: place.order.wallet,
         });
         Ok(ends.collect())
+    }
+
+    fn places(
+        &self,
+        look_up: LookUp,
+        project: ProjectId,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPosition>, Error> {
+        let from = LookUpRange::From(first_after(project, after));
+        let project = project.0.to_be_bytes();
+        let mut places = self.within(look_up, from, &project, limit, read_place)?;
+        places.retain(|place| place.at <= until);
+        Ok(places)
+    }
+
+    /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
+    /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
+    pub fn buyers(
+        &self,
+        project: ProjectId,
+        email: &Email,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error> {
+        let address = buyer_key(project, email);
+        self.under(LookUp::Buyers, &address, limit, |key, _| wallet(key))
+    }
+
+    /// At most `limit` wallets of a project whose user's identifier begins with a text, by identifier; case is ignored.
+    /// Only the first bytes of an identifier are compared: whether the rest fits, the wallet knows.
+    pub fn users(
+        &self,
+        project: ProjectId,
+        text: &str,
+        limit: usize,
+    ) -> Result<Vec<WalletKey>, Error> {
+        let prefix = user_prefix(project, text);
+        self.under(LookUp::Users, &prefix, limit, |key, _| wallet(key))
+    }
+
+    /// At most `limit` wallets of a list, strictly after the place `after`, or from the first. Fewer than `limit`: there
+    /// are no more.
+    pub fn wallets(
+        &self,
+        project: ProjectId,
+        order: WalletOrder,
+        after: Option<WalletPlace>,
+        limit: usize,
+    ) -> Result<Vec<WalletPlace>, Error> {
+        let last = WalletKey([u8::MAX; 16]);
+        let (number, after) = after.map_or((i32::MAX, last), |it| (it.number, it.wallet));
+        let (look_up, key, of) = match order {
+            WalletOrder::LastUsed => {
+                let key = day_key(project, number, &after);
+                (LookUp::LastUsed, key, project.0)
+            }
+            WalletOrder::Balance(product) => {
+                let rank = u8::try_from(number).unwrap_or(u8::MAX);
+                let key = rank_key(product, rank, &after);
+                (LookUp::Balances, key, product.0)
+            }
+        };
+        let range = LookUpRange::Before(key);
+        self.within(look_up, range, &of.to_be_bytes(), limit, |key, _| {
+            let number = match order {
+                WalletOrder::LastUsed => day_of(key),
+                WalletOrder::Balance(_) => rank_of(key).map(i32::from),
+            };
+            Ok(WalletPlace {
+                number: number.unwrap_or(0),
+                wallet: wallet(key)?,
+            })
+        })
     }
 }

@@ -132,7 +132,7 @@ impl<'a> EntryBuilder<'a> {
         } = self;
         entry::end(&mut append.bytes, start, header, record, moved)?;
         if let Some(moved) = moved {
-            lookups::of_pending_lists(&key, moved, &mut append.pending.listed);
+            lookups::of_orders(&key, moved, &mut append.pending.listed);
         }
         item::end(&mut append.bytes, start)?;
         append.add()?;

@@ -1,11 +1,10 @@
 //! Orders by when they were placed: all of a project, and those of each status, product and buyer. An entry has what
 //! lists are filtered by and added up from, so that neither wakes a wallet.
 
-pub(crate) use super::orders::key_of;
 use super::{
-    list_change::{ListChange, ListedOrder, OrderChange, OrderSummary},
-    orders::{OrderPosition, buyer_key, hash, read_place, short},
-    spec::{Key, LookUpSpec, Put, Value, joined, nothing_changes},
+    keys::{OrderPosition, buyer_key, hash, joined, key_of, read_place, short},
+    list_change::{ListedOrder, OrderSummary},
+    spec::{Key, Value},
 };
 use crate::error::Error;
 use domain::{
@@ -13,15 +12,6 @@ use domain::{
     id::{OrderSerial, PriceId, ProductId, ProjectId, WalletKey},
     text::Email,
     wallet::{Order, OrderStatus, Wallet},
-};
-
-/// Key: hash of the project and what its orders have in common, instant, serial. Value: [`OrderSummary`], wallet.
-pub(super) const ORDERS: LookUpSpec = LookUpSpec {
-    name: "orders",
-    key: 40,
-    value: SUMMARY_BYTES + 16,
-    changes: nothing_changes,
-    moves,
 };
 
 /// Status, product, price, amount, refunds, currency.
@@ -79,7 +69,12 @@ impl ListedOrder {
         }
     }
 
-    fn each_key(&self, project: ProjectId, serial: OrderSerial, each: &mut dyn FnMut(Key)) {
+    pub(super) fn each_key(
+        &self,
+        project: ProjectId,
+        serial: OrderSerial,
+        each: &mut dyn FnMut(Key),
+    ) {
         let summary = &self.summary;
         let groups = [
             OrderGroup::All,
@@ -117,7 +112,7 @@ impl OrderSummary {
         currency_code(&self.currency)
     }
 
-    fn write(&self, wallet: &WalletKey) -> Value {
+    pub(super) fn write(&self, wallet: &WalletKey) -> Value {
         let processing = if self.processing { PROCESSING } else { 0 };
         let disputed = if self.disputed { DISPUTED } else { 0 };
         joined(&[
@@ -177,24 +172,4 @@ const STATUSES: [(OrderStatus, &str); 5] = [
 /// The first key of a group, or the first at an instant or later.
 pub(crate) fn first_in(group: [u8; 16], from: Option<Timestamp>) -> Key {
     key_of(&group, from.unwrap_or(Timestamp(i64::MIN)), OrderSerial(0))
-}
-
-fn moves(wallet: &WalletKey, moved: &ListChange, put: &mut Put<'_>) {
-    let Some(OrderChange {
-        serial,
-        before,
-        after,
-    }) = &moved.order
-    else {
-        return;
-    };
-    if let Some(before) = before {
-        before.each_key(moved.project, *serial, &mut |key| put(key, None));
-    }
-    if let Some(after) = after {
-        let value = after.summary.write(wallet);
-        after.each_key(moved.project, *serial, &mut |key| {
-            put(key, Some(value.clone()));
-        });
-    }
 }

@@ -2,25 +2,11 @@
 //! subscription is, also where something else was written on it at the provider since.
 
 use domain::{
-    id::{OrderSerial, ProjectId, PublicSubscriptionId, WalletKey},
+    id::{ProjectId, PublicSubscriptionId},
     text::{CheckoutId, CustomerId, InvoiceId, PaymentId, SubscriptionId},
-    wallet::{Change, Event, OrderKind, event::OrderPaid},
 };
 
-use super::{
-    orders::hash,
-    spec::{LookUpSpec, Put, joined, nothing_moves},
-};
-
-/// Key: hash of project and identifier, wallet. Value: serial. A customer may have several wallets, and what somebody
-/// wrote on a subscription may have led to two.
-pub(super) const PROVIDER_IDS: LookUpSpec = LookUpSpec {
-    name: "called",
-    key: 32,
-    value: 16,
-    changes,
-    moves: nothing_moves,
-};
+use super::keys::hash;
 
 /// The provider's identifier of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,62 +35,6 @@ macro_rules! of_reference {
     )*};
 }
 of_reference!(Checkout: CheckoutId, Payment: PaymentId, Invoice: InvoiceId, Subscription: SubscriptionId);
-
-fn changes(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
-    let mut put = |name: [u8; 16], order: OrderSerial| {
-        put(
-            joined(&[&name, &wallet.0]),
-            Some(joined(&[&order.0.to_be_bytes()])),
-        );
-    };
-    match &event.change {
-        Change::OrderPlaced(order) => {
-            if let Some(checkout) = &order.checkout {
-                put(
-                    ProviderId::Checkout(checkout).hash(order.project),
-                    order.order,
-                );
-            }
-        }
-        Change::OrderPaid(paid) => names(paid, &mut |name| put(name, paid.order)),
-        _ => {}
-    }
-}
-
-fn names(paid: &OrderPaid, put: &mut dyn FnMut([u8; 16])) {
-    let OrderPaid {
-        project,
-        kind,
-        payment,
-        invoice,
-        subscription,
-        customer,
-        ..
-    } = paid;
-    let names = [
-        payment.as_ref().map(ProviderId::Payment),
-        invoice.as_ref().map(ProviderId::Invoice),
-        customer.as_ref().map(ProviderId::Customer),
-    ];
-    for name in names.into_iter().flatten() {
-        put(name.hash(*project));
-    }
-    if let Some(subscription) = subscription {
-        let public = PublicSubscriptionId::of(*project, subscription);
-        for name in [
-            ProviderId::Subscription(subscription),
-            ProviderId::PublicSubscription(public),
-        ] {
-            let name = match kind {
-                OrderKind::Checkout => Some(name.hash(*project)),
-                OrderKind::Renewal | OrderKind::Switch => name.billed(*project),
-            };
-            if let Some(name) = name {
-                put(name);
-            }
-        }
-    }
-}
 
 impl ProviderId<'_> {
     pub(crate) fn hash(self, project: ProjectId) -> [u8; 16] {

@@ -31,7 +31,10 @@ use crate::{
     contract::{Books, WalletOrder, WalletPlace},
     format::append::{Append, LogEvent},
     frames::frame,
-    lookups::{ListChange, lists::day},
+    lookups::{
+        ListChange,
+        list_change::{day, rank},
+    },
     tuning::Tuning,
     usage::{Interval, Usage},
 };
@@ -577,7 +580,7 @@ impl World {
             );
             for account in wallet.accounts() {
                 let place = WalletPlace {
-                    number: WalletOrder::balance_rank(account.available()),
+                    number: rank(account.available()).into(),
                     wallet: *key,
                 };
                 let order = WalletOrder::Balance(account.product);

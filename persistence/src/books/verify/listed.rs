@@ -9,7 +9,7 @@ use crate::{
     books::store::Store,
     error::Error,
     format::DecodedEntry,
-    lookups::{self, Key, LookUp, LookUpRange, Value},
+    lookups::{self, Key, LookUp, Value},
 };
 
 /// Wallets' entries in frames that are not, or not completely, applied; in log order.
@@ -65,9 +65,9 @@ impl Listing {
     ) -> Result<(), Error> {
         for look_up in LookUp::ALL {
             let mut stored = Sum::default();
-            let first = LookUpRange::From(vec![0; look_up.declared().key].into());
-            store.look_up(look_up).range(&first, &mut |key, value| {
-                if !pending.contains_key(&lookups::wallet_in(look_up, key, value)) {
+            let all = look_up.from(&[]);
+            store.look_up(look_up).range(&all, &mut |key, value| {
+                if !pending.contains_key(&look_up.wallet_in(key, value)) {
                     stored.add(key, value);
                 }
                 true

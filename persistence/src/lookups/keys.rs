@@ -1,75 +1,14 @@
-//! Pending orders found without their wallets, by when they fall due; orders by wallet; and wallets by the email address
-//! of a paid order.
+//! The keys of look-ups, and what is read from them.
 
 use domain::{
-    id::{OrderId, OrderSerial, ProjectId, WalletKey},
-    text::Email,
+    id::{OrderId, OrderSerial, ProductId, ProjectId, WalletKey},
+    text::{Email, SubscriptionId},
     time::Timestamp,
-    wallet::{Change, Event},
 };
 use sha2::{Digest, Sha256};
 
-use super::spec::{Key, LookUpSpec, Put, joined, nothing_moves};
+use super::spec::Key;
 use crate::error::Error;
-
-/// Key: wallet, instant, serial. No value.
-pub(super) const WALLET_ORDERS: LookUpSpec = LookUpSpec {
-    name: "wallet_orders",
-    key: 40,
-    value: 0,
-    changes: wallet_orders,
-    moves: nothing_moves,
-};
-
-/// Key: project, the instant at which it expires, serial. Value: wallet.
-pub(super) const DUE: LookUpSpec = LookUpSpec {
-    name: "due",
-    key: 40,
-    value: 16,
-    changes: due,
-    moves: nothing_moves,
-};
-
-/// Key: hash of project and email address, wallet. No value.
-pub(super) const BUYERS: LookUpSpec = LookUpSpec {
-    name: "buyers",
-    key: 32,
-    value: 0,
-    changes: buyers,
-    moves: nothing_moves,
-};
-
-fn wallet_orders(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
-    if let Change::OrderPlaced(order) = &event.change {
-        let key = wallet_order_key(*wallet, event.at, order.order);
-        put(key, Some(Box::default()));
-    }
-}
-
-fn due(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
-    let (project, expires_at, serial, pending) = match &event.change {
-        Change::OrderPlaced(order) => (order.project, order.expires_at, order.order, true),
-        Change::OrderPaid(paid) => (paid.project, paid.expires_at, paid.order, false),
-        Change::OrderFailed(closed) | Change::OrderExpired(closed) => {
-            (closed.project, closed.expires_at, closed.order, false)
-        }
-        _ => return,
-    };
-    let key = place_key(project, expires_at, serial);
-    put(key, pending.then(|| joined(&[&wallet.0])));
-}
-
-fn buyers(wallet: &WalletKey, event: &Event, put: &mut Put<'_>) {
-    let (project, email, value) = match &event.change {
-        Change::OrderPaid(paid) => (paid.project, &paid.email, Some(Box::default())),
-        Change::OrderErased(erased) => (erased.project, &erased.email, None),
-        _ => return,
-    };
-    if let Some(email) = email {
-        let key = buyer_key(project, email);
-        put(joined(&[&key, &wallet.0]), value);
-    }
-}
 
 /// An order's place in a project's list of orders, or of pending orders by expiry. Places are in
 /// order of `(at, order.serial)`.
@@ -91,16 +30,21 @@ impl OrderPosition {
 /// The first key after a place, or the first of the project.
 pub(crate) fn first_after(project: ProjectId, after: Option<(Timestamp, OrderSerial)>) -> Key {
     match after {
-        None => place_key(project, Timestamp(i64::MIN), OrderSerial(0)),
+        None => due_key(project, Timestamp(i64::MIN), OrderSerial(0)),
         Some((at, serial)) => match serial.0.checked_add(1) {
-            Some(next) => place_key(project, at, OrderSerial(next)),
-            None => place_key(project, Timestamp(at.0.saturating_add(1)), OrderSerial(0)),
+            Some(next) => due_key(project, at, OrderSerial(next)),
+            None => due_key(project, Timestamp(at.0.saturating_add(1)), OrderSerial(0)),
         },
     }
 }
 
-pub(crate) fn place_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
+pub(crate) fn due_key(project: ProjectId, at: Timestamp, serial: OrderSerial) -> Key {
     key_of(&project.0.to_be_bytes(), at, serial)
+}
+
+pub(super) fn period_key(project: ProjectId, end: Timestamp, subscription: &SubscriptionId) -> Key {
+    let tie = hash(b"subscription", project, subscription.as_str());
+    due_key(project, end, OrderSerial(u128::from_be_bytes(tie)))
 }
 
 pub(crate) fn wallet_order_key(wallet: WalletKey, at: Timestamp, serial: OrderSerial) -> Key {
@@ -111,11 +55,6 @@ pub(crate) fn wallet_order_key(wallet: WalletKey, at: Timestamp, serial: OrderSe
 pub(crate) fn key_of(owner: &[u8; 16], at: Timestamp, serial: OrderSerial) -> Key {
     let at = at.0.cast_unsigned() ^ (1 << 63);
     joined(&[owner, &at.to_be_bytes(), &serial.0.to_be_bytes()])
-}
-
-/// The position of an order of a wallet.
-pub(crate) fn read_wallet_order(key: &[u8]) -> Result<OrderPosition, Error> {
-    read_place(key, key.get(..16).unwrap_or_default())
 }
 
 pub(crate) fn read_place(key: &[u8], value: &[u8]) -> Result<OrderPosition, Error> {
@@ -161,4 +100,52 @@ pub(crate) fn hash(label: &[u8], project: ProjectId, text: &str) -> [u8; 16] {
     hash.update(text.as_bytes());
     let hash: [u8; 32] = hash.finalize().into();
     hash.first_chunk().copied().unwrap_or_default()
+}
+
+const PROJECT_BYTES: usize = 8;
+/// Bytes of a user's identifier in its key. Whether the rest of a longer one matches, its wallet knows.
+const PREFIX_BYTES: usize = 24;
+
+pub(super) fn user_key(project: ProjectId, user: &str, wallet: &WalletKey) -> Key {
+    let mut key = user_prefix(project, user);
+    key.resize(PROJECT_BYTES + PREFIX_BYTES, 0);
+    key.extend_from_slice(&wallet.0);
+    key.into()
+}
+
+/// How the keys of all users begin whose identifiers begin with a text, as far as the keys tell.
+pub(crate) fn user_prefix(project: ProjectId, text: &str) -> Vec<u8> {
+    let [.., a, b, c, d, e, f, g, h] = project.0.to_be_bytes();
+    let mut prefix = vec![a, b, c, d, e, f, g, h];
+    prefix.extend(case_folded(text).bytes().take(PREFIX_BYTES));
+    prefix
+}
+
+/// A text without regard to case: how a text begins does not depend on what follows, as it does with
+/// [`str::to_lowercase`].
+pub fn case_folded(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+/// Days sort as numbers do, also those before the epoch.
+pub(crate) fn day_key(project: ProjectId, day: i32, wallet: &WalletKey) -> Key {
+    let day = day.cast_unsigned() ^ (1 << 31);
+    joined(&[&project.0.to_be_bytes(), &day.to_be_bytes(), &wallet.0])
+}
+
+pub(crate) fn rank_key(product: ProductId, rank: u8, wallet: &WalletKey) -> Key {
+    joined(&[&product.0.to_be_bytes(), &[rank], &wallet.0])
+}
+
+pub(crate) fn day_of(key: &[u8]) -> Option<i32> {
+    let day = key.get(16..20)?.first_chunk()?;
+    Some((u32::from_be_bytes(*day) ^ (1 << 31)).cast_signed())
+}
+
+pub(crate) fn rank_of(key: &[u8]) -> Option<u8> {
+    key.get(16).copied()
+}
+
+pub(crate) fn joined(parts: &[&[u8]]) -> Key {
+    parts.concat().into()
 }
