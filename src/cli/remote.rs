@@ -11,7 +11,7 @@ use clap::Args;
 use edge::layer::API_PREFIX;
 use operations::data_dir::{environment::secret, secrets::ADMIN_TOKEN_VARIABLE};
 use reqwest::{Method, StatusCode};
-use scrip_http::client::AddressKind;
+use scrip_http::client::{AddressKind, root_cause};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
@@ -317,11 +317,7 @@ pub(super) fn with_query<K: AsRef<str>, V: AsRef<str>>(path: &str, pairs: &[(K, 
 
 /// The innermost cause of an error, such as a refused connection.
 pub(super) fn root(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    let text = cause.to_string();
+    let text = root_cause(error).to_string();
     match text.contains("InvalidContentType") {
         true => "this address speaks http, not https".into(),
         false => text,

@@ -1,8 +1,16 @@
 //! HTTP client settings by the kind of address, for all outgoing requests: calls, webhooks, the command line.
 
-use std::net::IpAddr;
+use std::{error::Error, iter, net::IpAddr};
 
 use reqwest::{ClientBuilder, Url, redirect};
+
+/// The innermost cause of an error, such as a refused connection.
+#[must_use]
+pub fn root_cause<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'static) {
+    iter::successors(Some(error), |error| (**error).source())
+        .last()
+        .unwrap_or(error)
+}
 
 /// What an address implies for its client: plain HTTP or TLS, this machine or another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -60,15 +60,6 @@ pub(super) fn is_unsent(error: &legacy::Error) -> bool {
     error.is_connect() || source.is_some_and(hyper::Error::is_canceled)
 }
 
-/// The innermost cause, such as a refused connection.
-pub(super) fn root(error: &legacy::Error) -> &dyn std::error::Error {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    cause
-}
-
 /// A connector with a time limit for all of it: names, connection and TLS.
 #[derive(Debug, Clone)]
 pub(super) struct Timed<C>(C);

@@ -27,12 +27,12 @@ use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use ipnet::IpNet;
 use rustls::ClientConfig;
-use scrip_http::{connections::IncomingRequest, limits::Client};
+use scrip_http::{client::root_cause, connections::IncomingRequest, limits::Client};
 use tokio::time::timeout;
 
 use crate::front::{
     body::{BLOCK_BYTES, Payload, Relayed},
-    connector::{self, HttpClient, is_unsent, root},
+    connector::{self, HttpClient, is_unsent},
     credentials::{Credentials, Held, Holder, Places},
     headers::{FOR_CELL, FORWARDED, NOT_LEADING, WHOSE, X_FORWARDED_FOR, keep_end_to_end},
     origin::Origin,
@@ -220,12 +220,12 @@ impl Forwarder {
             Ok(Ok(response)) => response,
             Ok(Err(Failure::Unanswered(error))) if is_unsent(&error) => {
                 if !link.is_cut_off.swap(true, Relaxed) {
-                    tracing::warn!(leader = %origin, error = %root(&error), "The leader cannot be reached");
+                    tracing::warn!(leader = %origin, error = %root_cause(&error), "The leader cannot be reached");
                 }
                 return Fate::NotTaken;
             }
             Ok(Err(Failure::Unanswered(error))) => {
-                tracing::debug!(leader = %origin, error = %root(&error), "The leader broke off");
+                tracing::debug!(leader = %origin, error = %root_cause(&error), "The leader broke off");
                 return Fate::Unknown;
             }
             Ok(Err(Failure::Broken(error))) => {

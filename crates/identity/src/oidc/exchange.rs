@@ -4,7 +4,7 @@
 use std::{future::Future, pin::Pin, time::Duration};
 
 use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse, http};
-use scrip_http::client::AddressKind;
+use scrip_http::client::{AddressKind, root_cause};
 use url::Url;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -26,13 +26,9 @@ pub(crate) enum ExchangeError {
 impl From<reqwest::Error> for ExchangeError {
     fn from(error: reqwest::Error) -> Self {
         let error = error.without_url();
-        let mut root: &dyn std::error::Error = &error;
-        while let Some(source) = root.source() {
-            root = source;
-        }
         match error.is_timeout() {
             true => Self::Failed("it did not answer in time".into()),
-            false => Self::Failed(root.to_string()),
+            false => Self::Failed(root_cause(&error).to_string()),
         }
     }
 }
