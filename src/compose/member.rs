@@ -10,6 +10,7 @@ use actors::{
 use cluster::{
     Ending, ForwardSettings, FrontSettings, FrontSwitch, Joined, Process,
     postgres::{Member, SEGMENT_FRAMES_LOG2, Server as Database},
+    tls,
 };
 use operations::data_dir::{
     secrets::{self, ProvidedSecrets, Secrets},
@@ -80,7 +81,7 @@ impl ClusterProcess {
         let secrets = secrets.ok_or_else(|| std::io::Error::other("no secrets were opened"))?;
         let settings = FrontSettings {
             server_key: secrets.server_keys.newest(),
-            forward: forward_settings(&config),
+            forward: forward_settings(&config)?,
             find: find_routing_key(Keyring::new(&secrets.server_keys)),
         };
         let process = joined.front(settings, |part| {
@@ -194,17 +195,18 @@ fn answer_here(app: &Arc<AppState>, switch: &FrontSwitch<FastPath>) {
     switch.here_while(app::service(app), cells::internal(app), place, whose, leads);
 }
 
-fn forward_settings(config: &Config) -> ForwardSettings {
-    ForwardSettings {
+fn forward_settings(config: &Config) -> Result<ForwardSettings, Error> {
+    let speak_tls = config.http.tls_cert.is_some();
+    let tls = speak_tls.then(tls::trusting_system).transpose();
+    Ok(ForwardSettings {
         trusted_proxies: config.trusted_proxies.clone(),
         max_kept_body_bytes: config.http.max_batch_body_bytes,
         // The leader takes so many connections of this process, which is one client to it; its pool has some more.
         max_under_way: config.http.max_connections_per_client.saturating_sub(64),
-        tls: None,
-    }
+        tls: tls.map_err(std::io::Error::other)?,
+    })
 }
 
-/// The secrets that a member has opened.
 type OpenedSecrets = Arc<Mutex<Option<Secrets>>>;
 
 /// How this data directory takes part in a cluster, and where its secrets are once it has joined.

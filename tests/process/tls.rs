@@ -31,8 +31,12 @@ impl Files {
 
     /// Another certificate with another key.
     fn renew(&self) -> CertificateDer<'static> {
-        let CertifiedKey { cert, signing_key } =
-            generate_simple_self_signed(vec!["localhost".into()]).unwrap();
+        self.renew_for(&["localhost"])
+    }
+
+    fn renew_for(&self, names: &[&str]) -> CertificateDer<'static> {
+        let names: Vec<String> = names.iter().copied().map(String::from).collect();
+        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).unwrap();
         put(&self.cert(), &cert.pem());
         put(&self.key(), &signing_key.serialize_pem());
         cert.der().clone()
@@ -128,25 +132,32 @@ async fn a_certificate_is_served_and_a_new_one_is_taken_up() {
     assert!(process.wait(deadline::SOON).await.success());
 }
 
-/// Two processes of a cluster: the one that follows serves as well, so its certificate is renewed as the other's is.
+/// Two processes of a cluster: the one that follows serves as well, so its certificate is renewed as the other's is,
+/// and it passes requests on to the other over TLS.
 #[tokio::test]
-async fn a_process_that_follows_takes_up_a_new_certificate() {
+async fn a_process_that_follows_trusts_the_leader_and_takes_up_a_new_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let database = postgres_kit::shared();
     let url = database.url(&database.create_database());
+    let authorities = Files(tempfile::tempdir().unwrap());
+    authorities.renew_for(&["localhost", "127.0.0.1"]);
     let member = |files: &Files| {
         launch(files)
             .env("SCRIP_STORAGE_URL", &url)
-            .env("SCRIP_CLUSTER_ADDRESS", "https://localhost:1")
+            .env("SSL_CERT_FILE", authorities.cert())
             .env("SCRIP_SERVER_KEY", "5c".repeat(32))
     };
-    let (leader_files, _) = Files::new();
     let (files, first) = Files::new();
-    let (_leader, _) = start(&member(&leader_files), &folder.path().join("leader")).await;
+    let (_leader, _) = start(&member(&authorities), &folder.path().join("leader")).await;
     let (mut follower, base) = start(&member(&files), &folder.path().join("follower")).await;
     let live = format!("{base}/healthz");
     let answer = client(&first).get(&live).send().await.unwrap();
     assert_eq!(answer.status(), 200);
+    // The leader is trusted by this machine's authorities: what it alone can do is passed on to it.
+    let project = client(&first).post(format!("{base}/api/admin/v1/projects"));
+    let project = project.bearer_auth(kit::launch::ADMIN_TOKEN);
+    let answer = project.json(&json!({"name": "Shop"})).send().await.unwrap();
+    assert_eq!(answer.status(), 201);
 
     let second = files.renew();
     follower

@@ -26,7 +26,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy;
 use ipnet::IpNet;
-use rustls::ClientConfig;
+use rustls::{ClientConfig, RootCertStore};
 use scrip_http::{client::root_cause, connections::IncomingRequest, limits::Client};
 use tokio::time::timeout;
 
@@ -64,7 +64,7 @@ pub struct ForwardSettings {
     /// Streams, and bodies that are passed on, have places of their own among them; each project and client has its
     /// share.
     pub max_under_way: usize,
-    /// How leaders that speak TLS are judged, as by [`tls::trusting`]. `None`: none of them is trusted.
+    /// How leaders that speak TLS are judged, as by [`tls::trusting_system`]. `None`: none of them is trusted.
     pub tls: Option<ClientConfig>,
 }
 
@@ -130,7 +130,8 @@ impl Forwarder {
     /// # Errors
     /// Only where TLS cannot be set up at all, which is a defect.
     pub fn new(server_key: &[u8; 32], settings: ForwardSettings) -> Result<Self, rustls::Error> {
-        let tls = settings.tls.map_or_else(tls::trusting_nobody, Ok)?;
+        let tls = settings.tls;
+        let tls = tls.map_or_else(|| tls::trusting(RootCertStore::empty()), Ok)?;
         Ok(Self(Arc::new(Inner {
             key: ForwardKey::new(server_key),
             trusted_proxies: settings.trusted_proxies,

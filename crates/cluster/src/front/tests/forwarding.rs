@@ -4,6 +4,7 @@ use axum::{
     http::{StatusCode, header},
     response::IntoResponse as _,
 };
+use rustls::RootCertStore;
 use scrip_http::connections;
 
 use super::*;
@@ -224,12 +225,13 @@ async fn a_leader_that_speaks_tls_is_trusted_by_its_authority_alone() {
     };
     std::fs::write(&files.cert, made.cert.pem()).unwrap();
     std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
-    let authority = files.cert.clone();
+    let mut authorities = RootCertStore::empty();
+    authorities.add(made.cert.der().clone()).unwrap();
     let (leading, switch) = front(settings());
     switch.here(mirror());
     let leader = serve(leading, Some(Arc::new(Tls::open(files).unwrap())));
     let leader: Origin = format!("https://{leader}").parse().unwrap();
-    let trusting = crate::front::tls::trusting(Some(&authority)).unwrap();
+    let trusting = crate::front::tls::trusting(authorities).unwrap();
     let node = Node::with(ForwardSettings {
         tls: Some(trusting),
         ..settings()
