@@ -20,7 +20,7 @@ use super::{
     Failure, print,
     progress::Bar,
     remote::{self, ApiClient, Error, KeyArgs},
-    table::{field, list},
+    table::{OutputArgs, field, list},
 };
 
 mod file;
@@ -55,6 +55,8 @@ pub(super) struct ImportArgs {
     /// Checks the file of balances and says what would be granted, but grants nothing.
     #[arg(long, conflicts_with = "from")]
     dry_run: bool,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// A source of subscriptions.
@@ -72,7 +74,7 @@ struct Credited {
 
 pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
     let Some(file) = &args.file else {
-        return remote::wait(stripe::run(args.stripe));
+        return remote::wait(stripe::run(args.stripe, &args.output));
     };
     let name = file.display().to_string();
     let unreadable = |error| Failure(format!("cannot read {name}: {error}"));
@@ -106,6 +108,8 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
             print::error(&format!("{name}: line {line}: {why}"));
         }
         let count = bad.problems.len();
+        let report = json!({ "problems": problems(&bad.problems) });
+        args.output.print(&report, |_| {});
         return Err(Failure(format!(
             "{name} has {count} problems; nothing was granted"
         )));
@@ -124,25 +128,78 @@ pub(super) fn run(args: ImportArgs) -> Result<(), Failure> {
         Some((product.ok()?, grant))
     });
     let grants: Vec<(ProductId, Grant)> = grants.collect();
-    for (product, (count, credits)) in totals(&grants)? {
-        print::line(&format!("{product}: {credits} credits in {count} grants"));
+    let say = |text: &str| {
+        if !args.output.json {
+            print::line(text);
+        }
+    };
+    let products = described(&grants, &offer, say)?;
+    for (count, why) in [(empty, "a balance of 0"), (expired, "expired")] {
+        if count > 0 {
+            say(&format!("{count} skipped: {why}"));
+        }
+    }
+    let sent = match args.dry_run {
+        true => Sent::default(),
+        false => remote::wait(send(&server()?, &grants))?,
+    };
+    let report = json!({
+        "products": products,
+        "empty": empty,
+        "expired": expired,
+        "dryRun": args.dry_run,
+        "granted": sent.granted,
+        "alreadyGranted": sent.before,
+        "problems": problems(&sent.failed),
+    });
+    args.output.print(&report, |_| {
+        print::line(&match args.dry_run {
+            true => "nothing was granted: this was a dry run".to_owned(),
+            false => format!(
+                "{} granted, {} already granted before",
+                sent.granted, sent.before
+            ),
+        });
+    });
+    for (line, why) in &sent.failed {
+        print::error(&format!("line {line}: {why}"));
+    }
+    match sent.failed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(
+            "some grants failed. Import the same file again once the cause is fixed: nothing is granted twice",
+        )),
+    }
+}
+
+/// What is to be granted of each product, in words and for programs.
+fn described(
+    grants: &[(ProductId, Grant)],
+    offer: &[Value],
+    say: impl Fn(&str),
+) -> Result<Vec<Value>, Failure> {
+    let mut products = Vec::new();
+    for (product, (count, credits)) in totals(grants)? {
+        say(&format!("{product}: {credits} credits in {count} grants"));
         let free = offer.iter().find(|of| field(of, "id") == product);
-        if let Some(free) = free.and_then(|of| of.pointer("/freeGrant/credits")) {
-            print::line(&format!(
+        let free = free.and_then(|of| of.pointer("/freeGrant/credits"));
+        if let Some(free) = free {
+            say(&format!(
                 "{product} has a freeGrant: each imported wallet gets its {free} credits, too"
             ));
         }
+        products.push(
+            json!({ "productId": product, "grants": count, "credits": credits, "freeGrant": free }),
+        );
     }
-    for (count, why) in [(empty, "a balance of 0"), (expired, "expired")] {
-        if count > 0 {
-            print::line(&format!("{count} skipped: {why}"));
-        }
-    }
-    if args.dry_run {
-        print::line("nothing was granted: this was a dry run");
-        return Ok(());
-    }
-    remote::wait(all(&server()?, &grants))
+    Ok(products)
+}
+
+/// Lines with what is wrong with them, for programs.
+fn problems(all: &[(u64, String)]) -> Vec<Value> {
+    let all = all.iter();
+    all.map(|(line, why)| json!({ "line": line, "message": why }))
+        .collect()
 }
 
 /// The project's products.
@@ -188,10 +245,19 @@ fn totals(grants: &[(ProductId, Grant)]) -> Result<BTreeMap<String, (u64, i64)>,
     Ok(totals)
 }
 
-async fn all(server: &ApiClient, grants: &[(ProductId, Grant)]) -> Result<(), Failure> {
+/// What became of the grants that were sent.
+#[derive(Default)]
+struct Sent {
+    granted: u64,
+    before: u64,
+    /// By lines of the file.
+    failed: Vec<(u64, String)>,
+}
+
+async fn send(server: &ApiClient, grants: &[(ProductId, Grant)]) -> Result<Sent, Failure> {
     let bar = Bar::counting();
     let count = u64::try_from(grants.len()).unwrap_or(u64::MAX);
-    let (mut granted, mut before, mut failed) = (0_u64, 0_u64, Vec::new());
+    let mut sent = Sent::default();
     let mut answers = stream::iter(grants)
         .map(|(product, grant)| async {
             let answer = credit(server, product, grant).await;
@@ -200,31 +266,19 @@ async fn all(server: &ApiClient, grants: &[(ProductId, Grant)]) -> Result<(), Fa
         .buffer_unordered(CONCURRENCY);
     while let Some((line, answer)) = answers.next().await {
         match answer {
-            Ok(true) => granted = granted.saturating_add(1),
-            Ok(false) => before = before.saturating_add(1),
-            Err(why) => failed.push(format!("line {line}: {why}")),
+            Ok(true) => sent.granted += 1,
+            Ok(false) => sent.before += 1,
+            Err(why) => sent.failed.push((line, why.to_string())),
         }
         // A cause that affects all grants is not shown for each.
-        if failed.len() >= MAX_PRINTED {
+        if sent.failed.len() >= MAX_PRINTED {
             break;
         }
-        bar.at(granted.saturating_add(before), count);
+        bar.at(sent.granted.saturating_add(sent.before), count);
     }
     bar.end();
-    print::line(&format!(
-        "{granted} granted, {before} already granted before"
-    ));
-    failed.sort_unstable();
-    for why in &failed {
-        print::error(why);
-    }
-    match failed.is_empty() {
-        true => Ok(()),
-        false => Err(Failure(
-            "some grants failed. Import the same file again once the cause is fixed: nothing is granted twice"
-                .into(),
-        )),
-    }
+    sent.failed.sort_unstable();
+    Ok(sent)
 }
 
 /// Grants credits. `true`: granted now; `false`: it had been granted before.

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Output};
 
 use kit::Server;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::all_output;
 
@@ -87,6 +87,9 @@ async fn balances_are_imported_once_however_often() {
     ] {
         assert!(bad.contains(named), "no {named} in {bad}");
     }
+    let bad = import(&server, &file, &["--json"]);
+    let report: Value = serde_json::from_slice(&bad.stdout).expect("JSON alone");
+    assert_eq!(report["problems"][1]["line"], 3, "{report}");
     let path = "/api/v1/wallets/external?externalUserId=new";
     assert_eq!(server.client().get(path).await.status, 404);
 }
@@ -168,4 +171,12 @@ async fn a_free_grant_that_comes_with_an_import_is_named() {
         "{output}"
     );
     assert_eq!(server.balance("ann").await.balance, 15);
+    let again = import(&server, &file, &["--json"]);
+    let report: Value = serde_json::from_slice(&again.stdout).expect("JSON alone");
+    let sums = json!({"productId": product, "grants": 1, "credits": 5, "freeGrant": 10});
+    let expected = json!({
+        "products": [sums], "empty": 0, "expired": 0, "dryRun": false,
+        "granted": 0, "alreadyGranted": 1, "problems": [],
+    });
+    assert_eq!(report, expected);
 }

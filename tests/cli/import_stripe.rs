@@ -114,6 +114,12 @@ async fn it_says_what_it_would_do_then_does_it_and_does_it_once() {
     }
     let output = String::from_utf8_lossy(&dry.stdout).into_owned();
     assert!(output.contains("nothing was changed"), "{output}");
+    let json = migration.import(&[&by[..], &["--json"]].concat()).await;
+    let report: Value = serde_json::from_slice(&json.stdout).expect("JSON alone");
+    let all = report["subscriptions"].as_array().expect("subscriptions");
+    let ann = all.iter().find(|of| of["subscription"] == "sub_ann");
+    assert_eq!(ann.expect("Ann's")["result"], "would be taken over");
+    assert_eq!(report["takenOver"], 0);
     assert_eq!(migration.written(), 0);
 
     for (word, last) in [

@@ -6,7 +6,7 @@ use std::{collections::HashMap, path::PathBuf};
 
 use clap::Args;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use web::admin::adoptions::{Adopted, RunningSubscription, RunningSubscriptions};
 
 use super::file::delimiter;
@@ -14,7 +14,7 @@ use crate::cli::{
     Failure, print,
     project::{Project, ProjectArgs},
     remote::{self, ServerUrlArgs},
-    table::Table,
+    table::{OutputArgs, Table, field},
 };
 
 /// Which subscriptions to take over, and for which users.
@@ -50,7 +50,7 @@ struct User {
     external_user_id: String,
 }
 
-pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
+pub(super) async fn run(args: StripeArgs, output: &OutputArgs) -> Result<(), Failure> {
     let users = Users::of(&args)?;
     let prices = args.prices.iter().map(|pair| {
         let both = pair.split_once('=');
@@ -63,16 +63,7 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
         ));
     }
     let project = args.project.open().await?;
-    let mut table = Table::new(&[
-        "subscription",
-        "customer",
-        "e-mail",
-        "price",
-        "ours",
-        "period ends",
-        "user",
-        "",
-    ]);
+    let mut all: Vec<Value> = Vec::new();
     let (mut done, mut failed) = (0_u64, 0_u64);
     for (theirs, ours) in prices {
         let mut cursor = None;
@@ -101,16 +92,16 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
                         }
                     },
                 };
-                table.row([
-                    found.id,
-                    found.customer_id,
-                    found.customer_email.unwrap_or_default(),
-                    theirs.to_owned(),
-                    ours.to_owned(),
-                    found.current_period_end.unwrap_or_default(),
-                    user.unwrap_or_default(),
-                    word,
-                ]);
+                all.push(json!({
+                    "subscription": found.id,
+                    "customer": found.customer_id,
+                    "email": found.customer_email,
+                    "price": theirs,
+                    "priceId": ours,
+                    "currentPeriodEnd": found.current_period_end,
+                    "externalUserId": user,
+                    "result": word,
+                }));
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
@@ -118,12 +109,38 @@ pub(super) async fn run(args: StripeArgs) -> Result<(), Failure> {
             }
         }
     }
-    table.print("no running subscription has these prices");
-    if !args.apply {
-        print::line("nothing was changed: use --apply to take them over");
-        return Ok(());
-    }
-    print::line(&format!("{done} were taken over"));
+    let report =
+        json!({ "subscriptions": all, "applied": args.apply, "takenOver": done, "failed": failed });
+    output.print(&report, |_| {
+        let mut table = Table::new(&[
+            "subscription",
+            "customer",
+            "e-mail",
+            "price",
+            "ours",
+            "period ends",
+            "user",
+            "",
+        ]);
+        for row in &all {
+            let columns = [
+                "subscription",
+                "customer",
+                "email",
+                "price",
+                "priceId",
+                "currentPeriodEnd",
+                "externalUserId",
+                "result",
+            ];
+            table.row(columns.map(|name| field(row, name)));
+        }
+        table.print("no running subscription has these prices");
+        print::line(&match args.apply {
+            true => format!("{done} were taken over"),
+            false => "nothing was changed: use --apply to take them over".to_owned(),
+        });
+    });
     match failed {
         0 => Ok(()),
         _ => Err(Failure(format!(
