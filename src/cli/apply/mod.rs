@@ -10,19 +10,20 @@
 //! A declared product or price is applied whole: a field that the file omits takes its default. What the file
 //! does not declare is left as it is and listed; nothing is deactivated unless the file says `active = false`.
 
-mod client;
 mod file;
 mod plan;
 
 use std::path::PathBuf;
 
+use api_types::admin::{CreatedProject, Product, Products, Projects};
 use clap::Args;
-use client::AdminClient;
 use file::File;
+use serde_json::{Value, json};
 
 use super::{
     Failure, print,
-    remote::{self, ServerArgs},
+    remote::{self, ApiClient, ServerArgs},
+    table::field,
 };
 
 /// What to apply, and where.
@@ -48,7 +49,7 @@ pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
     let file =
         File::parse(&text).map_err(|error| Failure(format!("{}: {error}", args.file.display())))?;
     remote::wait(async {
-        let client = AdminClient(args.server.administration()?);
+        let client = args.server.administration()?;
         let apply = Apply {
             client,
             dry_run: args.dry_run,
@@ -60,7 +61,7 @@ pub(super) fn run(args: ApplyArgs) -> Result<(), Failure> {
 
 /// One run of the command.
 struct Apply {
-    client: AdminClient,
+    client: ApiClient,
     dry_run: bool,
     changes: usize,
 }
@@ -75,21 +76,27 @@ impl Apply {
             return self.done();
         };
         let mut ids = Vec::new();
-        let found = self.client.products(&project).await?;
-        for product in plan::products(&file.products, &found)? {
-            ids.push(self.product(&project, product).await?);
+        let path = format!("/projects/{project}/products");
+        for step in plan::products(&file.products, &self.products(&path).await?)? {
+            let what = format!("product \"{}\"", step.name);
+            ids.push(self.save(&path, step.id, step.fields, &what).await?);
         }
-        let found = self.client.products(&project).await?;
+        let found = self.products(&path).await?;
         let mut steps = plan::prices(&file.products, &ids, &found)?;
         // Deactivations first: they make room for new prices.
         steps.sort_by_key(|step| !step.switches_off());
         for step in steps {
-            self.price(&project, step).await?;
+            self.price(&path, step).await?;
         }
         for left in plan::undeclared(&file.products, &ids, &found) {
             print::line(&format!("  not in the file, left as it is: {left}"));
         }
         self.done()
+    }
+
+    async fn products(&self, path: &str) -> Result<Vec<Product>, Failure> {
+        let Products { products } = self.client.get(path).await?;
+        Ok(products)
     }
 
     /// The project's id; `None` if a dry run would have created it.
@@ -98,19 +105,12 @@ impl Apply {
         file: &File,
         wanted: Option<&str>,
     ) -> Result<Option<String>, Failure> {
-        let projects = self.client.projects().await?;
+        let Projects { projects } = self.client.get("/projects").await?;
         match plan::project(file, wanted, &projects)? {
             plan::Project::Found { project, change } => {
-                if let Some(change) = change {
-                    self.say(
-                        '~',
-                        &format!("project \"{}\": {}", project.name, fields(&change)),
-                    );
-                    if !self.dry_run {
-                        self.client.update_project(&project.id, &change).await?;
-                    }
-                }
-                Ok(Some(project.id.clone()))
+                let what = format!("project \"{}\"", project.name);
+                self.save("/projects", Some(project.id.clone()), change, &what)
+                    .await
             }
             plan::Project::Missing { create, change } => {
                 let name = create.get("name").unwrap_or_default();
@@ -118,80 +118,66 @@ impl Apply {
                 if self.dry_run {
                     return Ok(None);
                 }
-                let made = self.client.create_project(&create).await?;
+                let made: CreatedProject = self.client.post("/projects", &create).await?;
                 print::line(&format!("  publishable key: {}", made.publishable_key));
                 print::line(&format!(
                     "  secret key, shown only now: {}",
                     made.secret_key
                 ));
+                let id = made.project.id;
                 if let Some(change) = change {
-                    self.client
-                        .update_project(&made.project.id, &change)
-                        .await?;
-                }
-                Ok(Some(made.project.id))
-            }
-        }
-    }
-
-    /// Creates or changes a product; returns its id, or `None` if a dry run would have created it.
-    async fn product(
-        &mut self,
-        project: &str,
-        step: plan::ProductStep,
-    ) -> Result<Option<String>, Failure> {
-        match step {
-            plan::ProductStep::Same { id } => Ok(Some(id)),
-            plan::ProductStep::Change { id, name, change } => {
-                self.say('~', &format!("product \"{name}\": {}", fields(&change)));
-                if !self.dry_run {
-                    self.client.update_product(project, &id, &change).await?;
+                    self.patch("/projects", &id, &change).await?;
                 }
                 Ok(Some(id))
             }
-            plan::ProductStep::Create { name, create } => {
-                self.say('+', &format!("product \"{name}\""));
-                if self.dry_run {
-                    return Ok(None);
-                }
-                Ok(Some(self.client.create_product(project, &create).await?.id))
-            }
         }
     }
 
-    async fn price(&mut self, project: &str, step: plan::PriceStep) -> Result<(), Failure> {
-        match step {
-            plan::PriceStep::Change {
-                product,
-                id,
-                name,
-                change,
-            } => {
-                self.say('~', &format!("price {name}: {}", fields(&change)));
-                if !self.dry_run {
-                    self.client
-                        .update_price(project, &product, &id, &change)
-                        .await?;
-                }
-            }
-            plan::PriceStep::Create {
-                product,
-                name,
-                create,
-                active,
-            } => {
-                self.say('+', &format!("price {name}"));
-                if let (false, Some(product)) = (self.dry_run, product) {
-                    let made = self.client.create_price(project, &product, &create).await?;
-                    if !active {
-                        let off = serde_json::json!({ "active": false });
-                        self.client
-                            .update_price(project, &product, &made.id, &off)
-                            .await?;
-                    }
-                }
-            }
+    async fn price(&mut self, products: &str, step: plan::PriceStep) -> Result<(), Failure> {
+        let what = format!("price {}", step.name);
+        let Some(product) = step.product else {
+            self.say('+', &what);
+            return Ok(());
+        };
+        let path = format!("{products}/{product}/prices");
+        let is_new = step.id.is_none();
+        let id = self.save(&path, step.id, Some(step.fields), &what).await?;
+        match id.filter(|_| is_new && !step.active) {
+            Some(id) => self.patch(&path, &id, &json!({ "active": false })).await,
+            None => Ok(()),
         }
+    }
+
+    /// Changes what has this id, if `fields` differ, or creates it below the path; returns its id, or `None` if a dry run
+    /// would have created it.
+    async fn save(
+        &mut self,
+        path: &str,
+        id: Option<String>,
+        fields: Option<Value>,
+        what: &str,
+    ) -> Result<Option<String>, Failure> {
+        let Some(fields) = fields else {
+            return Ok(id);
+        };
+        let Some(id) = id else {
+            self.say('+', what);
+            if self.dry_run {
+                return Ok(None);
+            }
+            let made: Value = self.client.post(path, &fields).await?;
+            return Ok(Some(field(&made, "id")));
+        };
+        self.say('~', &format!("{what}: {}", described(&fields)));
+        if !self.dry_run {
+            self.patch(path, &id, &fields).await?;
+        }
+        Ok(Some(id))
+    }
+
+    async fn patch(&self, path: &str, id: &str, change: &Value) -> Result<(), Failure> {
+        let changed: Value = self.client.patch(&format!("{path}/{id}"), change).await?;
+        drop(changed);
         Ok(())
     }
 
@@ -211,7 +197,7 @@ impl Apply {
 }
 
 /// The fields of a change with their new values, for a line of output.
-fn fields(change: &serde_json::Value) -> String {
+fn described(change: &Value) -> String {
     let fields = change.as_object().into_iter().flatten();
     fields
         .map(|(name, value)| format!("{name} = {value}"))

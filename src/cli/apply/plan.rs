@@ -1,7 +1,5 @@
 //! Plans what has to change. A pure function of the file and the server's catalog.
 
-mod undeclared;
-
 use std::collections::{BTreeSet, HashSet};
 
 use api_types::admin;
@@ -9,7 +7,6 @@ use domain::money::money;
 use serde_json::{Map, Value, json};
 
 use super::{Failure, file};
-pub(super) use undeclared::undeclared;
 
 /// What to do with the project.
 #[derive(Debug, PartialEq)]
@@ -26,45 +23,32 @@ pub(super) enum Project<'a> {
     },
 }
 
-/// What to do with a product of the file; steps are in the file's order.
+/// A product of the file; steps are in the file's order.
 #[derive(Debug, PartialEq)]
-pub(super) enum ProductStep {
-    Same {
-        id: String,
-    },
-    Change {
-        id: String,
-        name: String,
-        change: Value,
-    },
-    Create {
-        name: String,
-        create: Value,
-    },
+pub(super) struct ProductStep {
+    /// `None`: it has to be created.
+    pub(super) id: Option<String>,
+    pub(super) name: String,
+    /// The fields to send; `None`: it stays as it is.
+    pub(super) fields: Option<Value>,
 }
 
-/// What to do with a price. Prices that stay as they are have no step.
+/// A price to create or change. Prices that stay as they are have no step.
 #[derive(Debug, PartialEq)]
-pub(super) enum PriceStep {
-    Change {
-        product: String,
-        id: String,
-        name: String,
-        change: Value,
-    },
-    /// `product` is `None` in a dry run that would have created it.
-    Create {
-        product: Option<String>,
-        name: String,
-        create: Value,
-        active: bool,
-    },
+pub(super) struct PriceStep {
+    /// `None` in a dry run that would have created it.
+    pub(super) product: Option<String>,
+    /// `None`: it has to be created.
+    pub(super) id: Option<String>,
+    pub(super) name: String,
+    pub(super) fields: Value,
+    pub(super) active: bool,
 }
 
 impl PriceStep {
     /// Whether it deactivates a price.
     pub(super) fn switches_off(&self) -> bool {
-        matches!(self, Self::Change { change, .. } if change.get("active") == Some(&Value::Bool(false)))
+        self.id.is_some() && self.fields.get("active") == Some(&Value::Bool(false))
     }
 }
 
@@ -164,21 +148,16 @@ pub(super) fn products(
 }
 
 fn product_step(wanted: &file::Product, found: &[admin::Product]) -> Result<ProductStep, Failure> {
-    let name = wanted.name.clone();
     let fields = fields_of(wanted)?;
-    match find_product(wanted, found)? {
-        None => Ok(ProductStep::Create {
-            name,
-            create: Value::Object(fields),
-        }),
-        Some(found) => {
-            let id = found.id.clone();
-            Ok(match changed_fields(fields, found)? {
-                None => ProductStep::Same { id },
-                Some(change) => ProductStep::Change { id, name, change },
-            })
-        }
-    }
+    let found = find_product(wanted, found)?;
+    Ok(ProductStep {
+        id: found.map(|found| found.id.clone()),
+        name: wanted.name.clone(),
+        fields: match found {
+            None => Some(Value::Object(fields)),
+            Some(found) => changed_fields(fields, found)?,
+        },
+    })
 }
 
 fn find_product<'a>(
@@ -261,28 +240,25 @@ fn price_step(
     if let (Some(at), Some(product)) = (best, product) {
         let price = free.remove(at);
         let fields = [
-            ("label", json!(wanted.label)),
-            ("active", json!(wanted.active)),
+            ("label".to_owned(), json!(wanted.label)),
+            ("active".to_owned(), json!(wanted.active)),
         ];
-        let fields = fields
-            .map(|(name, value)| (name.to_owned(), value))
-            .into_iter()
-            .collect();
-        let (product, id) = (product.clone(), price.id.clone());
-        let change = changed_fields(fields, price)?;
-        return Ok(change.map(|change| PriceStep::Change {
-            product,
-            id,
+        let change = changed_fields(Map::from_iter(fields), price)?;
+        return Ok(change.map(|fields| PriceStep {
+            product: Some(product.clone()),
+            id: Some(price.id.clone()),
             name,
-            change,
+            fields,
+            active: wanted.active,
         }));
     }
     let mut create = terms;
     create.insert("label".into(), json!(wanted.label));
-    Ok(Some(PriceStep::Create {
+    Ok(Some(PriceStep {
         product: product.cloned(),
+        id: None,
         name,
-        create: Value::Object(create),
+        fields: Value::Object(create),
         active: wanted.active,
     }))
 }
@@ -322,6 +298,50 @@ fn described(product: &file::Product, price: &file::Price) -> String {
     )
     .trim_start()
     .to_owned()
+}
+
+/// Active products and prices on the server that the file does not declare.
+pub(super) fn undeclared(
+    wanted: &[file::Product],
+    ids: &[Option<String>],
+    found: &[admin::Product],
+) -> Vec<String> {
+    let mut left = Vec::new();
+    for product in found.iter().filter(|product| product.active) {
+        let declared = wanted
+            .iter()
+            .zip(ids)
+            .find(|(_, id)| id.as_ref() == Some(&product.id));
+        let Some((declared, _)) = declared else {
+            left.push(format!("product \"{}\" ({})", product.name, product.id));
+            continue;
+        };
+        let target = |price: &file::Price| {
+            let name = price.credits_product.as_ref()?;
+            let at = wanted.iter().position(|product| product.name == *name)?;
+            ids.get(at).cloned().flatten()
+        };
+        let meant = |found: &admin::Price| {
+            let same = |price: &file::Price| {
+                let terms = terms(price, target(price).as_deref());
+                terms.is_ok_and(|terms| has_terms(found, &terms))
+            };
+            declared.prices.iter().any(same)
+        };
+        for price in product
+            .prices
+            .iter()
+            .filter(|price| price.active && !meant(price))
+        {
+            left.push(format!(
+                "price {} of \"{}\" ({})",
+                money(price.amount_cents, &price.currency),
+                product.name,
+                price.id
+            ));
+        }
+    }
+    left
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ fn applying_again_changes_nothing() {
     assert!(
         steps
             .iter()
-            .all(|step| matches!(step, ProductStep::Same { .. })),
+            .all(|step| step.id.is_some() && step.fields.is_none()),
         "{steps:?}"
     );
     assert_eq!(prices(&file.products, &ids(), &found).unwrap(), []);
@@ -119,20 +119,17 @@ fn everything_is_made_where_there_is_nothing() {
     assert!(
         steps
             .iter()
-            .all(|step| matches!(step, ProductStep::Create { .. })),
+            .all(|step| step.id.is_none() && step.fields.is_some()),
         "{steps:?}"
     );
     let mut empty = applied();
     empty.iter_mut().for_each(|product| product.prices.clear());
     let steps = prices(&file.products, &ids(), &empty).unwrap();
-    let PriceStep::Create {
-        product, create, ..
-    } = &steps[1]
-    else {
-        panic!("{steps:?}")
-    };
-    assert_eq!(product.as_deref(), Some("prod_2"));
-    assert_eq!(create["creditsProductId"], "prod_1");
+    assert_eq!(
+        (steps[1].product.as_deref(), &steps[1].id),
+        (Some("prod_2"), &None)
+    );
+    assert_eq!(steps[1].fields["creditsProductId"], "prod_1");
 }
 
 #[test]
@@ -141,13 +138,10 @@ fn only_what_differs_is_changed_and_what_is_left_out_takes_its_default() {
     found[0].description = Some("Typed in by hand".into());
     file.products[0].credit_unit = Some("pictures".into());
     let steps = products(&file.products, &found).unwrap();
-    let ProductStep::Change { id, change, .. } = &steps[0] else {
-        panic!("{steps:?}")
-    };
-    assert_eq!(id, "prod_1");
+    assert_eq!(steps[0].id.as_deref(), Some("prod_1"));
     assert_eq!(
-        *change,
-        json!({"creditUnit": "pictures", "description": null})
+        steps[0].fields,
+        Some(json!({"creditUnit": "pictures", "description": null}))
     );
 }
 
@@ -156,10 +150,15 @@ fn other_terms_are_another_price_and_the_old_one_is_left_and_named() {
     let (mut file, found) = (file(), applied());
     file.products[0].prices[0].amount_cents = 600;
     let steps = prices(&file.products, &ids(), &found).unwrap();
-    let [PriceStep::Create { create, .. }] = &steps[..] else {
+    let [
+        PriceStep {
+            id: None, fields, ..
+        },
+    ] = &steps[..]
+    else {
         panic!("{steps:?}")
     };
-    assert_eq!(create["amountCents"], 600);
+    assert_eq!(fields["amountCents"], 600);
     let left = undeclared(&file.products, &ids(), &found);
     assert_eq!(left, ["price 5.00 EUR of \"Images\" (price_1)"]);
 }
@@ -170,11 +169,12 @@ fn a_label_changes_in_place_and_only_a_written_inactive_switches_off() {
     file.products[0].prices[0].label = Some("Starter".into());
     file.products[0].prices[0].active = false;
     let steps = prices(&file.products, &ids(), &found).unwrap();
-    let [PriceStep::Change { id, change, .. }] = &steps[..] else {
+    let [step] = &steps[..] else {
         panic!("{steps:?}")
     };
-    assert_eq!(id, "price_1");
-    assert_eq!(*change, json!({"active": false, "label": "Starter"}));
+    assert_eq!(step.id.as_deref(), Some("price_1"));
+    assert_eq!(step.fields, json!({"active": false, "label": "Starter"}));
+    assert!(step.switches_off());
 }
 
 #[test]
