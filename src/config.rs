@@ -3,6 +3,7 @@
 //! whole before anything is started.
 //!
 //! The service's own secrets are never part of it: see `secrets.rs`. A mail server's password may be, and is never shown.
+#![allow(missing_docs, reason = "config.toml says what each setting does")]
 
 mod environment;
 mod layers;
@@ -43,13 +44,10 @@ pub struct Error(pub String);
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// The address to listen on; port 0 picks one.
     #[serde(deserialize_with = "layers::address")]
     pub listen: SocketAddr,
-    /// Where buyers and payment providers reach the service; `None`: at `listen`.
     #[serde(deserialize_with = "public_url::empty_is_none")]
     pub public_url: Option<PublicUrl>,
-    /// The data directory.
     pub data_dir: PathBuf,
     /// Whether requests are answered and nothing else is done: no payment provider, mail server or webhook endpoint is
     /// called. For a drill on a copy of the data.
@@ -58,42 +56,24 @@ pub struct Config {
     /// A folder with the clients' packages; `None`: the one that was installed with this program.
     #[serde(skip)]
     pub packages: Option<PathBuf>,
-    /// Proxies whose `X-Forwarded-For` is believed.
     #[serde(deserialize_with = "layers::networks")]
     pub trusted_proxies: Vec<IpNet>,
-    /// A filter in the syntax of `tracing_subscriber::filter::Targets`.
     pub log: String,
-    /// How log lines look.
     pub log_format: LogFormat,
-    /// Seconds for requests in flight to finish after SIGTERM.
     pub shutdown_seconds: u64,
-    /// The HTTP server and its limits.
     pub http: Http,
-    /// How often clients may call.
     pub limits: Limits,
-    /// Where administrators reach the service.
     pub admin: Admin,
-    /// The identity provider by which people sign in, too.
     pub oidc: OidcSettings,
-    /// Where metrics are served.
     pub metrics: Metrics,
-    /// How Stripe is called.
     pub stripe: StripeSettings,
-    /// The built-in payment provider.
     pub sandbox: Sandbox,
-    /// How mails are sent.
     pub mail: MailSettings,
-    /// Webhooks to projects' own servers.
     pub webhooks: WebhookSettings,
-    /// Where the log is kept.
     pub storage: Storage,
-    /// How processes that share a log reach each other.
     pub cluster: Cluster,
-    /// The log and its store.
     pub journal: Journal,
-    /// Backups of what is stored.
     pub backup: BackupSettings,
-    /// Wallets in memory.
     pub actors: Actors,
     /// Variables of the environment that look like settings and are none.
     #[serde(skip)]
@@ -114,26 +94,16 @@ pub enum LogFormat {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Http {
-    /// Worker threads; 0: one for each core.
     pub workers: usize,
-    /// Connections open at once.
     pub max_connections: usize,
-    /// Connections of one client address open at once.
     pub max_connections_per_client: usize,
-    /// Seconds for a request's head.
     pub head_timeout_seconds: u64,
-    /// Seconds for a request's body.
     pub body_timeout_seconds: u64,
-    /// Seconds for a client to take what is written to it.
     pub write_timeout_seconds: u64,
-    /// Bytes of a request's body.
     pub max_body_bytes: usize,
-    /// Bytes of a batch's body.
     pub max_batch_body_bytes: usize,
-    /// The certificate chain, PEM; `None`: plain HTTP.
     #[serde(deserialize_with = "layers::empty_path_is_none")]
     pub tls_cert: Option<PathBuf>,
-    /// The certificate's key, PEM; set exactly when `tls_cert` is.
     #[serde(deserialize_with = "layers::empty_path_is_none")]
     pub tls_key: Option<PathBuf>,
 }
@@ -142,23 +112,15 @@ pub struct Http {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Requests at once, for each publishable key and client address.
     pub publishable_burst: u32,
-    /// Requests that are added again each second.
     pub publishable_per_second: u32,
-    /// Requests at once for each secret key; `None`: no limit.
     #[serde(deserialize_with = "layers::zero_is_none")]
     pub secret_burst: Option<u32>,
-    /// Requests that are added again each second; set exactly when `secret_burst` is.
     #[serde(deserialize_with = "layers::zero_is_none")]
     pub secret_per_second: Option<u32>,
-    /// Codes that open nothing, for each project and client address in a rolling hour.
     pub invalid_codes_per_hour: u32,
-    /// Client addresses remembered by all limits together.
     pub tracked_clients: usize,
-    /// Holds of one wallet that may be open at once.
     pub open_holds: usize,
-    /// Streams of balances that may be open at once.
     pub streams: usize,
 }
 
@@ -166,7 +128,6 @@ pub struct Limits {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Admin {
-    /// An address of its own for the dashboard and the admin API; `None`: the main address has them.
     #[serde(deserialize_with = "layers::empty_is_none")]
     pub listen: Option<SocketAddr>,
 }
@@ -175,10 +136,8 @@ pub struct Admin {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// An address of its own; `None`: on the main address, never without a token.
     #[serde(deserialize_with = "layers::empty_is_none")]
     pub listen: Option<SocketAddr>,
-    /// A token that may read them, besides the administrator's.
     #[serde(deserialize_with = "token::empty_is_none")]
     pub token: Option<Token>,
 }
@@ -187,10 +146,8 @@ pub struct Metrics {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StripeSettings {
-    /// The base of its API: `http` or `https`, with or without a path in front of `/v1`.
     #[serde(deserialize_with = "layers::http_url")]
     pub api_base: Url,
-    /// Background requests a second to one account; 0: as its mode allows.
     pub background_per_second: u32,
 }
 
@@ -198,7 +155,6 @@ pub struct StripeSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
-    /// Whether it starts with the limits, delays and refusals that Stripe has.
     pub faults: bool,
 }
 
@@ -206,13 +162,9 @@ pub struct Sandbox {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Actors {
-    /// Wallets kept in memory.
     pub max_awake: usize,
-    /// Seconds without a request before a wallet sleeps.
     pub idle_seconds: u32,
-    /// Commands being worked on; each item of a batch counts.
     pub max_in_flight: u64,
-    /// The same for one wallet, where a batch counts once.
     pub max_in_flight_per_wallet: u32,
 }
 
@@ -229,7 +181,6 @@ pub struct Flags {
 
 impl Config {
     /// The address where administrators reach the service.
-    #[must_use]
     pub fn admin_address(&self) -> SocketAddr {
         self.admin.listen.unwrap_or(self.listen)
     }

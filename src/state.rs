@@ -19,47 +19,29 @@ use web::{api::ApiState, health::HealthState};
 use crate::config::Config;
 
 /// Every part of the service. Only the composition has them all.
-#[allow(
-    missing_debug_implementations,
-    reason = "a clock and a handle have nothing to show"
-)]
+#[allow(missing_docs, reason = "the type of each part has its description")]
 pub struct AppState {
-    /// What every request passes by.
     pub edge: Arc<EdgeState>,
-    /// The handle to the wallets.
     pub handle: Handle,
-    /// Projects, keys, products, prices.
     pub catalog: Arc<CatalogStore>,
-    /// The payment provider and what it reports.
     pub payments: Payments,
-    /// The projects' accounts at payment providers.
     pub accounts: Arc<Accounts>,
-    /// The built-in provider.
     pub sandboxes: Sandboxes,
-    /// Sends mails in the background.
     pub mailer: Mailer,
-    /// Makes the links of invitations, and mails them.
     pub invitations: Arc<Invitations>,
     /// The identity provider by which people sign in, too; `None`: none.
     pub oidc: Option<Arc<Oidc>>,
-    /// Backups of what is stored.
     pub backups: Arc<Backups>,
-    /// What operators write down about wallets.
     pub wallet_notes: Arc<WalletNotes>,
-    /// Credits that were not used yet.
     pub outstanding: Arc<OutstandingCredits>,
     /// This process' part in a cluster; `None`: it keeps its log by itself.
     pub cluster: Option<Arc<ClusterPart>>,
-    /// Webhooks to projects' own servers.
     pub webhooks: Webhooks,
-    /// The operator's configuration.
     pub config: Arc<Config>,
-    /// When the service started.
     pub started_at: Timestamp,
 }
 
 impl AppState {
-    /// What the API is given.
     pub(crate) fn api(&self) -> ApiState {
         ApiState {
             edge: Arc::clone(&self.edge),
@@ -88,7 +70,6 @@ impl AppState {
         }
     }
 
-    /// What the dashboard is given.
     pub(crate) fn dashboard(&self) -> DashboardState {
         let config = &self.config;
         DashboardState {

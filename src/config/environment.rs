@@ -16,7 +16,6 @@ use toml::{Table, Value};
 
 use super::Error;
 
-/// Keys that are secrets.
 const SECRETS: [&str; 4] = [
     "SCRIP_OIDC_CLIENT_SECRET",
     "SCRIP_METRICS_TOKEN",

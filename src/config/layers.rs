@@ -51,7 +51,6 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Table, Error> {
     })
 }
 
-/// The flags as a layer.
 pub(super) fn flags(flags: &Flags) -> Result<Table, Error> {
     let mut table = Table::new();
     if let Some(listen) = flags.listen {

@@ -15,7 +15,6 @@ pub struct PublicUrl(String);
 
 impl PublicUrl {
     /// The URL of an address that the service listens on, as its own machine reaches it.
-    #[must_use]
     pub fn local(address: SocketAddr) -> Self {
         let ip = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -31,13 +30,11 @@ impl PublicUrl {
     }
 
     /// As text, without a slash at the end.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Reads `https://HOST` or `http://HOST:PORT`, without a path; `None`: anything else.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let url: Url = text.parse().ok()?;
         let origin = &url[..Position::BeforePath];

@@ -1,4 +1,5 @@
 //! Where the log is kept, and how processes that share it reach each other.
+#![allow(missing_docs, reason = "config.toml says what each setting does")]
 
 use std::{fmt, path::PathBuf};
 
@@ -9,13 +10,10 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Storage {
-    /// The database that has it; `None`: the data directory.
     #[serde(deserialize_with = "empty_is_none")]
     pub url: Option<DatabaseUrl>,
-    /// A directory for what snapshots of the books consist of; `None`: the database has it.
     #[serde(deserialize_with = "super::layers::empty_path_is_none")]
     pub snapshots: Option<PathBuf>,
-    /// Commits under way to it at once.
     pub pipeline: usize,
 }
 
@@ -23,13 +21,10 @@ pub struct Storage {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
-    /// Where the others reach this one; `None`: where it listens.
     #[serde(deserialize_with = "empty_origin_is_none")]
     pub address: Option<Origin>,
-    /// The log of this process, where the database has several.
     #[serde(deserialize_with = "cell")]
     pub cell: i16,
-    /// The log that it is to come out of, where it does not exist yet.
     #[serde(deserialize_with = "cell")]
     pub split_from: i16,
 }
@@ -38,21 +33,13 @@ pub struct Cluster {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Journal {
-    /// Page cache, in MiB.
     pub cache_mb: u64,
-    /// Filters of past idempotency keys, in MiB.
     pub filter_mb: u64,
-    /// Write a checkpoint after so many entries.
     pub checkpoint_entries: u64,
-    /// Write a checkpoint after so many milliseconds, when there are fewer.
     pub checkpoint_interval_ms: u64,
-    /// Refuse writes while so many entries wait for a checkpoint.
     pub backlog_limit: u64,
-    /// The same in megabytes of entries: awake wallets keep as much in memory.
     pub backlog_mb: u64,
-    /// Refuse writes while less is free on the disk, in bytes.
     pub min_free_bytes: u64,
-    /// Run where writes cannot be made to survive a power cut.
     pub allow_unsynced: bool,
 }
 
@@ -62,7 +49,6 @@ pub struct DatabaseUrl(Box<str>);
 
 impl DatabaseUrl {
     /// The URL, with its password.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }

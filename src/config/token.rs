@@ -15,7 +15,6 @@ pub struct Token([u8; 32]);
 
 impl Token {
     /// The hash that a request's token is compared with.
-    #[must_use]
     pub const fn sha256(&self) -> [u8; 32] {
         self.0
     }
