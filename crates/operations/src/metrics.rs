@@ -19,7 +19,7 @@ use parking_lot::RwLock;
 use payments::Payments;
 use prometheus_client::{
     collector::Collector,
-    encoding::{EncodeLabelSet, text::encode},
+    encoding::text::encode,
     metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
     registry::Registry,
 };
@@ -27,7 +27,7 @@ use prometheus_client::{
 pub use self::route::Route;
 use self::{
     commits::CommitLatency,
-    process::{DataMetrics, ProcessMetrics},
+    process::{DataMetrics, Figures, ProcessMetrics},
     route::{RequestLabels, RouteLabels, STATUSES},
 };
 use crate::backups::Backups;
@@ -36,15 +36,31 @@ use crate::backups::Backups;
 const LATENCY_BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
 ];
+/// The gauges that are read when they are asked for, a line each.
+const GAUGES: &str = "\
+wallets_awake: Wallets in memory
+commands_in_flight: Commands that wallets are working on
+balance_streams: Open streams of wallets' balances
+journal_backlog_events: Events logged and not folded yet
+webhooks_waiting: Reports of payment providers that are stored and not processed yet
+payments_missing_objects: Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know
+payments_missing_permissions: Permissions that payment providers' keys lack; /readyz names them
+unfulfilled_payments: Payments that lead to no order and wait for somebody to decide
+reconciliation_differences: What differs between payment providers' books and orders, by the projects' last reconciliations
+backup_age_seconds: Seconds since the last good backup began; where none is known, since the data was first used
+backup_made: Whether any good backup is known
+backup_running: Whether a backup is being made
+backup_kept_bytes: Bytes of the log that are kept only for the backup that is being made
+backup_failures: Backups since the start that failed
+webhook_deliveries_pending: Events that were read for projects' endpoints and not delivered yet
+webhook_endpoints_disabled: Endpoints that were disabled because they accepted nothing
+webhook_endpoints_failing: Active endpoints that did not accept the last attempt
+checkouts: Checkouts that were opened since the start
+orders_paid: Orders that were paid since the start, renewals included
+reconciliation_age_seconds: Seconds since the oldest of the projects' last reconciliations ended; missing where there is none";
 /// The prefix of all names of metrics, except those of the process.
 const PREFIX: &str = "scrip";
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabels {
-    outcome: &'static str,
-}
-
-/// The labels of a single gauge, such as one that is missing until it has a value.
 type Labels = Vec<(&'static str, &'static str)>;
 
 /// The metrics of routes, by path.
@@ -59,34 +75,10 @@ pub struct Metrics {
     applied: Counter,
     replayed: Counter,
     refused: Counter,
-    awake: Gauge<i64>,
-    in_flight: Gauge<i64>,
-    streams: Gauge<i64>,
-    backlog: Gauge<i64>,
-    commits: CommitLatency,
-    webhooks: Gauge<i64>,
-    missing_objects: Gauge<i64>,
-    missing_permissions: Gauge<i64>,
-    unfulfilled: Gauge<i64>,
-    reconciliation_age: Family<Labels, Gauge<i64>>,
-    reconciliation_differences: Gauge<i64>,
-    backup_age: Gauge<i64>,
-    backup_made: Gauge<i64>,
-    backup_running: Gauge<i64>,
-    backup_kept: Gauge<i64>,
-    backup_failures: Gauge<i64>,
     deliveries: AttemptCounters,
-    deliveries_pending: Gauge<i64>,
-    endpoints_disabled: Gauge<i64>,
-    endpoints_failing: Gauge<i64>,
-    checkouts: Gauge<i64>,
-    orders_paid: Gauge<i64>,
-}
-
-impl fmt::Debug for Metrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Metrics").finish_non_exhaustive()
-    }
+    commits: CommitLatency,
+    /// What is read only when it is asked for.
+    figures: Figures,
 }
 
 impl Default for Metrics {
@@ -95,128 +87,58 @@ impl Default for Metrics {
     }
 }
 
+/// Counters by outcome.
+fn by_outcome(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+) -> impl Fn(&'static str) -> Counter + use<> {
+    let all = Family::<Labels, Counter>::default();
+    registry.register(name, help, all.clone());
+    move |outcome| all.get_or_create_owned(&vec![("outcome", outcome)])
+}
+
 impl Metrics {
     /// All metrics, at zero.
-    #[must_use]
     pub fn new() -> Self {
         let mut all = Registry::default();
         all.register_collector(Box::new(ProcessMetrics::new()));
         let registry = all.sub_registry_with_prefix(PREFIX);
-        let build = Family::<Labels, Gauge<i64>>::default();
+        let build = Family::<Labels, Gauge>::default();
         let version = vec![("version", env!("CARGO_PKG_VERSION"))];
         build.get_or_create(&version).set(1);
         registry.register("build_info", "The version of Scrip", build);
         let requests = Family::<RequestLabels, Counter>::default();
-        registry.register(
-            "http_requests",
-            "Requests by route and status",
-            requests.clone(),
-        );
+        let help = "Requests by route and status";
+        registry.register("http_requests", help, requests.clone());
         let histogram: fn() -> Histogram = || Histogram::new(LATENCY_BUCKETS);
         let latency = Family::new_with_constructor(histogram);
-        registry.register(
-            "http_request_duration_seconds",
-            "Seconds from the request's head to the answer",
-            latency.clone(),
-        );
-        let deductions = Family::<OutcomeLabels, Counter>::default();
-        registry.register(
-            "deductions",
-            "Deductions: applied, replayed (the key was used before) or refused",
-            deductions.clone(),
-        );
-        let outcome = |outcome| deductions.get_or_create_owned(&OutcomeLabels { outcome });
-        let (applied, replayed, refused) =
-            (outcome("applied"), outcome("replayed"), outcome("refused"));
-        let reconciliation_age = Family::<Labels, Gauge<i64>>::default();
-        registry.register(
-            "reconciliation_age_seconds",
-            "Seconds since the oldest of the projects' last reconciliations ended; missing where there is none",
-            reconciliation_age.clone(),
-        );
-        let attempts = Family::<OutcomeLabels, Counter>::default();
-        registry.register(
-            "webhook_attempts",
-            "Attempts to deliver events to projects' endpoints: accepted, refused, unanswered, or unreadable (not sent, and failed)",
-            attempts.clone(),
-        );
-        let outcome = |outcome| attempts.get_or_create_owned(&OutcomeLabels { outcome });
-        let deliveries = AttemptCounters {
-            accepted: outcome("accepted"),
-            refused: outcome("refused"),
-            unanswered: outcome("unanswered"),
-            unreadable: outcome("unreadable"),
-        };
+        let help = "Seconds from the request's head to the answer";
+        registry.register("http_request_duration_seconds", help, latency.clone());
+        let help = "Deductions: applied, replayed (the key was used before) or refused";
+        let deductions = by_outcome(registry, "deductions", help);
+        let help = "Attempts to deliver events to projects' endpoints: accepted, refused, unanswered, or unreadable (not sent, and failed)";
+        let attempts = by_outcome(registry, "webhook_attempts", help);
         let commits = CommitLatency::default();
         registry.register_collector(Box::new(commits.clone()));
-        let mut gauge = |name: &str, help: &str| {
-            let gauge = Gauge::<i64>::default();
-            registry.register(name, help, gauge.clone());
-            gauge
-        };
+        let figures = Figures::default();
+        registry.register_collector(Box::new(figures.clone()));
         Self {
-            awake: gauge("wallets_awake", "Wallets in memory"),
-            in_flight: gauge("commands_in_flight", "Commands that wallets are working on"),
-            streams: gauge("balance_streams", "Open streams of wallets' balances"),
-            backlog: gauge("journal_backlog_events", "Events logged and not folded yet"),
-            webhooks: gauge(
-                "webhooks_waiting",
-                "Reports of payment providers that are stored and not processed yet",
-            ),
-            missing_objects: gauge(
-                "payments_missing_objects",
-                "Reports, pending orders and lapsed subscriptions since the start that the payment provider does not know",
-            ),
-            missing_permissions: gauge(
-                "payments_missing_permissions",
-                "Permissions that payment providers' keys lack; /readyz names them",
-            ),
-            unfulfilled: gauge(
-                "unfulfilled_payments",
-                "Payments that lead to no order and wait for somebody to decide",
-            ),
-            reconciliation_differences: gauge(
-                "reconciliation_differences",
-                "What differs between payment providers' books and orders, by the projects' last reconciliations",
-            ),
-            reconciliation_age,
-            backup_running: gauge("backup_running", "Whether a backup is being made"),
-            backup_kept: gauge(
-                "backup_kept_bytes",
-                "Bytes of the log that are kept only for the backup that is being made",
-            ),
-            backup_failures: gauge("backup_failures", "Backups since the start that failed"),
-            backup_age: gauge(
-                "backup_age_seconds",
-                "Seconds since the last good backup began; where none is known, since the data was first used",
-            ),
-            backup_made: gauge("backup_made", "Whether any good backup is known"),
-            deliveries_pending: gauge(
-                "webhook_deliveries_pending",
-                "Events that were read for projects' endpoints and not delivered yet",
-            ),
-            endpoints_disabled: gauge(
-                "webhook_endpoints_disabled",
-                "Endpoints that were disabled because they accepted nothing",
-            ),
-            endpoints_failing: gauge(
-                "webhook_endpoints_failing",
-                "Active endpoints that did not accept the last attempt",
-            ),
-            checkouts: gauge("checkouts", "Checkouts that were opened since the start"),
-            orders_paid: gauge(
-                "orders_paid",
-                "Orders that were paid since the start, renewals included",
-            ),
-            deliveries,
-            commits,
             registry: all,
             requests,
             latency,
             routes: RwLock::default(),
-            applied,
-            replayed,
-            refused,
+            applied: deductions("applied"),
+            replayed: deductions("replayed"),
+            refused: deductions("refused"),
+            deliveries: AttemptCounters {
+                accepted: attempts("accepted"),
+                refused: attempts("refused"),
+                unanswered: attempts("unanswered"),
+                unreadable: attempts("unreadable"),
+            },
+            commits,
+            figures,
         }
     }
 
@@ -232,7 +154,6 @@ impl Metrics {
     }
 
     /// The metrics of a route; requests of no route share those of `None`.
-    #[must_use]
     pub fn route(&self, method: &Method, route: Option<&str>) -> Arc<Route> {
         let route = route.unwrap_or("none");
         if let Some(found) = self
@@ -279,7 +200,6 @@ impl Metrics {
     }
 
     /// The counters of attempts to deliver webhooks.
-    #[must_use]
     pub fn deliveries(&self) -> AttemptCounters {
         self.deliveries.clone()
     }
@@ -294,7 +214,6 @@ impl Metrics {
     }
 
     /// Deductions that took credits since the start.
-    #[must_use]
     pub fn deductions(&self) -> u64 {
         self.applied.get()
     }
@@ -310,40 +229,44 @@ impl Metrics {
         backups: &Backups,
     ) -> Result<String, fmt::Error> {
         let stats = handle.stats();
-        let signed = |figure: u64| i64::try_from(figure).unwrap_or(i64::MAX);
-        self.awake.set(signed(stats.awake));
-        self.in_flight.set(signed(stats.in_flight));
-        self.streams.set(signed(stats.watchers));
-        self.backlog.set(signed(stats.backlog));
         self.commits.set(stats.commits);
-        self.webhooks.set(signed(payments.inbox().waiting()));
-        self.missing_objects.set(signed(payments.missing_objects()));
-        let missing = payments.missing_permissions().len();
-        let missing = i64::try_from(missing).unwrap_or(i64::MAX);
-        self.missing_permissions.set(missing);
-        let waiting = payments.unfulfilled().count(None);
-        self.unfulfilled
-            .set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        let count = |all: usize| u64::try_from(all).unwrap_or(u64::MAX);
+        let seconds = |age: i64| u64::try_from(age).unwrap_or(0);
         let (oldest, differences) = payments.reconciliations().oldest();
-        self.reconciliation_differences.set(signed(differences));
-        if let Some(ended) = oldest {
+        let reconciled = oldest.map(|ended| {
             let age = handle.now().0.saturating_sub(ended.0).div_euclid(1000);
-            self.reconciliation_age
-                .get_or_create(&Labels::new())
-                .set(age);
-        }
-        self.backup_age.set(backups.age_seconds());
-        let status = backups.status();
-        self.backup_made.set(status.last_good.is_some().into());
-        self.backup_running.set(status.running.is_some().into());
-        self.backup_kept.set(signed(handle.kept_for_backup()));
-        self.backup_failures.set(signed(status.failures));
-        self.deliveries_pending.set(signed(webhooks.pending()));
-        self.endpoints_disabled.set(signed(webhooks.disabled()));
-        self.endpoints_failing.set(signed(webhooks.failing()));
+            seconds(age)
+        });
+        let backup = backups.status();
         let (opened, paid) = payments.sales();
-        self.checkouts.set(signed(opened));
-        self.orders_paid.set(signed(paid));
+        let missing_permissions = count(payments.missing_permissions().len());
+        let all = [
+            ("wallets_awake", stats.awake),
+            ("commands_in_flight", stats.in_flight),
+            ("balance_streams", stats.watchers),
+            ("journal_backlog_events", stats.backlog),
+            ("webhooks_waiting", payments.inbox().waiting()),
+            ("payments_missing_objects", payments.missing_objects()),
+            ("payments_missing_permissions", missing_permissions),
+            (
+                "unfulfilled_payments",
+                count(payments.unfulfilled().count(None)),
+            ),
+            ("reconciliation_differences", differences),
+            ("backup_age_seconds", seconds(backups.age_seconds())),
+            ("backup_made", backup.last_good.is_some().into()),
+            ("backup_running", backup.running.is_some().into()),
+            ("backup_kept_bytes", handle.kept_for_backup()),
+            ("backup_failures", backup.failures),
+            ("webhook_deliveries_pending", webhooks.pending()),
+            ("webhook_endpoints_disabled", webhooks.disabled()),
+            ("webhook_endpoints_failing", webhooks.failing()),
+            ("checkouts", opened),
+            ("orders_paid", paid),
+        ];
+        let reconciled = reconciled.map(|age| ("reconciliation_age_seconds", age));
+        self.figures
+            .set(all.into_iter().chain(reconciled).collect());
         let mut text = String::with_capacity(16 * 1024);
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -1,9 +1,9 @@
 //! Figures of the process and of its disk, under the names that Prometheus' own clients use, read when they are asked for.
 //! One that cannot be read is missing.
 
-use std::{fmt, fs, path::PathBuf};
+use std::{fmt, fs, path::PathBuf, sync::Arc};
 
-use crate::data_dir::verified::VerifyResult;
+use parking_lot::Mutex;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric as _},
@@ -13,6 +13,8 @@ use rustix::{
     process::{Resource, getrlimit},
     time::{ClockId, clock_gettime},
 };
+
+use crate::data_dir::verified::VerifyResult;
 
 /// What the operating system knows of this process.
 #[derive(Debug)]
@@ -94,6 +96,29 @@ impl Collector for DataMetrics {
         let help = "Problems that the last scrip verify found; missing where there was none";
         let problems = found.map(|found| found.problems);
         encode(&mut encoder, "verify_problems", help, problems)
+    }
+}
+
+/// Gauges as they were last read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Figures(Arc<Mutex<Vec<(&'static str, u64)>>>);
+
+impl Figures {
+    pub(super) fn set(&self, all: Vec<(&'static str, u64)>) {
+        *self.0.lock() = all;
+    }
+}
+
+impl Collector for Figures {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        for (name, value) in &*self.0.lock() {
+            let mut lines = super::GAUGES
+                .lines()
+                .filter_map(|line| line.split_once(": "));
+            let help = lines.find_map(|(known, help)| (known == *name).then_some(help));
+            encode(&mut encoder, name, help.unwrap_or_default(), Some(*value))?;
+        }
+        Ok(())
     }
 }
 

@@ -48,13 +48,11 @@ impl Route {
     }
 
     /// The method, or `other` for an unusual one.
-    #[must_use]
     pub fn method(&self) -> &str {
         &self.labels.method
     }
 
     /// The route's path as it is registered.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.labels.route
     }
