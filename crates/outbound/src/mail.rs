@@ -8,23 +8,35 @@
 mod compose;
 mod error;
 mod folder;
-mod message;
 mod queue;
 mod settings;
 mod smtp;
 
-use std::{fmt, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
+use domain::text::Email;
 use folder::Folder;
 use lettre::{Message, message::Mailbox};
 use queue::Queue;
 use smtp::Smtp;
+use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) use compose::one_line;
 pub use error::Error;
-pub use message::Mail;
-pub use queue::MailReservation;
 pub use settings::{MailSettings, SmtpUrl};
+
+/// One mail to one recipient.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// The recipient's address.
+    pub to: Email,
+    /// One line; anything else in it becomes a space.
+    pub subject: String,
+    /// The body as plain text.
+    pub text: String,
+    /// The same body as HTML. Loads nothing.
+    pub html: Option<String>,
+}
 
 /// Timeouts, retries and the size of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +67,6 @@ impl Default for MailOptions {
 pub struct Mailer {
     post: Arc<Post>,
     queue: Arc<Queue>,
-}
-
-impl fmt::Debug for Mailer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Mailer(..)")
-    }
 }
 
 /// Sends one mail directly, without the queue.
@@ -124,19 +130,16 @@ impl Mailer {
 
     /// Reserves a place in the queue for a mail that may follow from a look-up; `None`: the queue is full. Drop
     /// it once the look-up is over and the mail, if any, is queued.
-    #[must_use]
-    pub fn expect(&self) -> Option<MailReservation> {
+    pub fn expect(&self) -> Option<OwnedSemaphorePermit> {
         self.queue.expect()
     }
 
     /// Whether mails go anywhere.
-    #[must_use]
     pub fn is_configured(&self) -> bool {
         !matches!(self.post.way, Way::Nowhere)
     }
 
     /// Mails queued and not yet sent or failed, reserved places included.
-    #[must_use]
     pub fn under_way(&self) -> usize {
         self.queue.under_way()
     }

@@ -6,7 +6,7 @@ use lettre::{
 };
 use uuid::Uuid;
 
-use super::{error::Error, message::Mail};
+use super::{Mail, error::Error};
 
 /// Builds the message with its date and message id. Both are the same in each attempt, so that a server
 /// whose reply was lost can recognize a duplicate.
@@ -50,7 +50,6 @@ fn address(text: &str) -> Result<Address, Error> {
     Address::new(user, domain).map_err(|_| Error::Malformed)
 }
 
-/// The domain of the sender, in ASCII.
 pub(super) fn ascii_domain(from: &Mailbox) -> Result<String, Error> {
     to_ascii(from.email.domain())
 }

@@ -30,7 +30,6 @@ pub enum Error {
 
 impl Error {
     /// Whether another attempt may succeed.
-    #[must_use]
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Busy(_) | Self::Unreachable(_) | Self::Folder(_) => true,

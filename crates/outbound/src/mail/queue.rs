@@ -1,38 +1,26 @@
 //! The background queue of mails: bounded in how many are in progress and how many are sent at once; each is
 //! tried a few times. A mail that waits for its retry blocks no other.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use tokio::{
-    sync::{Semaphore, mpsc, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch},
     task::{JoinHandle, JoinSet},
 };
 
-use super::{Post, error::Error, message::Mail};
+use super::{Mail, Post, error::Error};
 
 /// The handle to the queue; the worker task holds the other end.
 pub(super) struct Queue {
-    // Bounded by `max` in `under_way`.
-    mails: mpsc::UnboundedSender<(Mail, InProgress)>,
+    // Bounded by `places`.
+    mails: mpsc::UnboundedSender<(Mail, OwnedSemaphorePermit)>,
     stop: watch::Sender<bool>,
     worker: Mutex<Option<JoinHandle<()>>>,
-    under_way: Arc<AtomicUsize>,
+    /// A mail has one from when it is accepted until it is sent or has failed, however that ends.
+    places: Arc<Semaphore>,
     max: usize,
 }
-
-/// A reserved place in the queue for a mail that may follow.
-#[must_use = "it counts for as long as it is held"]
-pub struct MailReservation(#[allow(dead_code, reason = "it is dropped")] InProgress);
-
-/// Counts a mail from when it is accepted until it is sent or has failed, however that ends.
-struct InProgress(Arc<AtomicUsize>);
 
 impl Queue {
     pub(super) fn start(post: Arc<Post>) -> Self {
@@ -43,27 +31,26 @@ impl Queue {
             mails,
             stop,
             worker: Mutex::new(Some(tokio::spawn(work(post, waiting, stopping)))),
-            under_way: Arc::default(),
+            places: Arc::new(Semaphore::new(max)),
             max,
         }
     }
 
     pub(super) fn push(&self, mail: Mail) -> bool {
-        let taken = InProgress::count(&self.under_way, self.max)
-            .is_some_and(|under_way| self.mails.send((mail, under_way)).is_ok());
+        let place = self.expect();
+        let taken = place.is_some_and(|place| self.mails.send((mail, place)).is_ok());
         if !taken {
             tracing::warn!("A mail was dropped: too many are waiting, or the service is stopping");
         }
         taken
     }
 
-    pub(super) fn expect(&self) -> Option<MailReservation> {
-        InProgress::count(&self.under_way, self.max).map(MailReservation)
+    pub(super) fn expect(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.places).try_acquire_owned().ok()
     }
 
-    /// Mails accepted and not yet sent or failed.
     pub(super) fn under_way(&self) -> usize {
-        self.under_way.load(Ordering::Acquire)
+        self.max.saturating_sub(self.places.available_permits())
     }
 
     pub(super) async fn shut_down(&self, grace: Duration) {
@@ -79,26 +66,9 @@ impl Queue {
     }
 }
 
-impl InProgress {
-    fn count(counter: &Arc<AtomicUsize>, max: usize) -> Option<Self> {
-        counter
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |number| {
-                (number < max).then(|| number.saturating_add(1))
-            })
-            .ok()
-            .map(|_| Self(Arc::clone(counter)))
-    }
-}
-
-impl Drop for InProgress {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 async fn work(
     post: Arc<Post>,
-    mut waiting: mpsc::UnboundedReceiver<(Mail, InProgress)>,
+    mut waiting: mpsc::UnboundedReceiver<(Mail, OwnedSemaphorePermit)>,
     mut stopping: watch::Receiver<bool>,
 ) {
     let for_each = stopping.clone();
@@ -116,9 +86,9 @@ async fn work(
                 waiting.close();
             }
             mail = waiting.recv() => match mail {
-                Some((mail, under_way)) => {
+                Some((mail, place)) => {
                     let (post, turns) = (Arc::clone(&post), Arc::clone(&turns));
-                    running.spawn(deliver(post, turns, mail, under_way, for_each.clone()));
+                    running.spawn(deliver(post, turns, mail, place, for_each.clone()));
                 }
                 None => break,
             },
@@ -131,7 +101,7 @@ async fn deliver(
     post: Arc<Post>,
     turns: Arc<Semaphore>,
     mail: Mail,
-    _under_way: InProgress,
+    _place: OwnedSemaphorePermit,
     mut stopping: watch::Receiver<bool>,
 ) {
     if let Err(error) = attempts(&post, &turns, &mail, &mut stopping).await {

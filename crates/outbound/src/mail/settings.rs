@@ -41,7 +41,6 @@ impl Eq for SmtpUrl {}
 
 impl SmtpUrl {
     /// The whole address, for the connection alone.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         self.secret.expose_secret()
     }

@@ -302,8 +302,3 @@ async fn where_tls_is_required_nothing_is_said_in_the_open() {
     assert!(matches!(error, Error::Unreachable(_)), "{error}");
     assert_eq!((catcher.connections(), catcher.arrived()), (1, None));
 }
-
-#[test]
-fn a_mail_is_not_shown() {
-    assert_eq!(format!("{:?}", mail("Code", "APPLE-1")), "Mail(..)");
-}
