@@ -23,10 +23,8 @@ pub(super) struct WorkerContext {
     pub(super) counters: AttemptCounters,
 }
 
-/// The outcome of an attempt.
 pub(super) enum AttemptOutcome {
-    /// It was sent at this instant, with this result.
-    Answered(Timestamp, SendResult),
+    Answered(SendResult),
     /// The service is overloaded, or another process leads; nothing was sent.
     Later,
     /// The event could not be read; nothing was sent.
@@ -66,7 +64,7 @@ pub(super) async fn attempt(
     let secrets = context.catalog.signing_secrets(&endpoint, now);
     let (id, seconds) = (&outgoing.id, outgoing.seconds);
     outgoing.signature = standard_webhooks::signatures(&secrets, id, seconds, &outgoing.body);
-    AttemptOutcome::Answered(now, context.sender.send(outgoing).await)
+    AttemptOutcome::Answered(context.sender.send(outgoing, now).await)
 }
 
 /// The request for an event at an instant, without its signature.

@@ -2,7 +2,7 @@
 
 use prometheus_client::metrics::counter::Counter;
 
-use super::send::SendResult;
+use super::delivery::Attempt;
 
 /// Attempts to deliver webhooks, by outcome.
 #[derive(Debug, Clone)]
@@ -18,8 +18,8 @@ pub struct AttemptCounters {
 }
 
 impl AttemptCounters {
-    pub(super) fn count(&self, answer: &SendResult) {
-        match (answer.status_code, &answer.error) {
+    pub(super) fn count(&self, attempt: &Attempt) {
+        match (attempt.status_code, &attempt.error) {
             (_, None) => self.accepted.inc(),
             (Some(_), Some(_)) => self.refused.inc(),
             (None, Some(_)) => self.unanswered.inc(),

@@ -137,11 +137,11 @@ impl Webhooks {
             seconds,
             body,
         };
-        let (attempt, response) = context.sender.send(outgoing).await.attempt(now);
+        let sent = context.sender.send(outgoing, now).await;
         Ok(TestOutcome {
             event: id,
-            attempt,
-            body: response.map(|response| response.body),
+            attempt: sent.attempt,
+            body: sent.response.map(|response| response.body),
         })
     }
 

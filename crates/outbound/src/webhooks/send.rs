@@ -20,7 +20,6 @@ use crate::standard_webhooks::{ID, SIGNATURE, TIMESTAMP};
 
 /// Bytes of a response that are read before the connection is closed.
 const MAX_READ: usize = 16 * 1024;
-/// Characters of a response or an error that are shown.
 const MAX_ERROR_CHARS: usize = 200;
 /// Idle connections kept for each receiver, and for how long.
 const IDLE_CONNECTIONS: usize = 4;
@@ -36,7 +35,6 @@ pub(super) struct Sender {
     clients: Mutex<[Option<Client>; 2]>,
 }
 
-/// A request to be sent.
 pub(super) struct OutgoingRequest {
     pub(super) url: String,
     pub(super) id: String,
@@ -61,43 +59,12 @@ impl OutgoingRequest {
     }
 }
 
-/// The result of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An attempt, the response to it, and that one's `Retry-After` header.
 pub(super) struct SendResult {
-    /// The response's status; `None`: there was no response.
-    pub(super) status_code: Option<u16>,
-    /// What went wrong; `None`: the receiver accepted it.
-    pub(super) error: Option<Box<str>>,
-    /// The response's `Retry-After` header.
+    pub(super) attempt: Attempt,
+    pub(super) response: Option<ResponseSummary>,
     pub(super) retry_after: Option<String>,
-    pub(super) millis: u32,
-    /// The response; see [`ResponseText`].
-    pub(super) summary: Option<ResponseText>,
 }
-
-impl SendResult {
-    /// The attempt that was made at an instant, and the response where there was one.
-    pub(super) fn attempt(self, at: Timestamp) -> (Attempt, Option<ResponseSummary>) {
-        let response = self.status_code.zip(self.summary);
-        let attempt = Attempt {
-            at,
-            status_code: self.status_code,
-            error: self.error,
-            millis: self.millis,
-        };
-        let summary = response.map(|(status_code, (headers, body, is_cut))| ResponseSummary {
-            at,
-            status_code,
-            headers,
-            body,
-            is_cut,
-        });
-        (attempt, summary)
-    }
-}
-
-/// A response's kept headers, its body's beginning, and whether the body goes on: see [`ResponseSummary`].
-pub(super) type ResponseText = (Vec<(Box<str>, Box<str>)>, Box<str>, bool);
 
 impl Sender {
     pub(super) fn new(reach: NetworkPolicy, timeout: Duration, look_up: LookUp) -> Self {
@@ -114,24 +81,32 @@ impl Sender {
         self.reach
     }
 
-    /// Sends one request.
-    pub(super) async fn send(&self, outgoing: OutgoingRequest) -> SendResult {
+    pub(super) async fn send(&self, outgoing: OutgoingRequest, at: Timestamp) -> SendResult {
         let start = Instant::now();
-        let mut answer = self
-            .exchange(outgoing)
-            .await
-            .unwrap_or_else(|error| SendResult {
-                status_code: None,
-                error: Some(error.into()),
-                retry_after: None,
-                millis: 0,
-                summary: None,
-            });
-        answer.millis = u32::try_from(start.elapsed().as_millis()).unwrap_or(u32::MAX);
-        answer
+        let answered = self.exchange(outgoing, at).await;
+        let (response, error, retry_after) = match answered {
+            Ok((response, error, retry_after)) => (Some(response), error, retry_after),
+            Err(error) => (None, Some(error), None),
+        };
+        let attempt = Attempt {
+            at,
+            status_code: response.as_ref().map(|response| response.status_code),
+            error: error.map(Into::into),
+            millis: u32::try_from(start.elapsed().as_millis()).unwrap_or(u32::MAX),
+        };
+        SendResult {
+            attempt,
+            response,
+            retry_after,
+        }
     }
 
-    async fn exchange(&self, outgoing: OutgoingRequest) -> Result<SendResult, String> {
+    /// The response, why it is not accepted, and its `Retry-After` header; else why there is none.
+    async fn exchange(
+        &self,
+        outgoing: OutgoingRequest,
+        at: Timestamp,
+    ) -> Result<(ResponseSummary, Option<String>, Option<String>), String> {
         let request = self.request(outgoing)?;
         let deadline = tokio::time::Instant::now()
             .checked_add(self.timeout)
@@ -148,13 +123,15 @@ impl Sender {
         let mut bytes = Vec::new();
         let whole = timeout_at(deadline, read(response, &mut bytes)).await;
         let is_cut = !whole.unwrap_or(false);
-        Ok(SendResult {
-            status_code: Some(status.as_u16()),
-            error: (!status.is_success()).then(|| refusal(status.as_u16(), &bytes).into()),
-            retry_after,
-            millis: 0,
-            summary: Some((headers, summary::body(&bytes, is_cut), is_cut)),
-        })
+        let error = (!status.is_success()).then(|| refusal(status.as_u16(), &bytes));
+        let response = ResponseSummary {
+            at,
+            status_code: status.as_u16(),
+            headers,
+            body: summary::body(&bytes, is_cut),
+            is_cut,
+        };
+        Ok((response, error, retry_after))
     }
 
     fn request(&self, outgoing: OutgoingRequest) -> Result<RequestBuilder, String> {
@@ -289,10 +266,16 @@ mod tests {
             Arc::new(|_| Box::pin(async { Ok(vec!["127.0.0.1:0".parse().unwrap()]) }));
         let sender = Sender::new(NetworkPolicy::Public, Duration::from_secs(5), look_up);
         let answer = sender
-            .send(outgoing(&format!("https://shop.example:{port}/")))
+            .send(
+                outgoing(&format!("https://shop.example:{port}/")),
+                Timestamp(0),
+            )
             .await;
-        assert_eq!(answer.status_code, None);
-        assert_eq!(answer.error, Some(InvalidUrl::NotPublic.to_string().into()));
+        assert_eq!(answer.attempt.status_code, None);
+        assert_eq!(
+            answer.attempt.error,
+            Some(InvalidUrl::NotPublic.to_string().into())
+        );
         assert!(is_unused(listener).await);
     }
 
@@ -302,10 +285,10 @@ mod tests {
         let sender = Sender::new(NetworkPolicy::Public, Duration::from_secs(5), system());
         for host in ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"] {
             let answer = sender
-                .send(outgoing(&format!("https://{host}:{port}/")))
+                .send(outgoing(&format!("https://{host}:{port}/")), Timestamp(0))
                 .await;
             assert_eq!(
-                answer.error,
+                answer.attempt.error,
                 Some(InvalidUrl::NotPublic.to_string().into()),
                 "{host}"
             );
@@ -319,9 +302,12 @@ mod tests {
         drop(listener);
         let sender = Sender::new(NetworkPolicy::Anywhere, Duration::from_secs(5), system());
         let answer = sender
-            .send(outgoing(&format!("http://127.0.0.1:{port}/a-secret")))
+            .send(
+                outgoing(&format!("http://127.0.0.1:{port}/a-secret")),
+                Timestamp(0),
+            )
             .await;
-        let error = answer.error.unwrap();
+        let error = answer.attempt.error.unwrap();
         assert!(error.starts_with("No connection: "), "{error}");
         assert!(!error.contains("a-secret"), "{error}");
     }

@@ -265,7 +265,7 @@ impl EndpointWorker {
             }
             AttemptOutcome::Unread => self.unread(wallet, &entry, now),
             AttemptOutcome::Lost => self.fail(wallet, &entry, now, "The event is no longer kept."),
-            AttemptOutcome::Answered(at, answer) => self.answered(wallet, &entry, at, answer).await,
+            AttemptOutcome::Answered(answer) => self.answered(wallet, &entry, answer).await,
         }
     }
 
@@ -283,17 +283,15 @@ impl EndpointWorker {
     }
 
     /// Ends the delivery, plans a retry, or disables the endpoint.
-    async fn answered(
-        &mut self,
-        wallet: WalletKey,
-        entry: &QueuedDelivery,
-        at: Timestamp,
-        mut answer: SendResult,
-    ) {
+    async fn answered(&mut self, wallet: WalletKey, entry: &QueuedDelivery, answer: SendResult) {
         let now = self.context.handle.now();
-        self.context.counters.count(&answer);
-        let retry_after = answer.retry_after.take();
-        let (attempt, response) = answer.attempt(at);
+        let SendResult {
+            attempt,
+            response,
+            retry_after,
+        } = answer;
+        let at = attempt.at;
+        self.context.counters.count(&attempt);
         if let Some(response) = response {
             self.results.put_response(entry.delivery, response);
         }
@@ -331,7 +329,6 @@ impl EndpointWorker {
         self.results.put(delivery);
     }
 
-    /// A delivery in its current state.
     fn current(&self, wallet: WalletKey, entry: &QueuedDelivery) -> Delivery {
         let known = self.known(&entry.delivery);
         known.unwrap_or_else(|| entry.delivery(wallet))
