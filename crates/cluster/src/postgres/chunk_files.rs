@@ -65,7 +65,6 @@ impl ChunkFiles {
         }
     }
 
-    /// Removes the file of a chunk whose row is gone.
     pub(super) fn remove(&self, name: &ChunkName, row: &[u8]) -> Result<(), Error> {
         removed(&self.path(name, row)?)
     }

@@ -1,8 +1,8 @@
 //! Connections to the database: where it is, how it is reached, and what it must promise.
 
 use std::{
-    fmt,
     future::{Future, poll_fn},
+    iter,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use persistence::Error;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -18,7 +19,11 @@ use tokio::{
     task::JoinHandle,
     time::timeout,
 };
-use tokio_postgres::{AsyncMessage, Client, Config, Connection as Driver, NoTls, error::SqlState};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Connection as Driver, NoTls, Row,
+    error::SqlState,
+    types::{ToSql, Type},
+};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long a connection may take until it can be used.
@@ -98,14 +103,6 @@ pub struct Server {
     runtime: Option<Arc<Runtime>>,
 }
 
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server")
-            .field("hosts", &self.config.get_hosts())
-            .finish_non_exhaustive()
-    }
-}
-
 impl Server {
     /// Reads `postgres://user:password@host:port,host:port/database?sslmode=require&sslrootcert=FILE`. Of several hosts
     /// the one is taken that can be written to. Without `sslmode` a host that is not this machine must speak TLS;
@@ -152,7 +149,6 @@ impl Server {
         }
     }
 
-    /// Waits for what the database is asked, on a thread that may wait.
     pub(super) fn wait<T>(&self, asked: impl Future<Output = T>) -> T {
         self.handle.block_on(asked)
     }
@@ -224,13 +220,25 @@ impl Connection {
         &mut self.client
     }
 
+    pub(super) async fn query(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, DatabaseError> {
+        Ok(self.client.query_typed(sql, values).await?)
+    }
+
+    pub(super) async fn execute(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+    ) -> Result<u64, DatabaseError> {
+        Ok(self.client.execute_typed(sql, values).await?)
+    }
+
     /// Whether an answer that is there now may be one that the server warned of.
     pub(super) fn was_warned(&self) -> bool {
         self.warned.load(Ordering::Acquire)
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.client.is_closed()
     }
 
     /// Asks the server to cancel what is under way, so that it does not hold locks for a connection that was dropped.
@@ -247,20 +255,12 @@ impl Connection {
 
     /// Asks for what an acknowledged commit means here, and refuses a server that does not keep what it acknowledges.
     async fn check(&self) -> Result<(), DatabaseError> {
-        self.client
-            .batch_execute(
-                "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; \
-                 SET client_min_messages = warning; SET statement_timeout = 0",
-            )
-            .await?;
-        let row = self
-            .client
-            .query_one(
-                "SELECT current_setting('fsync'), current_setting('synchronous_commit'), \
-                 current_setting('full_page_writes')",
-                &[],
-            )
-            .await?;
+        let promise = "SET synchronous_commit = on; SET default_transaction_isolation = 'read committed'; \
+                       SET client_min_messages = warning; SET statement_timeout = 0";
+        self.client.batch_execute(promise).await?;
+        let sql = "SELECT current_setting('fsync'), current_setting('synchronous_commit'), \
+                   current_setting('full_page_writes')";
+        let row = self.client.query_one(sql, &[]).await?;
         for (setting, index) in [
             ("fsync", 0),
             ("synchronous_commit", 1),
@@ -280,6 +280,65 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.driver.abort();
+    }
+}
+
+/// A value in a statement, and its column's type.
+pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
+
+pub(super) fn int2(value: &i16) -> Value<'_> {
+    (value, Type::INT2)
+}
+
+pub(super) fn int4(value: &i32) -> Value<'_> {
+    (value, Type::INT4)
+}
+
+pub(super) fn int8(value: &i64) -> Value<'_> {
+    (value, Type::INT8)
+}
+
+pub(super) fn text(value: &(impl ToSql + Sync)) -> Value<'_> {
+    (value, Type::TEXT)
+}
+
+pub(super) fn bytea(value: &(impl ToSql + Sync)) -> Value<'_> {
+    (value, Type::BYTEA)
+}
+
+/// A connection that is kept from one question to the next, and reopened where it is gone.
+pub(super) struct KeptConnection {
+    server: Server,
+    kept: Mutex<Option<Connection>>,
+}
+
+impl KeptConnection {
+    pub(super) const fn new(server: Server) -> Self {
+        Self {
+            server,
+            kept: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn ask<T>(
+        &self,
+        limit: Duration,
+        ask: impl AsyncFnOnce(&mut Connection) -> Result<T, DatabaseError>,
+    ) -> Result<T, Error> {
+        let mut kept = self.kept.lock();
+        let answer = self.server.wait(async {
+            let mut connection = match kept.take() {
+                Some(connection) if !connection.client.is_closed() => connection,
+                _ => self.server.connect().await?,
+            };
+            let answer = within(limit, ask(&mut connection)).await;
+            // One that failed may still be busy.
+            if answer.is_ok() {
+                *kept = Some(connection);
+            }
+            answer
+        });
+        answer.map_err(Error::from)
     }
 }
 
@@ -318,12 +377,8 @@ where
 }
 
 /// An error in words, with its innermost cause: "error connecting to server" alone says nothing.
-pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
+pub(super) fn with_cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = iter::successors(Some(error), |error| (**error).source());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
 }

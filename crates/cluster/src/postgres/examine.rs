@@ -4,16 +4,15 @@
 use std::time::Duration;
 
 use domain::Timestamp;
-use parking_lot::Mutex;
 use persistence::{
     Error,
     frames::{LeadershipItem, parse_leadership},
 };
-use tokio_postgres::types::Type;
+use tokio_postgres::Row;
 
 use super::{
     Server,
-    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, KeptConnection, int2, int4},
     rows::{self, kept},
     schema::{self, FORMAT, unsigned},
     segments::Segments,
@@ -33,27 +32,16 @@ pub enum Raised {
 
 /// Reads the state of a cluster, on a connection that it keeps. Blocks: not for threads that may not wait.
 pub struct Examiner {
-    server: Server,
+    connection: KeptConnection,
     cell: i16,
-    connection: Mutex<Option<Connection>>,
-}
-
-impl std::fmt::Debug for Examiner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Examiner")
-            .field("server", &self.server)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Examiner {
     /// Of one cell of a database. Connects when it is asked.
-    #[must_use]
     pub const fn new(server: Server, cell: i16) -> Self {
         Self {
-            server,
+            connection: KeptConnection::new(server),
             cell,
-            connection: Mutex::new(None),
         }
     }
 
@@ -126,46 +114,25 @@ impl Examiner {
         }
         // Of all cells: they have one format.
         let old = self.ask(async |connection| {
-            let rows = connection.client().query_typed(
-                "SELECT address FROM scrip.member WHERE format < $1 ORDER BY address",
-                &[(&FORMAT, Type::INT4)],
-            );
-            let rows = rows.await?;
+            let sql = "SELECT address FROM scrip.member WHERE format < $1 ORDER BY address";
+            let rows = connection.query(sql, &[int4(&FORMAT)]).await?;
             let old: Result<Vec<String>, _> = rows.iter().map(|row| row.try_get(0)).collect();
             Ok(old?)
         })?;
         if !old.is_empty() {
             return Ok(Raised::TooOld(old));
         }
-        self.ask(async |connection| {
-            let raise = "UPDATE scrip.meta SET format = $1 WHERE format < $1";
-            let raised = connection
-                .client()
-                .execute_typed(raise, &[(&FORMAT, Type::INT4)])
-                .await;
-            Ok(raised?)
-        })?;
+        let sql = "UPDATE scrip.meta SET format = $1 WHERE format < $1";
+        self.ask(async |connection| connection.execute(sql, &[int4(&FORMAT)]).await)?;
         Ok(Raised::To(FORMAT))
     }
 
     fn ask<T>(
         &self,
-        ask: impl AsyncFn(&Connection) -> Result<T, DatabaseError>,
+        ask: impl AsyncFnOnce(&Connection) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
-        let mut kept = self.connection.lock();
-        let answer = self.server.wait(async {
-            let connection = match kept.take() {
-                Some(connection) if !connection.is_closed() => connection,
-                _ => self.server.connect().await?,
-            };
-            let answer = within(ANSWER_TIMEOUT, ask(&connection)).await;
-            // One that failed may still be busy.
-            if answer.is_ok() {
-                *kept = Some(connection);
-            }
-            answer
-        });
-        answer.map_err(Error::from)
+        let ask = async |connection: &mut Connection| ask(connection).await;
+        self.connection.ask(ANSWER_TIMEOUT, ask)
     }
 }
 
@@ -179,11 +146,6 @@ async fn look(
     let Some(cell) = schema::cell(connection, number).await? else {
         return Ok(None);
     };
-    let format = connection
-        .client()
-        .query_one("SELECT format FROM scrip.meta", &[])
-        .await?
-        .try_get(0)?;
     let log = Segments::new(number, cell.segment_frames_log2);
     let tables = log.all(connection).await?;
     let mut last = None;
@@ -196,7 +158,7 @@ async fn look(
     let mut state = ClusterState {
         id: cluster.id,
         cell: number,
-        format,
+        format: cluster.format,
         leader: None,
         members: members(connection, number).await?,
         base: cell.base.lsn,
@@ -216,25 +178,19 @@ async fn look(
 
 /// The log that processes follow which are to become a cell.
 async fn followed(connection: &Connection, cell: i16) -> Result<Option<i16>, DatabaseError> {
-    let parameters = [(&cell as _, Type::INT2)];
-    let rows = connection.client().query_typed(
-        "SELECT cell FROM scrip.member WHERE joins = $1 ORDER BY seen DESC LIMIT 1",
-        &parameters,
-    );
-    match rows.await.map_err(DatabaseError::from) {
+    let sql = "SELECT cell FROM scrip.member WHERE joins = $1 ORDER BY seen DESC LIMIT 1";
+    match connection.query(sql, &[int2(&cell)]).await {
         Err(DatabaseError::NoTable(_)) => Ok(None),
         rows => Ok(rows?.first().map(|row| row.try_get(0)).transpose()?),
     }
 }
 
 async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>, DatabaseError> {
-    let parameters = [(&cell as _, Type::INT2)];
-    let rows = connection.client().query_typed(
-        "SELECT address, version, format, head_lsn, folded_lsn, leads, joins, \
-         extract(epoch FROM now() - seen)::float8 FROM scrip.member WHERE cell = $1 ORDER BY leads DESC, address, seen DESC",
-        &parameters,
-    );
-    let member = |row: &tokio_postgres::Row| {
+    let sql = "SELECT address, version, format, head_lsn, folded_lsn, leads, joins, \
+               extract(epoch FROM now() - seen)::float8 FROM scrip.member WHERE cell = $1 \
+               ORDER BY leads DESC, address, seen DESC";
+    let rows = connection.query(sql, &[int2(&cell)]).await?;
+    let member = |row: &Row| {
         Ok(MemberState {
             address: row.try_get(0)?,
             version: row.try_get(1)?,
@@ -246,56 +202,44 @@ async fn members(connection: &Connection, cell: i16) -> Result<Vec<MemberState>,
             seen: seconds(row.try_get(7)?),
         })
     };
-    rows.await?.iter().map(member).collect()
+    rows.iter().map(member).collect()
 }
 
 async fn snapshots(
     connection: &Connection,
     cell: i16,
 ) -> Result<Vec<SnapshotState>, DatabaseError> {
-    let parameters = [(&cell as _, Type::INT2)];
-    let rows = connection.client().query_typed(
-        "SELECT name, folded_lsn, extract(epoch FROM now() - made_at)::float8 FROM scrip.snapshot \
-         WHERE cell = $1 ORDER BY made_at DESC",
-        &parameters,
-    );
-    let snapshot = |row: &tokio_postgres::Row| {
+    let sql = "SELECT name, folded_lsn, extract(epoch FROM now() - made_at)::float8 FROM scrip.snapshot \
+               WHERE cell = $1 ORDER BY made_at DESC";
+    let rows = connection.query(sql, &[int2(&cell)]).await?;
+    let snapshot = |row: &Row| {
         Ok(SnapshotState {
             name: row.try_get(0)?,
             applied: unsigned(row.try_get(1)?),
             age: seconds(row.try_get(2)?),
         })
     };
-    rows.await?.iter().map(snapshot).collect()
+    rows.iter().map(snapshot).collect()
 }
 
 async fn database(
     connection: &Connection,
     clock: &dyn Fn() -> Timestamp,
 ) -> Result<DatabaseState, DatabaseError> {
+    let client = connection.client();
+    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     let before = clock().0;
-    let row = connection
-        .client()
-        .query_one(
-            "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-            &[],
-        )
-        .await?;
+    let row = client.query_one(sql, &[]).await?;
     // The answer was made some time between.
     let here = before.saturating_add(clock().0).div_euclid(2);
     let there: i64 = row.try_get(0)?;
     // Without the right to see more, a role still sees that there are standbys, and what commits wait for.
-    let row = connection
-        .client()
-        .query_one(
-            "SELECT current_setting('server_version'), \
-             coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), \
-             (SELECT count(*) FROM pg_stat_replication WHERE application_name IS DISTINCT FROM 'pg_basebackup'), \
-             current_setting('synchronous_standby_names') <> '', \
-             (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database())",
-            &[],
-        )
-        .await?;
+    let sql = "SELECT current_setting('server_version'), \
+         coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false), \
+         (SELECT count(*) FROM pg_stat_replication WHERE application_name IS DISTINCT FROM 'pg_basebackup'), \
+         current_setting('synchronous_standby_names') <> '', \
+         (SELECT age(datfrozenxid)::bigint FROM pg_database WHERE datname = current_database())";
+    let row = client.query_one(sql, &[]).await?;
     Ok(DatabaseState {
         version: row.try_get(0)?,
         tls: row.try_get(1)?,

@@ -114,14 +114,12 @@ impl Follower {
     }
 
     /// How far this process has come, also once it goes on with another log, and once it leads.
-    #[must_use]
     pub fn standing(&self) -> Arc<Standing> {
         Arc::clone(&self.run.standing)
     }
 
     /// The cell that this process is to become, where it still follows the log that the cell comes from: until then it
     /// does not lead. `None`: it belongs to the cell whose log it follows.
-    #[must_use]
     pub fn joins(&self) -> Option<i16> {
         self.frames.identity().joins
     }
@@ -308,10 +306,9 @@ impl Follower {
         }
     }
 
-    /// Tries to open behind a head.
     fn open(&mut self, head: FramePosition) -> Result<Step, Error> {
         match self.frames.open_behind(head)? {
-            OpenAttempt::Leads(found) => {
+            OpenAttempt::Leads(found, ()) => {
                 self.journal.lead(&found)?;
                 Ok(Step::Leads)
             }

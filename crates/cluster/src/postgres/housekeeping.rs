@@ -14,11 +14,13 @@ use tokio::{
     sync::Notify,
     time::{Instant, sleep, timeout},
 };
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_TIMEOUT, Connection, DatabaseError, Server, within},
+    client::{
+        ANSWER_TIMEOUT, Connection, DatabaseError, Server, Value, int2, int4, int8, text, within,
+    },
     schema::{self, unsigned},
     segments::Segments,
 };
@@ -57,19 +59,16 @@ impl Standing {
     }
 
     /// The last frame that the process knows.
-    #[must_use]
     pub fn head(&self) -> u64 {
         self.head.load(Ordering::Acquire)
     }
 
     /// The last frame in its books.
-    #[must_use]
     pub fn applied(&self) -> u64 {
         self.applied.load(Ordering::Acquire)
     }
 
     /// How often it has opened the log: once to lead, and once for each connection to the database that it lost since.
-    #[must_use]
     pub fn term_starts(&self) -> u64 {
         self.term_starts.load(Ordering::Acquire)
     }
@@ -104,12 +103,8 @@ impl Identity {
         standing: &Standing,
     ) -> Result<(), DatabaseError> {
         let saying = connection.client_mut().transaction().await?;
-        saying
-            .query_typed(
-                "SELECT 1 FROM scrip.cell WHERE cell = $1 FOR SHARE",
-                &[(&cell, Type::INT2)],
-            )
-            .await?;
+        let sql = "SELECT 1 FROM scrip.cell WHERE cell = $1 FOR SHARE";
+        saying.query_typed(sql, &[int2(&cell)]).await?;
         let row = MemberRow::new(self, cell, standing);
         saying.execute_typed(REPORT, &row.parameters()).await?;
         saying.commit().await?;
@@ -147,16 +142,16 @@ impl<'a> MemberRow<'a> {
         }
     }
 
-    fn parameters(&self) -> [(&(dyn ToSql + Sync), Type); 10] {
+    fn parameters(&self) -> [Value<'_>; 10] {
         [
             (&self.identity.incarnation, Type::UUID),
             (&self.identity.node, Type::UUID),
-            (&self.cell, Type::INT2),
-            (&self.address, Type::TEXT),
-            (&self.version, Type::TEXT),
-            (&schema::FORMAT, Type::INT4),
-            (&self.head, Type::INT8),
-            (&self.applied, Type::INT8),
+            int2(&self.cell),
+            text(&self.address),
+            text(&self.version),
+            int4(&schema::FORMAT),
+            int8(&self.head),
+            int8(&self.applied),
             (&self.leads, Type::BOOL),
             (&self.identity.joins, Type::INT2),
         ]
@@ -237,55 +232,37 @@ impl Housekeeper {
     async fn note_leader(&self, connection: &Connection, opened: u64) -> Result<(), DatabaseError> {
         let (opened, address) = (signed(opened), &*self.identity.address);
         let cell = self.segments.cell();
-        let parameters = [
-            (&cell as _, Type::INT2),
-            (&opened as _, Type::INT8),
-            (&address as _, Type::TEXT),
-        ];
-        let noted = connection.client().execute_typed(
-            "UPDATE scrip.cell SET opened_lsn = $2, leader_address = $3 WHERE cell = $1 AND opened_lsn < $2",
-            &parameters,
-        );
-        noted.await?;
-        Ok(())
+        let sql = "UPDATE scrip.cell SET opened_lsn = $2, leader_address = $3 WHERE cell = $1 AND opened_lsn < $2";
+        let values = [int2(&cell), int8(&opened), text(&address)];
+        connection.execute(sql, &values).await.map(drop)
     }
 
     async fn report(&self, connection: &Connection) -> Result<(), DatabaseError> {
         let row = MemberRow::new(&self.identity, self.segments.cell(), &self.standing);
-        let parameters = row.parameters();
-        let reported = connection.client().execute_typed(REPORT, &parameters);
-        reported.await?;
-        Ok(())
+        connection
+            .execute(REPORT, &row.parameters())
+            .await
+            .map(drop)
     }
 
     /// Drops the segments that two snapshots cover and no member needs, and forgets members that were not seen for long.
     async fn trim(&self, connection: &mut Connection) -> Result<(), DatabaseError> {
         let forgotten = MEMBER_TIMEOUT.as_secs_f64();
-        let client = connection.client();
         // While this waits for a lock, others should not wait behind it.
-        client.batch_execute("SET lock_timeout = '1s'").await?;
-        client
-            .execute_typed(
-                "DELETE FROM scrip.member WHERE seen < now() - make_interval(secs => $1)",
-                &[(&forgotten as _, Type::FLOAT8)],
-            )
+        let limit = "SET lock_timeout = '1s'";
+        connection.client().batch_execute(limit).await?;
+        let sql = "DELETE FROM scrip.member WHERE seen < now() - make_interval(secs => $1)";
+        connection
+            .execute(sql, &[(&forgotten, Type::FLOAT8)])
             .await?;
         let cell = self.segments.cell();
         let base = schema::move_base(connection, self.segments, async |moving, former| {
-            let cell = [(&cell as _, Type::INT2)];
-            let snapshots = moving
-                .query_typed(
-                    "SELECT folded_lsn FROM scrip.snapshot WHERE cell = $1",
-                    &cell,
-                )
-                .await?;
+            let sql = "SELECT folded_lsn FROM scrip.snapshot WHERE cell = $1";
+            let snapshots = moving.query_typed(sql, &[int2(&cell)]).await?;
             // A process that is to become another cell looks at its last frame again: it may be the one where the log divides.
-            let members = moving
-                .query_typed(
-                    "SELECT folded_lsn - (joins IS NOT NULL)::int FROM scrip.member WHERE cell = $1",
-                    &cell,
-                )
-                .await?;
+            let sql =
+                "SELECT folded_lsn - (joins IS NOT NULL)::int FROM scrip.member WHERE cell = $1";
+            let members = moving.query_typed(sql, &[int2(&cell)]).await?;
             let lsn = |row: &tokio_postgres::Row| row.try_get(0).map(unsigned);
             let snapshots: Vec<u64> = snapshots.iter().map(lsn).collect::<Result<_, _>>()?;
             let needs = |row| {

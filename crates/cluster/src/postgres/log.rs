@@ -17,14 +17,14 @@ use persistence::{
 use tokio::{task::JoinHandle, time::timeout};
 
 use super::{
-    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, KeptConnection, within},
     commits::{Insert, Pipeline},
     housekeeping::{Housekeeper, Identity, Standing},
     member::Member,
     rows::{ROWS, kept, row, rows},
     schema,
     segments::Segments,
-    term_start::{OpenAttempt, Opened, Opener},
+    term_start::{OpenAttempt, Opener},
 };
 use crate::term::{Claimant, Term};
 
@@ -36,16 +36,17 @@ struct Sent {
     at: Moment,
 }
 
+type Attempt = JoinHandle<Result<OpenAttempt<Pipeline>, Error>>;
+
 /// See the module.
 pub struct PostgresFrames {
     opener: Arc<Opener>,
-    /// An attempt to open that is under way.
-    attempt: Mutex<Option<JoinHandle<Result<Opened, Error>>>>,
+    attempt: Mutex<Option<Attempt>>,
     /// The connection that frames are written on, while there is one.
     pipeline: Mutex<Option<Pipeline>>,
     sent: Mutex<VecDeque<Sent>>,
     /// A connection that frames are read on.
-    reader: Mutex<Option<Connection>>,
+    reader: KeptConnection,
     identity: Identity,
     housekeeping: JoinHandle<()>,
     /// Groups under way at once.
@@ -54,18 +55,8 @@ pub struct PostgresFrames {
     faults: Faults,
 }
 
-impl std::fmt::Debug for PostgresFrames {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PostgresFrames")
-            .field("server", &self.opener.server)
-            .field("segments", &self.opener.segments)
-            .finish_non_exhaustive()
-    }
-}
-
 impl PostgresFrames {
     /// A log that a member follows. Until [`PostgresFrames::open_behind`] this process only reads it.
-    #[must_use]
     pub(super) fn new(
         member: &Member,
         segments: Segments,
@@ -80,6 +71,7 @@ impl PostgresFrames {
         let keeper = Housekeeper::new(&server, segments, identity.clone(), Arc::clone(&standing));
         Self {
             housekeeping: server.spawn(keeper.run()),
+            reader: KeptConnection::new(server.clone()),
             opener: Arc::new(Opener {
                 server,
                 segments,
@@ -97,7 +89,6 @@ impl PostgresFrames {
             faults,
             pipeline: Mutex::default(),
             sent: Mutex::default(),
-            reader: Mutex::default(),
         }
     }
 
@@ -201,7 +192,7 @@ impl PostgresFrames {
     }
 
     /// Tries to take the log over right behind a head, which [`crate::watch::Watch`] has allowed.
-    pub(super) fn open_behind(&self, head: FramePosition) -> Result<OpenAttempt, Error> {
+    pub(super) fn open_behind(&self, head: FramePosition) -> Result<OpenAttempt<()>, Error> {
         if self.attempt.lock().is_none() {
             self.opener.term.lock().behind(head);
         }
@@ -214,7 +205,7 @@ impl PostgresFrames {
     }
 
     /// Begins an attempt to open, or waits on for the one under way.
-    fn try_open(&self) -> Result<OpenAttempt, Error> {
+    fn try_open(&self) -> Result<OpenAttempt<()>, Error> {
         let mut attempt = self.attempt.lock();
         let under_way = attempt.get_or_insert_with(|| {
             drop(self.pipeline.lock().take());
@@ -234,34 +225,21 @@ impl PostgresFrames {
         *attempt = None;
         let ended = ended.map_err(|error| Error::Io(format!("opening the log: {error}")))?;
         Ok(match ended? {
-            Opened::Leads(found, pipeline) => {
+            OpenAttempt::Leads(found, pipeline) => {
                 *self.pipeline.lock() = Some(pipeline);
-                OpenAttempt::Leads(found)
+                OpenAttempt::Leads(found, ())
             }
-            Opened::NotYet(why) => OpenAttempt::NotYet(why),
-            Opened::Beaten => OpenAttempt::Beaten,
+            OpenAttempt::NotYet(why) => OpenAttempt::NotYet(why),
+            OpenAttempt::Beaten => OpenAttempt::Beaten,
         })
     }
 
-    /// Asks on the connection for reading, which is reopened where it is gone.
     fn reading<T>(
         &self,
-        ask: impl AsyncFn(&Connection) -> Result<T, DatabaseError>,
+        ask: impl AsyncFnOnce(&Connection) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
-        let mut reader = self.reader.lock();
-        let answer = self.opener.server.wait(async {
-            let connection = match reader.take() {
-                Some(connection) if !connection.is_closed() => connection,
-                _ => self.opener.server.connect().await?,
-            };
-            let answer = within(ANSWER_TIMEOUT, ask(&connection)).await;
-            // One that failed may still be busy.
-            if answer.is_ok() {
-                *reader = Some(connection);
-            }
-            answer
-        });
-        answer.map_err(Error::from)
+        let ask = async |connection: &mut Connection| ask(connection).await;
+        self.reader.ask(ANSWER_TIMEOUT, ask)
     }
 }
 
@@ -350,7 +328,7 @@ impl SharedFrames for PostgresFrames {
 
     fn reopen(&self) -> Result<Option<Vec<FramePosition>>, Error> {
         match self.try_open()? {
-            OpenAttempt::Leads(found) => Ok(Some(found)),
+            OpenAttempt::Leads(found, ()) => Ok(Some(found)),
             OpenAttempt::NotYet(why) => {
                 tracing::warn!(error = why, "The log in the database is not open yet");
                 Ok(None)

@@ -53,16 +53,6 @@ pub struct Member {
     pub segment_frames_log2: u32,
 }
 
-impl std::fmt::Debug for Member {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Member")
-            .field("server", &self.server)
-            .field("cell", &self.cell)
-            .field("address", &self.address)
-            .finish_non_exhaustive()
-    }
-}
-
 /// Why a process follows no longer.
 pub enum Followed {
     /// It leads: everything that was acknowledged before is in its books.

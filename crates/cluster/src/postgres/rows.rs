@@ -4,19 +4,16 @@ use persistence::{
     Error,
     frames::{FramePosition, MAX_FRAME_BYTES, StoredFrame},
 };
-use tokio_postgres::types::Type;
 
 use super::{
-    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
-    commits::number,
-    schema::unsigned,
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, Value, int8, within},
+    schema::{signed, unsigned},
     segments::Segments,
 };
 
 /// Frames that are read at once.
 pub(super) const ROWS: i64 = 256;
 
-/// A row of a segment.
 pub(super) struct Row {
     lsn: i64,
     hash: [u8; 32],
@@ -55,7 +52,21 @@ pub(super) fn kept(row: Row) -> Result<StoredFrame, Error> {
     })
 }
 
-/// The rows behind a place, up to so many, of one segment. A segment that is not there has none.
+/// Rows of a segment; one that is not there has none.
+async fn select(
+    connection: &Connection,
+    table: &str,
+    which: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, DatabaseError> {
+    let sql = format!("SELECT lsn, hash, bytes FROM {table} {which}");
+    match connection.query(&sql, values).await {
+        Err(DatabaseError::NoTable(_)) => Ok(Vec::new()),
+        rows => rows?.iter().map(Row::of).collect(),
+    }
+}
+
+/// The rows behind a place, up to so many, of one segment.
 pub(super) async fn rows(
     connection: &Connection,
     segments: Segments,
@@ -63,31 +74,20 @@ pub(super) async fn rows(
     limit: i64,
 ) -> Result<Vec<Row>, DatabaseError> {
     let table = segments.table_of(place.saturating_add(1));
-    let place = number(place).map_err(|error| DatabaseError::Refused(error.to_string()))?;
-    let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn > $1 ORDER BY lsn LIMIT $2");
-    let parameters = [(&place as _, Type::INT8), (&limit as _, Type::INT8)];
-    let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(DatabaseError::from) {
-        Err(DatabaseError::NoTable(_)) => Ok(Vec::new()),
-        rows => rows?.iter().map(Row::of).collect(),
-    }
+    let place = signed(place)?;
+    let which = "WHERE lsn > $1 ORDER BY lsn LIMIT $2";
+    select(connection, &table, which, &[int8(&place), int8(&limit)]).await
 }
 
-/// The row in a place.
 pub(super) async fn row(
     connection: &Connection,
     segments: Segments,
     lsn: u64,
 ) -> Result<Option<Row>, DatabaseError> {
     let table = segments.table_of(lsn);
-    let lsn = number(lsn).map_err(|error| DatabaseError::Refused(error.to_string()))?;
-    let text = format!("SELECT lsn, hash, bytes FROM {table} WHERE lsn = $1");
-    let parameters = [(&lsn as _, Type::INT8)];
-    let rows = connection.client().query_typed(&text, &parameters);
-    match rows.await.map_err(DatabaseError::from) {
-        Err(DatabaseError::NoTable(_)) => Ok(None),
-        rows => rows?.first().map(Row::of).transpose(),
-    }
+    let lsn = signed(lsn)?;
+    let rows = select(connection, &table, "WHERE lsn = $1", &[int8(&lsn)]).await?;
+    Ok(rows.into_iter().next())
 }
 
 /// The last row of a segment.
@@ -97,9 +97,8 @@ pub(super) async fn last(
     segment: u64,
 ) -> Result<Option<Row>, DatabaseError> {
     let table = segments.table(segment);
-    let text = format!("SELECT lsn, hash, bytes FROM {table} ORDER BY lsn DESC LIMIT 1");
-    let rows = connection.client().query_typed(&text, &[]).await?;
-    rows.first().map(Row::of).transpose()
+    let rows = select(connection, &table, "ORDER BY lsn DESC LIMIT 1", &[]).await?;
+    Ok(rows.into_iter().next())
 }
 
 /// The row in a place and all behind it.

@@ -8,11 +8,10 @@ use std::{
 
 use domain::Timestamp;
 use persistence::{Error, SledJournal, StopSignal, backup::SnapshotOrder};
-use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_TIMEOUT, Connection, DatabaseError},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, int2, int8},
     log::PostgresFrames,
     schema::unsigned,
     snapshots::PostgresRows,
@@ -132,27 +131,23 @@ impl Schedule {
 }
 
 async fn look(connection: &Connection, cell: i16) -> Result<Look, DatabaseError> {
-    let row = connection
-        .client()
-        .query_typed(
-            "WITH there AS (\
-               SELECT incarnation, head_lsn, leads FROM scrip.member \
-               WHERE cell = $1 AND joins IS NULL AND seen > now() - interval '10 seconds'), \
-             newest AS (\
-               SELECT folded_lsn, extract(epoch FROM now() - made_at)::float8 AS age FROM scrip.snapshot \
-               WHERE cell = $1 ORDER BY folded_lsn DESC LIMIT 1) \
-             SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD-HH24MISS'), \
-               (SELECT folded_lsn FROM newest), (SELECT age FROM newest), \
-               (SELECT incarnation FROM there \
-                WHERE NOT leads AND head_lsn > 0 AND head_lsn + $2 >= (SELECT max(head_lsn) FROM there) \
-                ORDER BY incarnation LIMIT 1), \
-               (extract(epoch FROM now()) * 1000)::bigint",
-            &[(&cell, Type::INT2), (&MAX_LAG, Type::INT8)],
-        )
+    let sql = "WITH there AS (\
+           SELECT incarnation, head_lsn, leads FROM scrip.member \
+           WHERE cell = $1 AND joins IS NULL AND seen > now() - interval '10 seconds'), \
+         newest AS (\
+           SELECT folded_lsn, extract(epoch FROM now() - made_at)::float8 AS age FROM scrip.snapshot \
+           WHERE cell = $1 ORDER BY folded_lsn DESC LIMIT 1) \
+         SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD-HH24MISS'), \
+           (SELECT folded_lsn FROM newest), (SELECT age FROM newest), \
+           (SELECT incarnation FROM there \
+            WHERE NOT leads AND head_lsn > 0 AND head_lsn + $2 >= (SELECT max(head_lsn) FROM there) \
+            ORDER BY incarnation LIMIT 1), \
+           (extract(epoch FROM now()) * 1000)::bigint";
+    let rows = connection
+        .query(sql, &[int2(&cell), int8(&MAX_LAG)])
         .await?;
-    let row = row
-        .first()
-        .ok_or_else(|| DatabaseError::Unreachable("no answer".into()))?;
+    let none = || DatabaseError::Unreachable("no answer".into());
+    let row = rows.first().ok_or_else(none)?;
     let newest = match (row.try_get(1)?, row.try_get::<_, Option<f64>>(2)?) {
         (Some(applied), Some(age)) => Some(Newest {
             applied: unsigned(applied),

@@ -1,11 +1,11 @@
 //! What the database holds besides frames: whose it is, and where each log begins and is led.
 
 use persistence::{Error, frames::FramePosition};
-use tokio_postgres::{Transaction, types::Type};
+use tokio_postgres::{Row, Transaction, types::ToSql};
 use uuid::Uuid;
 
 use super::{
-    client::{ANSWER_TIMEOUT, Connection, DatabaseError, within},
+    client::{ANSWER_TIMEOUT, Connection, DatabaseError, bytea, int2, int8, within},
     commits::number,
     segments::{ALLOWED_LOG2, Segments},
 };
@@ -63,6 +63,8 @@ ALTER TABLE scrip.chunk ALTER bytes SET STORAGE EXTERNAL";
 pub struct Cluster {
     /// Drawn when the tables were made.
     pub id: Uuid,
+    /// The version of the tables, and of what frames may hold.
+    pub format: i32,
     /// Shows whether a process has the same server key.
     pub key_check: Vec<u8>,
 }
@@ -84,10 +86,8 @@ pub struct Cell {
 
 /// Reads whose database this is; `None` where nothing was made yet.
 pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, DatabaseError> {
-    let rows = connection
-        .client()
-        .query_typed("SELECT cluster, format, key_check FROM scrip.meta", &[]);
-    let rows = match within(ANSWER_TIMEOUT, async { Ok(rows.await?) }).await {
+    let sql = "SELECT cluster, format, key_check FROM scrip.meta";
+    let rows = match within(ANSWER_TIMEOUT, connection.query(sql, &[])).await {
         Err(DatabaseError::NoTable(_)) => return Ok(None),
         rows => rows?,
     };
@@ -102,6 +102,7 @@ pub(super) async fn cluster(connection: &Connection) -> Result<Option<Cluster>, 
     }
     Ok(Some(Cluster {
         id: row.try_get(0)?,
+        format,
         key_check: row.try_get(2)?,
     }))
 }
@@ -112,12 +113,10 @@ pub(super) async fn note_key(
     known: &[u8],
     now: &[u8],
 ) -> Result<(), DatabaseError> {
-    let keys: [&(dyn tokio_postgres::types::ToSql + Sync); 2] = [&known, &now];
-    let statement = "UPDATE scrip.meta SET key_check = $2 WHERE key_check = $1";
-    let noted = connection.client().execute(statement, &keys);
-    within(ANSWER_TIMEOUT, async { Ok(noted.await?) })
-        .await
-        .map(drop)
+    let sql = "UPDATE scrip.meta SET key_check = $2 WHERE key_check = $1";
+    let values = [bytea(&known), bytea(&now)];
+    let noted = connection.execute(sql, &values);
+    within(ANSWER_TIMEOUT, noted).await.map(drop)
 }
 
 /// Reads where a log begins and who was said to lead it; `None` where there is none.
@@ -131,12 +130,9 @@ pub(super) async fn cell(
 
 /// The same of all logs.
 pub(super) async fn cells(connection: &Connection) -> Result<Vec<Cell>, DatabaseError> {
-    let rows = connection.client().query_typed(
-        "SELECT base_lsn, base_hash, opened_lsn, leader_address, segment_frames_log2, cell FROM scrip.cell ORDER BY cell",
-        &[],
-    );
-    let rows = within(ANSWER_TIMEOUT, async { Ok(rows.await?) }).await?;
-    let cell = |row: &tokio_postgres::Row| {
+    let sql = "SELECT base_lsn, base_hash, opened_lsn, leader_address, segment_frames_log2, cell FROM scrip.cell ORDER BY cell";
+    let rows = within(ANSWER_TIMEOUT, connection.query(sql, &[])).await?;
+    let cell = |row: &Row| {
         let hash: &[u8] = row.try_get(1)?;
         let log2 = u32::try_from(row.try_get::<_, i16>(4)?).unwrap_or(0);
         if !ALLOWED_LOG2.contains(&log2) {
@@ -167,12 +163,8 @@ pub(super) async fn move_base(
 ) -> Result<u64, DatabaseError> {
     let cell = segments.cell();
     let moving = connection.client_mut().transaction().await?;
-    let found = moving
-        .query_typed(
-            "SELECT base_lsn FROM scrip.cell WHERE cell = $1 FOR UPDATE",
-            &[(&cell, Type::INT2)],
-        )
-        .await?;
+    let sql = "SELECT base_lsn FROM scrip.cell WHERE cell = $1 FOR UPDATE";
+    let found = moving.query_typed(sql, &[int2(&cell)]).await?;
     let Some(row) = found.first() else {
         return Ok(0);
     };
@@ -183,13 +175,11 @@ pub(super) async fn move_base(
     }
     let table = segments.table_of(base);
     let lsn = signed(base)?;
+    let sql = format!(
+        "UPDATE scrip.cell SET base_lsn = $2, base_hash = f.hash FROM {table} f WHERE cell = $1 AND f.lsn = $2"
+    );
     let moved = moving
-        .execute_typed(
-            &format!(
-                "UPDATE scrip.cell SET base_lsn = $2, base_hash = f.hash FROM {table} f WHERE cell = $1 AND f.lsn = $2"
-            ),
-            &[(&cell, Type::INT2), (&lsn, Type::INT8)],
-        )
+        .execute_typed(&sql, &[int2(&cell), int8(&lsn)])
         .await?;
     moving.commit().await?;
     Ok(if moved == 1 { base } else { former })
@@ -215,12 +205,8 @@ pub(super) async fn make(
     let mut attempt = 0_u32;
     loop {
         attempt += 1;
-        match within(
-            ANSWER_TIMEOUT,
-            make_once(connection, segments, base, key_check),
-        )
-        .await
-        {
+        let made = make_once(connection, segments, base, key_check);
+        match within(ANSWER_TIMEOUT, made).await {
             Ok(()) => return Ok(()),
             Err(DatabaseError::Exists(_)) if attempt < ATTEMPTS => {}
             Err(failure) => return Err(failure.into()),
@@ -245,12 +231,9 @@ async fn make_once(
         false => TABLES.to_owned(),
     };
     making.batch_execute(&tables).await?;
-    making
-        .execute(
-            "INSERT INTO scrip.meta (cluster, format, key_check) VALUES ($1, $2, $3) ON CONFLICT (one) DO NOTHING",
-            &[&Uuid::new_v4(), &FORMAT, &key_check],
-        )
-        .await?;
+    let sql = "INSERT INTO scrip.meta (cluster, format, key_check) VALUES ($1, $2, $3) ON CONFLICT (one) DO NOTHING";
+    let values: [&(dyn ToSql + Sync); 3] = [&Uuid::new_v4(), &FORMAT, &key_check];
+    making.execute(sql, &values).await?;
     // After the row above: another process that makes a log at the same instant has made the first.
     let is_first: bool = making
         .query_one("SELECT NOT EXISTS (SELECT 1 FROM scrip.cell)", &[])
@@ -273,11 +256,10 @@ pub(super) async fn divide(
 ) -> Result<bool, DatabaseError> {
     let (table, lsn) = (from.table_of(base.lsn), signed(base.lsn)?);
     let dividing = connection.client_mut().transaction().await?;
+    let sql = format!("SELECT 1 FROM {table} WHERE lsn = $1 AND hash = $2");
+    let hash = base.hash.as_slice();
     let found = dividing
-        .query_typed(
-            &format!("SELECT 1 FROM {table} WHERE lsn = $1 AND hash = $2"),
-            &[(&lsn, Type::INT8), (&base.hash.as_slice(), Type::BYTEA)],
-        )
+        .query_typed(&sql, &[int8(&lsn), bytea(&hash)])
         .await;
     let found = match found.map_err(DatabaseError::from) {
         Err(DatabaseError::NoTable(_)) => return Ok(false),
@@ -303,28 +285,18 @@ async fn make_log(
     making.batch_execute(&segments.definition(segment)).await?;
     // The row is for the frame that the first one follows.
     let table = segments.table(segment);
+    let (hash, log2) = (base.hash.as_slice(), segments.log2());
+    let sql = format!("INSERT INTO {table} (lsn, hash, bytes) VALUES ($1, $2, '')");
+    making.execute(&sql, &[&lsn, &hash]).await?;
+    let sql = "INSERT INTO scrip.cell (cell, base_lsn, base_hash, segment_frames_log2) VALUES ($1, $2, $3, $4)";
     making
-        .execute(
-            &format!("INSERT INTO {table} (lsn, hash, bytes) VALUES ($1, $2, '')"),
-            &[&lsn, &base.hash.as_slice()],
-        )
-        .await?;
-    making
-        .execute(
-            "INSERT INTO scrip.cell (cell, base_lsn, base_hash, segment_frames_log2) VALUES ($1, $2, $3, $4)",
-            &[
-                &segments.cell(),
-                &lsn,
-                &base.hash.as_slice(),
-                &segments.log2(),
-            ],
-        )
+        .execute(sql, &[&segments.cell(), &lsn, &hash, &log2])
         .await?;
     Ok(())
 }
 
 /// What was committed behind a warning may not be durable.
-fn no_warning(connection: &Connection) -> Result<(), DatabaseError> {
+pub(super) fn no_warning(connection: &Connection) -> Result<(), DatabaseError> {
     if connection.was_warned() {
         return Err(DatabaseError::Unreachable(
             "it warned of what it had just written".into(),

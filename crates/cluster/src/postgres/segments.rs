@@ -1,10 +1,8 @@
 //! Segments: tables of a fixed number of frames each. They are made before they are needed, and dropped whole; nothing in
 //! them is ever changed or deleted, so that there is nothing to vacuum.
 
-use tokio_postgres::types::Type;
-
 use super::{
-    client::{Connection, DatabaseError},
+    client::{Connection, DatabaseError, text},
     schema::unsigned,
 };
 
@@ -40,7 +38,6 @@ impl Segments {
         i16::try_from(self.frames_log2).unwrap_or(i16::MAX)
     }
 
-    /// Frames of one segment.
     pub(super) fn frames(self) -> u64 {
         1_u64.checked_shl(self.frames_log2).unwrap_or(1)
     }
@@ -55,17 +52,14 @@ impl Segments {
         segment.saturating_mul(self.frames())
     }
 
-    /// The table of a segment.
     pub(super) fn table(self, segment: u64) -> String {
         format!("scrip.log_{}_{segment}", self.cell)
     }
 
-    /// The table that has a frame.
     pub(super) fn table_of(self, lsn: u64) -> String {
         self.table(self.of(lsn))
     }
 
-    /// What makes a segment where it is not there.
     pub(super) fn definition(self, segment: u64) -> String {
         let table = self.table(segment);
         format!(
@@ -124,24 +118,17 @@ impl Segments {
 
     async fn exists(self, connection: &Connection, segment: u64) -> Result<bool, DatabaseError> {
         let table = self.table(segment);
-        let found = connection
-            .client()
-            .query_one("SELECT to_regclass($1) IS NOT NULL", &[&table])
-            .await?;
+        let sql = "SELECT to_regclass($1) IS NOT NULL";
+        let found = connection.client().query_one(sql, &[&table]).await?;
         Ok(found.try_get(0)?)
     }
 
     /// Those that are there.
     pub(super) async fn all(self, connection: &Connection) -> Result<KeptSegments, DatabaseError> {
         let name = format!("^log_{}_[0-9]+$", self.cell);
-        let rows = connection
-            .client()
-            .query_typed(
-                "SELECT split_part(relname, '_', 3)::bigint, pg_total_relation_size(oid) FROM pg_class \
-                 WHERE relnamespace = to_regnamespace('scrip') AND relkind = 'r' AND relname ~ $1 ORDER BY 1",
-                &[(&name, Type::TEXT)],
-            )
-            .await?;
+        let sql = "SELECT split_part(relname, '_', 3)::bigint, pg_total_relation_size(oid) FROM pg_class \
+                   WHERE relnamespace = to_regnamespace('scrip') AND relkind = 'r' AND relname ~ $1 ORDER BY 1";
+        let rows = connection.query(sql, &[text(&name)]).await?;
         let mut all = KeptSegments::default();
         for row in &rows {
             all.numbers.push(unsigned(row.try_get(0)?));

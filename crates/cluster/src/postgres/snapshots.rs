@@ -2,14 +2,19 @@
 
 use std::{path::Path, time::Duration};
 
-use parking_lot::Mutex;
 use persistence::{Error, frames::FramePosition};
-use tokio_postgres::{Row, Transaction, types::Type};
+use tokio_postgres::{
+    Row, Transaction,
+    types::{FromSql, Type},
+};
 
 use super::{
     chunk_files::ChunkFiles,
-    client::{ANSWER_TIMEOUT, Connection, DatabaseError, Server, within},
-    schema::{signed, unsigned},
+    client::{
+        ANSWER_TIMEOUT, Connection, DatabaseError, KeptConnection, Server, Value, bytea, int2,
+        int4, int8, text,
+    },
+    schema::{no_warning, signed, unsigned},
     segments::Segments,
 };
 use crate::snapshots::{ChunkName, NewSnapshot, SnapshotAdded, SnapshotRows};
@@ -19,9 +24,8 @@ const ADD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The rows of a cell's snapshots, on a connection of their own, which is reopened whenever it has failed.
 pub(super) struct PostgresRows {
-    server: Server,
     segments: Segments,
-    connection: Mutex<Option<Connection>>,
+    connection: KeptConnection,
     /// Where chunks are kept outside the database.
     files: Option<ChunkFiles>,
 }
@@ -31,9 +35,8 @@ impl PostgresRows {
     pub(super) fn new(server: Server, segments: Segments, files: Option<&Path>) -> Self {
         Self {
             files: files.map(|directory| ChunkFiles::new(directory, segments.cell())),
-            server,
             segments,
-            connection: Mutex::default(),
+            connection: KeptConnection::new(server),
         }
     }
 
@@ -50,16 +53,9 @@ impl PostgresRows {
     /// Removes files that no row names any more.
     fn tidy(&self, files: &ChunkFiles) -> Result<(), Error> {
         let cell = self.segments.cell();
-        let rows = self.ask(ANSWER_TIMEOUT, async |connection| {
-            let rows = connection
-                .client()
-                .query_typed(
-                    "SELECT name, bytes FROM scrip.chunk WHERE cell = $1 AND octet_length(bytes) <= $2",
-                    &[(&cell, Type::INT2), (&ChunkFiles::MAX_MARK, Type::INT4)],
-                )
-                .await?;
-            rows.iter().map(chunk).collect::<Result<Vec<_>, _>>()
-        })?;
+        let sql =
+            "SELECT name, bytes FROM scrip.chunk WHERE cell = $1 AND octet_length(bytes) <= $2";
+        let rows = self.query(sql, &[int2(&cell), int4(&ChunkFiles::MAX_MARK)], chunk)?;
         let marks = rows.into_iter().filter(|(_, row)| ChunkFiles::is_mark(row));
         files.tidy(&marks.collect::<Vec<_>>())
     }
@@ -70,22 +66,29 @@ impl PostgresRows {
         limit: Duration,
         ask: impl AsyncFnOnce(&mut Connection) -> Result<T, DatabaseError>,
     ) -> Result<T, Error> {
-        let mut kept = self.connection.lock();
-        let answer = self.server.wait(async {
-            let mut connection = match kept.take() {
-                Some(connection) if !connection.is_closed() => connection,
-                _ => self.server.connect().await?,
-            };
-            let answer = within(limit, ask(&mut connection)).await?;
-            if connection.was_warned() {
-                return Err(DatabaseError::Unreachable(
-                    "it warned of what it had just written".into(),
-                ));
-            }
-            *kept = Some(connection);
+        self.connection.ask(limit, async |connection| {
+            let answer = ask(connection).await?;
+            no_warning(connection)?;
             Ok(answer)
-        });
-        answer.map_err(Error::from)
+        })
+    }
+
+    fn query<T>(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: impl Fn(&Row) -> Result<T, DatabaseError>,
+    ) -> Result<Vec<T>, Error> {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
+            let rows = connection.query(sql, values).await?;
+            rows.iter().map(read).collect()
+        })
+    }
+
+    fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, Error> {
+        self.ask(ANSWER_TIMEOUT, async |connection| {
+            connection.execute(sql, values).await
+        })
     }
 
     /// Whether the log has a frame, or begins behind it.
@@ -99,21 +102,15 @@ impl PostgresRows {
             return Ok(true);
         }
         let table = self.segments.table_of(place.lsn);
-        let exists = adding
-            .query_typed(
-                "SELECT to_regclass($1) IS NOT NULL",
-                &[(&table, Type::TEXT)],
-            )
-            .await?;
-        if !first::<bool>(&exists)?.unwrap_or(false) {
+        let sql = "SELECT to_regclass($1) IS NOT NULL";
+        let exists = adding.query_typed(sql, &[text(&table)]).await?;
+        if !exists.first().map_or(Ok(false), first::<bool>)? {
             return Ok(false);
         }
         let (lsn, hash) = (signed(place.lsn)?, place.hash.as_slice());
+        let sql = format!("SELECT 1 FROM {table} WHERE lsn = $1 AND hash = $2");
         let found = adding
-            .query_typed(
-                &format!("SELECT 1 FROM {table} WHERE lsn = $1 AND hash = $2"),
-                &[(&lsn, Type::INT8), (&hash, Type::BYTEA)],
-            )
+            .query_typed(&sql, &[int8(&lsn), bytea(&hash)])
             .await?;
         Ok(!found.is_empty())
     }
@@ -128,21 +125,14 @@ impl PostgresRows {
         let cell = self.segments.cell();
         let (lsn, hash) = (signed(new.applied.lsn)?, new.applied.hash.as_slice());
         let adding = connection.client_mut().transaction().await?;
-        let taken = adding
-            .query_typed(
-                "SELECT 1 FROM scrip.snapshot WHERE cell = $1 AND name = $2",
-                &[(&cell, Type::INT2), (&new.name, Type::TEXT)],
-            )
-            .await?;
+        let sql = "SELECT 1 FROM scrip.snapshot WHERE cell = $1 AND name = $2";
+        let named = [int2(&cell), text(&new.name)];
+        let taken = adding.query_typed(sql, &named).await?;
         if !taken.is_empty() {
             return Ok(SnapshotAdded::NameTaken);
         }
-        let base = adding
-            .query_typed(
-                "SELECT base_lsn, base_hash FROM scrip.cell WHERE cell = $1 FOR SHARE",
-                &[(&cell, Type::INT2)],
-            )
-            .await?;
+        let sql = "SELECT base_lsn, base_hash FROM scrip.cell WHERE cell = $1 FOR SHARE";
+        let base = adding.query_typed(sql, &[int2(&cell)]).await?;
         let base = match base.first() {
             Some(row) => place(row, 0)?,
             None => return Ok(SnapshotAdded::OtherLog),
@@ -154,36 +144,22 @@ impl PostgresRows {
             return Ok(SnapshotAdded::OtherLog);
         }
         let names: Vec<&[u8]> = new.chunks.iter().map(ChunkName::as_slice).collect();
-        let chunks = [(&cell as _, Type::INT2), (&names as _, Type::BYTEA_ARRAY)];
+        let chunks = [int2(&cell), (&names, Type::BYTEA_ARRAY)];
         // Locked in the order of their names: two that add snapshots never wait for each other.
-        let there = adding
-            .query_typed(
-                "SELECT 1 FROM scrip.chunk WHERE cell = $1 AND name = ANY($2) ORDER BY name FOR UPDATE",
-                &chunks,
-            )
-            .await?;
+        let sql =
+            "SELECT 1 FROM scrip.chunk WHERE cell = $1 AND name = ANY($2) ORDER BY name FOR UPDATE";
+        let there = adding.query_typed(sql, &chunks).await?;
         if there.len() != names.len() {
             return Ok(SnapshotAdded::ChunkMissing);
         }
-        adding
-            .execute_typed(
-                "UPDATE scrip.chunk SET used_at = clock_timestamp() WHERE cell = $1 AND name = ANY($2)",
-                &chunks,
-            )
-            .await?;
-        let added = adding
-            .execute_typed(
-                "INSERT INTO scrip.snapshot (cell, name, folded_lsn, folded_hash, manifest) \
-                 VALUES ($1, $2, $3, $4, $5) ON CONFLICT (cell, name) DO NOTHING",
-                &[
-                    (&cell, Type::INT2),
-                    (&new.name, Type::TEXT),
-                    (&lsn, Type::INT8),
-                    (&hash, Type::BYTEA),
-                    (&new.manifest, Type::BYTEA),
-                ],
-            )
-            .await?;
+        let sql =
+            "UPDATE scrip.chunk SET used_at = clock_timestamp() WHERE cell = $1 AND name = ANY($2)";
+        adding.execute_typed(sql, &chunks).await?;
+        let sql = "INSERT INTO scrip.snapshot (cell, name, folded_lsn, folded_hash, manifest) \
+                   VALUES ($1, $2, $3, $4, $5) ON CONFLICT (cell, name) DO NOTHING";
+        let [cell, name] = named;
+        let values = [cell, name, int8(&lsn), bytea(&hash), bytea(&new.manifest)];
+        let added = adding.execute_typed(sql, &values).await?;
         if added != 1 {
             return Ok(SnapshotAdded::NameTaken);
         }
@@ -194,30 +170,16 @@ impl PostgresRows {
 
 impl SnapshotRows for PostgresRows {
     fn now(&self) -> Result<i64, Error> {
-        self.ask(ANSWER_TIMEOUT, async |connection| {
-            let rows = connection
-                .client()
-                .query_typed(
-                    "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
-                    &[],
-                )
-                .await?;
-            Ok(first(&rows)?.unwrap_or_default())
-        })
+        let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+        let now = self.query(sql, &[], first)?;
+        Ok(now.first().copied().unwrap_or_default())
     }
 
     fn use_chunk(&self, name: &ChunkName) -> Result<bool, Error> {
         let (cell, name) = (self.segments.cell(), name.as_slice());
-        self.ask(ANSWER_TIMEOUT, async |connection| {
-            let used = connection
-                .client()
-                .execute_typed(
-                    "UPDATE scrip.chunk SET used_at = clock_timestamp() WHERE cell = $1 AND name = $2",
-                    &[(&cell, Type::INT2), (&name, Type::BYTEA)],
-                )
-                .await?;
-            Ok(used > 0)
-        })
+        let sql =
+            "UPDATE scrip.chunk SET used_at = clock_timestamp() WHERE cell = $1 AND name = $2";
+        Ok(self.execute(sql, &[int2(&cell), bytea(&name)])? > 0)
     }
 
     fn put_chunk(&self, name: &ChunkName, bytes: &[u8]) -> Result<(), Error> {
@@ -225,36 +187,17 @@ impl SnapshotRows for PostgresRows {
         let mark = mark.transpose()?;
         let bytes = mark.as_deref().unwrap_or(bytes);
         let (cell, name) = (self.segments.cell(), name.as_slice());
-        self.ask(ANSWER_TIMEOUT, async |connection| {
-            connection
-                .client()
-                .execute_typed(
-                    "INSERT INTO scrip.chunk (cell, name, bytes, used_at) VALUES ($1, $2, $3, clock_timestamp()) \
-                     ON CONFLICT (cell, name) DO UPDATE SET bytes = $3, used_at = clock_timestamp()",
-                    &[
-                        (&cell, Type::INT2),
-                        (&name, Type::BYTEA),
-                        (&bytes, Type::BYTEA),
-                    ],
-                )
-                .await?;
-            Ok(())
-        })
+        let sql = "INSERT INTO scrip.chunk (cell, name, bytes, used_at) VALUES ($1, $2, $3, clock_timestamp()) \
+                   ON CONFLICT (cell, name) DO UPDATE SET bytes = $3, used_at = clock_timestamp()";
+        self.execute(sql, &[int2(&cell), bytea(&name), bytea(&bytes)])?;
+        Ok(())
     }
 
     fn chunk(&self, name: &ChunkName) -> Result<Option<Vec<u8>>, Error> {
         let (cell, key) = (self.segments.cell(), name.as_slice());
-        let row: Option<Vec<u8>> = self.ask(ANSWER_TIMEOUT, async |connection| {
-            let rows = connection
-                .client()
-                .query_typed(
-                    "SELECT bytes FROM scrip.chunk WHERE cell = $1 AND name = $2",
-                    &[(&cell, Type::INT2), (&key, Type::BYTEA)],
-                )
-                .await?;
-            first(&rows)
-        })?;
-        match row {
+        let sql = "SELECT bytes FROM scrip.chunk WHERE cell = $1 AND name = $2";
+        let rows = self.query(sql, &[int2(&cell), bytea(&key)], first::<Vec<u8>>)?;
+        match rows.into_iter().next() {
             Some(row) if ChunkFiles::is_mark(&row) => self.files()?.read(name, &row),
             row => Ok(row),
         }
@@ -268,89 +211,50 @@ impl SnapshotRows for PostgresRows {
 
     fn snapshots(&self) -> Result<Vec<(String, FramePosition)>, Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_TIMEOUT, async |connection| {
-            let rows = connection
-                .client()
-                .query_typed(
-                    "SELECT name, folded_lsn, folded_hash FROM scrip.snapshot WHERE cell = $1",
-                    &[(&cell, Type::INT2)],
-                )
-                .await?;
-            rows.iter()
-                .map(|row| Ok((row.try_get(0)?, place(row, 1)?)))
-                .collect()
+        let sql = "SELECT name, folded_lsn, folded_hash FROM scrip.snapshot WHERE cell = $1";
+        self.query(sql, &[int2(&cell)], |row| {
+            Ok((row.try_get(0)?, place(row, 1)?))
         })
     }
 
     fn manifest(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_TIMEOUT, async |connection| {
-            let rows = connection
-                .client()
-                .query_typed(
-                    "SELECT manifest FROM scrip.snapshot WHERE cell = $1 AND name = $2",
-                    &[(&cell, Type::INT2), (&name, Type::TEXT)],
-                )
-                .await?;
-            first(&rows)
-        })
+        let sql = "SELECT manifest FROM scrip.snapshot WHERE cell = $1 AND name = $2";
+        let rows = self.query(sql, &[int2(&cell), text(&name)], first)?;
+        Ok(rows.into_iter().next())
     }
 
     fn remove_snapshot(&self, name: &str) -> Result<(), Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_TIMEOUT, async |connection| {
-            connection
-                .client()
-                .execute_typed(
-                    "DELETE FROM scrip.snapshot WHERE cell = $1 AND name = $2",
-                    &[(&cell, Type::INT2), (&name, Type::TEXT)],
-                )
-                .await?;
-            Ok(())
-        })?;
+        let sql = "DELETE FROM scrip.snapshot WHERE cell = $1 AND name = $2";
+        self.execute(sql, &[int2(&cell), text(&name)])?;
         self.files.as_ref().map_or(Ok(()), |files| self.tidy(files))
     }
 
     fn chunks_unused_since(&self, moment: i64) -> Result<Vec<ChunkName>, Error> {
         let cell = self.segments.cell();
-        self.ask(ANSWER_TIMEOUT, async |connection| {
-            let rows = connection
-                .client()
-                .query_typed(
-                    "SELECT name FROM scrip.chunk \
-                     WHERE cell = $1 AND used_at < 'epoch'::timestamptz + $2 * interval '1 microsecond'",
-                    &[(&cell, Type::INT2), (&moment, Type::INT8)],
-                )
-                .await?;
-            rows.iter()
-                .map(|row| {
-                    let name: &[u8] = row.try_get(0)?;
-                    Ok(name.try_into().unwrap_or_default())
-                })
-                .collect()
+        let sql = "SELECT name FROM scrip.chunk \
+                   WHERE cell = $1 AND used_at < 'epoch'::timestamptz + $2 * interval '1 microsecond'";
+        self.query(sql, &[int2(&cell), int8(&moment)], |row| {
+            let name: &[u8] = row.try_get(0)?;
+            Ok(name.try_into().unwrap_or_default())
         })
     }
 
     fn remove_chunks(&self, names: &[ChunkName], moment: i64) -> Result<u64, Error> {
         let cell = self.segments.cell();
         let names: Vec<&[u8]> = names.iter().map(ChunkName::as_slice).collect();
-        let removed = self.ask(ANSWER_TIMEOUT, async |connection| {
-            let removed = connection
-                .client()
-                .query_typed(
-                    "DELETE FROM scrip.chunk WHERE cell = $1 AND name = ANY($2) \
-                     AND used_at < 'epoch'::timestamptz + $3 * interval '1 microsecond' \
-                     RETURNING name, CASE WHEN octet_length(bytes) <= $4 THEN bytes ELSE '' END",
-                    &[
-                        (&cell, Type::INT2),
-                        (&names, Type::BYTEA_ARRAY),
-                        (&moment, Type::INT8),
-                        (&ChunkFiles::MAX_MARK, Type::INT4),
-                    ],
-                )
-                .await?;
-            removed.iter().map(chunk).collect::<Result<Vec<_>, _>>()
-        })?;
+        let sql = "DELETE FROM scrip.chunk WHERE cell = $1 AND name = ANY($2) \
+                   AND used_at < 'epoch'::timestamptz + $3 * interval '1 microsecond' \
+                   RETURNING name, CASE WHEN octet_length(bytes) <= $4 THEN bytes ELSE '' END";
+        let names = (&names as _, Type::BYTEA_ARRAY);
+        let values = [
+            int2(&cell),
+            names,
+            int8(&moment),
+            int4(&ChunkFiles::MAX_MARK),
+        ];
+        let removed = self.query(sql, &values, chunk)?;
         for (name, row) in removed.iter().filter(|(_, row)| ChunkFiles::is_mark(row)) {
             self.files()?.remove(name, row)?;
         }
@@ -364,12 +268,9 @@ fn chunk(row: &Row) -> Result<(ChunkName, Vec<u8>), DatabaseError> {
     Ok((name.try_into().unwrap_or_default(), row.try_get(1)?))
 }
 
-/// The only column of the first row, if there is one.
-fn first<T: for<'a> tokio_postgres::types::FromSql<'a>>(
-    rows: &[Row],
-) -> Result<Option<T>, DatabaseError> {
-    let value = rows.first().map(|row| row.try_get(0)).transpose();
-    Ok(value?)
+/// The only column of a row.
+fn first<T: for<'a> FromSql<'a>>(row: &Row) -> Result<T, DatabaseError> {
+    Ok(row.try_get(0)?)
 }
 
 /// A frame's number and, in the next column, its hash.

@@ -109,7 +109,6 @@ pub struct DatabaseState {
 
 impl MemberState {
     /// Whether it was seen just now.
-    #[must_use]
     pub fn is_present(&self) -> bool {
         self.seen <= PRESENCE_TIMEOUT
     }
@@ -117,13 +116,11 @@ impl MemberState {
 
 impl ClusterState {
     /// Frames that a member has not read yet.
-    #[must_use]
     pub fn lag(&self, member: &MemberState) -> u64 {
         self.head.saturating_sub(member.head)
     }
 
     /// Processes that are there, do not lead, and could.
-    #[must_use]
     pub fn followers(&self) -> usize {
         // A former run of the leader may have been there a moment ago.
         let leads = |address: &str| {
@@ -136,20 +133,17 @@ impl ClusterState {
     }
 
     /// How long ago the newest snapshot was made.
-    #[must_use]
     pub fn snapshot_age(&self) -> Option<Duration> {
         self.snapshots.iter().map(|snapshot| snapshot.age).min()
     }
 
     /// Whether a member is the one that leads.
-    #[must_use]
     pub fn leads(&self, member: &MemberState) -> bool {
         let leader = self.leader.as_ref();
         member.leads && leader.is_some_and(|leader| leader.address == member.address)
     }
 
     /// What is wrong, a sentence for each.
-    #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.leader.is_none() {

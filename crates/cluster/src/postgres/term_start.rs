@@ -29,25 +29,17 @@ use crate::term::{Term, Verdict};
 /// it waits as well.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The result of an attempt to open, as its follower sees it.
-pub(super) enum OpenAttempt {
-    /// This process leads: what is behind the last place that it knew. See [`Term::opened`].
-    Leads(Vec<FramePosition>),
+/// The result of an attempt to open.
+pub(super) enum OpenAttempt<P> {
+    /// This process leads: what is behind the last place that it knew, as [`Term::opened`] has it, and the connection.
+    Leads(Vec<FramePosition>, P),
     /// Not yet, for this reason.
     NotYet(String),
     /// Somebody else was faster.
     Beaten,
 }
 
-/// The result of an attempt to open.
-pub(super) enum Opened {
-    /// This process leads: what is behind the last place that it knew, as [`Term::opened`] has it, and the connection.
-    Leads(Vec<FramePosition>, Pipeline),
-    /// Not yet, for this reason.
-    NotYet(String),
-    /// Somebody else was faster.
-    Beaten,
-}
+type Opened = OpenAttempt<Pipeline>;
 
 /// What all attempts of a process share.
 pub(super) struct Opener {
