@@ -68,7 +68,7 @@ impl Collector for ClusterMetrics {
                 )?;
             }
         }
-        let front = (part.front)();
+        let front = part.figures();
         gauge(
             "cluster_requests_held",
             "Requests that wait for a leader",

@@ -3,9 +3,9 @@
 
 use std::{
     fmt,
-    net::IpAddr,
+    net::{IpAddr, SocketAddr},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -19,8 +19,7 @@ use serde::de::DeserializeOwned;
 use tokio::{sync::Notify, time::sleep};
 
 use crate::{
-    FrontFigures,
-    cells::{OtherCells, Question},
+    front::{FrontFigures, FrontLink},
     metrics::ClusterMetrics,
     postgres::{CellState, ClusterState, Examiner, MemberState, Standing},
 };
@@ -38,10 +37,10 @@ pub struct ClusterPart {
     /// Where the others reach this process.
     address: Box<str>,
     cell: i16,
-    others: Box<dyn OtherCells>,
+    /// Set once the process has a front.
+    front: Arc<OnceLock<FrontLink>>,
     examiner: Arc<Examiner>,
     pub(crate) standing: Arc<Standing>,
-    pub(crate) front: Box<dyn Fn() -> FrontFigures + Send + Sync>,
     pub(crate) leads: AtomicBool,
     seen: Mutex<Option<Arc<ClusterState>>>,
     ending: Mutex<Option<Ending>>,
@@ -86,22 +85,19 @@ impl fmt::Debug for ClusterPart {
 pub struct NoFollower;
 
 impl ClusterPart {
-    /// Of a process that follows, which others reach at `address`. `front` counts what passed by its front.
-    #[must_use]
-    pub fn new(
+    /// Of a process that follows, which others reach at `address`.
+    pub(crate) fn new(
         (cell, address): (i16, Box<str>),
-        others: Box<dyn OtherCells>,
         examiner: Examiner,
         standing: Arc<Standing>,
-        front: impl Fn() -> FrontFigures + Send + Sync + 'static,
+        front: Arc<OnceLock<FrontLink>>,
     ) -> Arc<Self> {
         Arc::new(Self {
             address,
             cell,
-            others,
+            front,
             examiner: Arc::new(examiner),
             standing,
-            front: Box::new(front),
             leads: AtomicBool::new(false),
             seen: Mutex::default(),
             ending: Mutex::default(),
@@ -115,7 +111,6 @@ impl ClusterPart {
     }
 
     /// The cluster as it was seen a few seconds ago; `None` where the database has not answered lately.
-    #[must_use]
     pub fn seen(&self) -> Option<Arc<ClusterState>> {
         self.seen.lock().clone()
     }
@@ -205,35 +200,58 @@ impl ClusterPart {
     }
 
     /// The number of this process' cell.
-    #[must_use]
     pub const fn cell(&self) -> i16 {
         self.cell
     }
 
-    /// The other cells.
-    #[must_use]
-    pub fn others(&self) -> &dyn OtherCells {
-        &*self.others
+    /// The numbers of the other cells, in order.
+    pub fn others(&self) -> Vec<i16> {
+        let leaders = self.front.get().map(|front| front.neighbours.leaders());
+        let leaders = leaders.unwrap_or_default().into_iter();
+        leaders.map(|(cell, _)| cell).collect()
     }
 
-    /// The answer of each other cell, with its number; `None`: it did not answer.
+    /// The lowest cell, which keeps users and sessions, if that is another one.
+    pub fn lowest(&self) -> Option<i16> {
+        let lowest = self.others().first().copied();
+        lowest.filter(|lowest| *lowest < self.cell)
+    }
+
+    /// What the leader of another cell answers to a request between processes, which has a path below `/cluster/`;
+    /// `None` where it does not.
+    pub async fn ask<T: DeserializeOwned>(
+        &self,
+        cell: i16,
+        path: &str,
+        headers: HeaderMap,
+        client: IpAddr,
+    ) -> Option<T> {
+        let path = format!("/cluster/{path}").parse().ok()?;
+        let client = SocketAddr::new(client, 0);
+        let neighbours = &self.front.get()?.neighbours;
+        let answer = neighbours.get(cell, path, headers, client).await;
+        let answer = answer.ok().filter(|answer| answer.status().is_success())?;
+        serde_json::from_slice(answer.body()).ok()
+    }
+
+    /// The answer of each other cell, with its number.
     pub async fn ask_others<T: DeserializeOwned>(
         &self,
         path: &str,
         client: IpAddr,
     ) -> Vec<(i16, Option<T>)> {
         let mut all = Vec::new();
-        for cell in self.others.numbers() {
-            let question = Question {
-                path: path.to_owned(),
-                headers: HeaderMap::new(),
-                client,
-            };
-            let answer = self.others.ask(cell, question).await;
-            let read = answer.and_then(|answer| serde_json::from_slice(&answer).ok());
-            all.push((cell, read));
+        for cell in self.others() {
+            let answer = self.ask(cell, path, HeaderMap::new(), client).await;
+            all.push((cell, answer));
         }
         all
+    }
+
+    /// What the front has done so far.
+    pub(crate) fn figures(&self) -> FrontFigures {
+        let front = self.front.get();
+        front.map_or_else(FrontFigures::default, |front| front.counters.read())
     }
 
     /// All metrics of a process that follows, as Prometheus reads them.

@@ -2,7 +2,6 @@
 //! and takes the leader's place when that is gone. It goes that way once; a leader that loses the log ends and restarts.
 
 use std::{
-    net::SocketAddr,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -17,8 +16,7 @@ use scrip_http::connections::Responder;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::{
-    cells::{AnswerFuture, OtherCells, Question},
-    front::{FindRoutingKey, ForwardSettings, Forwarder, Front, FrontFigures, FrontSwitch, Origin},
+    front::{FindRoutingKey, ForwardSettings, Forwarder, Front, FrontLink, FrontSwitch, Origin},
     leader_seen::{LeaderSeen, local},
     part::ClusterPart,
     postgres::{Examiner, Followed, Follower, Member, ServiceClock},
@@ -112,24 +110,17 @@ impl Joined {
             .map_err(|error| Error::Io(error.to_string()))?;
         let own: Option<Origin> = self.address.parse().ok();
         // The part counts what the front does, and the front asks the part for its metrics.
-        let switch = Arc::<OnceLock<FrontSwitch<R>>>::default();
-        let others = Box::new(Others(Arc::clone(&switch)));
+        let link = Arc::<OnceLock<FrontLink>>::default();
         let place = (self.cell, self.address);
-        let part = ClusterPart::new(place, others, self.examiner, self.follower.standing(), {
-            let switch = Arc::clone(&switch);
-            move || {
-                switch
-                    .get()
-                    .map_or_else(FrontFigures::default, FrontSwitch::figures)
-            }
-        });
+        let standing = self.follower.standing();
+        let part = ClusterPart::new(place, self.examiner, standing, Arc::clone(&link));
         let router = local(&self.leader).merge(metrics(&part));
-        let (front, made) = Front::new(router, forwarder, self.cell, settings.find);
-        drop(switch.set(made.clone()));
-        self.leader.report_to(made.clone(), own);
+        let (front, switch) = Front::new(router, forwarder, self.cell, settings.find);
+        drop(link.set(switch.link()));
+        self.leader.report_to(switch.clone(), own);
         Ok(Process {
             front,
-            switch: made,
+            switch,
             part,
             follower: self.follower,
             service_clock: self.service_clock,
@@ -221,33 +212,6 @@ pub fn leave(options: Options, member: Member) -> Result<(), Error> {
         Followed::Stopped => Err(refused(
             "another process still leads, or the database does not answer: stop all processes of the cluster first",
         )),
-    }
-}
-
-/// The other cells, as the front of this process knows them.
-struct Others<R>(Arc<OnceLock<FrontSwitch<R>>>);
-
-impl<R: Responder> OtherCells for Others<R> {
-    fn numbers(&self) -> Vec<i16> {
-        let leaders = self.0.get().map(|it| it.routes().neighbours().leaders());
-        let leaders = leaders.unwrap_or_default().into_iter();
-        leaders.map(|(cell, _)| cell).collect()
-    }
-
-    fn ask(&self, cell: i16, question: Question) -> AnswerFuture<'_> {
-        let Question {
-            path,
-            headers,
-            client,
-        } = question;
-        let neighbours = self.0.get().map(|it| it.routes().neighbours());
-        Box::pin(async move {
-            let path = format!("/cluster/{path}").parse().ok()?;
-            let client = SocketAddr::new(client, 0);
-            let answer = neighbours?.get(cell, path, headers, client).await;
-            let answer = answer.ok().filter(|answer| answer.status().is_success())?;
-            Some(answer.into_body())
-        })
     }
 }
 

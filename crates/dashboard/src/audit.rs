@@ -128,7 +128,7 @@ fn own(app: &DashboardState) -> i16 {
 
 fn numbers(app: &DashboardState) -> Vec<i16> {
     let part = app.cluster.as_ref();
-    part.map(|part| part.others().numbers()).unwrap_or_default()
+    part.map(|part| part.others()).unwrap_or_default()
 }
 
 pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Result<Response, Error> {

@@ -23,7 +23,7 @@ pub(super) fn section(part: &ClusterPart) -> Markup {
 
 /// Which cell this is about, and the way to the others, where there are several.
 pub(super) fn cells(part: &ClusterPart) -> Markup {
-    let others = part.others().numbers();
+    let others = part.others();
     html! {
         @if !others.is_empty() { p.lead {
             "This is cell " (part.cell()) "."

@@ -1,7 +1,6 @@
 //! Other cells of a cluster: an operator signs in at the lowest one, and sees the projects of all.
 
 use axum::http::{HeaderMap, header};
-use cluster::cells::Question;
 use domain::{Timestamp, id::UserId};
 use identity::{Authority, ValidSession};
 use scrip_http::limits::Client;
@@ -35,21 +34,15 @@ pub(super) async fn find(
     now: Timestamp,
 ) -> Option<ValidSession> {
     let part = app.cluster.as_ref()?;
-    let lowest = part.others().numbers().first().copied();
-    let lowest = lowest.filter(|lowest| *lowest < part.cell())?;
+    let lowest = part.lowest()?;
     let copied = [header::COOKIE, header::HOST].into_iter().flat_map(|name| {
         headers
             .get_all(&name)
             .iter()
             .map(move |value| (name.clone(), value.clone()))
     });
-    let question = Question {
-        path: "session".into(),
-        headers: copied.collect(),
-        client: client.address(),
-    };
-    let answer = part.others().ask(lowest, question).await?;
-    let authority: Authority = serde_json::from_slice(&answer).ok()?;
+    let asked = part.ask(lowest, "session", copied.collect(), client.address());
+    let authority: Authority = asked.await?;
     let host = cookies::host(headers);
     app.edge.people.sessions.borrow(name, host, authority, now)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use accounts::{Accounts, Sandboxes};
 use actors::Handle;
 use catalog::CatalogStore;
-use cluster::{ClusterPart, cells::Question};
+use cluster::ClusterPart;
 use domain::id::UserId;
 use edge::{BehindEdge, EdgeState};
 use identity::Authority;
@@ -69,18 +69,10 @@ impl OperatorState {
             Error::new(ErrorCode::Unavailable).undone().saying(message)
         };
         let part = self.cluster.as_ref().ok_or_else(silent)?;
-        let lowest = part.others().numbers().first().copied();
-        let lowest = lowest.filter(|lowest| *lowest < part.cell());
-        let question = Question {
-            path: format!("authority?user={user}"),
-            headers: Default::default(),
-            client: client.address(),
-        };
-        let answer = part
-            .others()
-            .ask(lowest.ok_or_else(silent)?, question)
-            .await;
-        serde_json::from_slice(&answer.ok_or_else(silent)?).map_err(|_| silent())
+        let lowest = part.lowest().ok_or_else(silent)?;
+        let path = format!("authority?user={user}");
+        let answer = part.ask(lowest, &path, Default::default(), client.address());
+        answer.await.ok_or_else(silent)
     }
 
     /// Whether this process' cell is the one that keeps users and sessions: the lowest.
@@ -89,7 +81,7 @@ impl OperatorState {
         let Some(part) = &self.cluster else {
             return true;
         };
-        let others = part.others().numbers();
+        let others = part.others();
         part.cell() == 0 || (!others.is_empty() && others.iter().all(|other| *other > part.cell()))
     }
 }

@@ -39,6 +39,7 @@ pub use origin::{InvalidOrigin, Origin};
 pub use routes::{
     Announcement, CellLeaders, FindRoutingKey, Neighbours, Routes, RoutingKey, Unreached,
 };
+pub(crate) use switch::FrontLink;
 pub use switch::{Front, FrontSwitch};
 
 #[cfg(test)]

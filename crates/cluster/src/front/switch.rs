@@ -23,7 +23,7 @@ use crate::front::{
     hold::{Counters, FrontFigures, WaitingRoom},
     origin::Origin,
     refusal::{not_leading, refuse, unavailable},
-    routes::{FindRoutingKey, Routes, RoutingKey},
+    routes::{FindRoutingKey, Neighbours, Routes, RoutingKey},
     shared::{Leader, Leadership, Leading, Shared},
     token::{Author, Forwarded},
 };
@@ -39,10 +39,6 @@ const INTERNAL: &str = "/cluster/";
 
 /// Answers all requests of a process that is one of several. Here, there or later is decided for each request, by one
 /// atomic load, and by another where there is but one cell.
-#[allow(
-    missing_debug_implementations,
-    reason = "a service has nothing to show"
-)]
 pub struct Front<R> {
     shared: Arc<Shared<R>>,
     /// This clone's own copy of the service, and the term that it is of: not all connections count references in one
@@ -60,10 +56,6 @@ impl<R> Clone for Front<R> {
 }
 
 /// Says who leads. Takes effect for each request that comes from then on, and for those that wait.
-#[allow(
-    missing_debug_implementations,
-    reason = "a service has nothing to show"
-)]
 pub struct FrontSwitch<R>(Arc<Shared<R>>);
 
 impl<R> Clone for FrontSwitch<R> {
@@ -109,14 +101,20 @@ impl<R: Responder> FrontSwitch<R> {
         }));
     }
 
+    /// What the process itself uses of its front.
+    pub(crate) fn link(&self) -> FrontLink {
+        FrontLink {
+            neighbours: self.0.routes.neighbours(),
+            counters: Arc::clone(&self.0.counters),
+        }
+    }
+
     /// What was held and passed on so far.
-    #[must_use]
     pub fn figures(&self) -> FrontFigures {
         self.0.counters.read()
     }
 
     /// What this process knows of the cells.
-    #[must_use]
     pub fn routes(&self) -> &Routes {
         &self.0.routes
     }
@@ -127,6 +125,12 @@ impl<R: Responder> FrontSwitch<R> {
             self.0.state.store(Arc::new(Leadership { term, leader }));
         });
     }
+}
+
+/// The way to the leaders of other cells, and what the front has done so far.
+pub(crate) struct FrontLink {
+    pub(crate) neighbours: Neighbours,
+    pub(crate) counters: Arc<Counters>,
 }
 
 /// What has to be known of a request to judge its answer.
@@ -156,7 +160,6 @@ impl<R: Responder> Front<R> {
     /// A front of a process of this cell that knows of no leader yet, and what tells it. `local` answers `/healthz`,
     /// `/readyz` and `/metrics` while this process does not lead. `find` says what a request is about; it is not asked
     /// while there is but one cell.
-    #[must_use]
     pub fn new(
         local: Router,
         forwarder: Forwarder,
@@ -174,7 +177,7 @@ impl<R: Responder> Front<R> {
             local,
             forwarder,
             waiting: WaitingRoom::default(),
-            counters: Counters::default(),
+            counters: Arc::default(),
         });
         let switch = FrontSwitch(Arc::clone(&shared));
         (
