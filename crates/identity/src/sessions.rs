@@ -79,13 +79,16 @@ struct OpenSession {
     keys: Vec<NewKey>,
 }
 
-impl std::fmt::Debug for Sessions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sessions").finish_non_exhaustive()
-    }
-}
-
 impl OpenSession {
+    const fn new(stored: StoredSession, seen: Timestamp) -> Self {
+        Self {
+            stored,
+            seen,
+            borrowed: None,
+            keys: Vec::new(),
+        }
+    }
+
     fn is_over(&self, now: Timestamp) -> bool {
         self.stored.until <= now.0 || self.seen.plus_seconds(IDLE_SECONDS) <= now
     }
@@ -95,15 +98,7 @@ impl Sessions {
     /// Reads the sessions that were recovered at the start, which was now.
     pub(crate) fn load(handle: Handle, now: Timestamp) -> Result<Self, notes::Error> {
         let stored = notes::all::<SessionNote>(&handle)?.into_iter();
-        let open = stored.map(|(id, stored)| {
-            let session = OpenSession {
-                stored,
-                seen: now,
-                borrowed: None,
-                keys: Vec::new(),
-            };
-            (id, session)
-        });
+        let open = stored.map(|(id, stored)| (id, OpenSession::new(stored, now)));
         Ok(Self {
             open: Mutex::new(open.collect()),
             handle,
@@ -165,13 +160,7 @@ impl Sessions {
         for gone in gone {
             open.remove(&gone);
         }
-        let session = OpenSession {
-            stored,
-            seen: now,
-            borrowed: None,
-            keys: Vec::new(),
-        };
-        open.insert(id_of(&name), session);
+        open.insert(id_of(&name), OpenSession::new(stored, now));
         Ok(name)
     }
 
@@ -193,7 +182,6 @@ impl Sessions {
     }
 
     /// The session of this name, if it is valid under this host name now.
-    #[must_use]
     pub fn find(&self, name: &str, host: &str, now: Timestamp) -> Option<ValidSession> {
         let id = id_of(name);
         let mut open = self.open.lock();
@@ -220,20 +208,20 @@ impl Sessions {
         if borrowed >= BORROWED {
             open.retain(|_, session| session.borrowed.is_none());
         }
-        let session = OpenSession {
-            stored: StoredSession {
-                user: authority.user(),
-                origin: Origin {
-                    host: host.to_owned(),
-                    address: String::new(),
-                    browser: String::new(),
-                },
-                since: now.0,
-                until: now.plus_seconds(BORROWED_SECONDS).0,
+        let stored = StoredSession {
+            user: authority.user(),
+            origin: Origin {
+                host: host.to_owned(),
+                address: String::new(),
+                browser: String::new(),
             },
-            seen: now,
+            since: now.0,
+            until: now.plus_seconds(BORROWED_SECONDS).0,
+        };
+        let session = OpenSession {
             borrowed: Some(authority),
             keys: former.map(|former| former.keys).unwrap_or_default(),
+            ..OpenSession::new(stored, now)
         };
         open.insert(id_of(name), session);
         drop(open);
@@ -241,7 +229,6 @@ impl Sessions {
     }
 
     /// All sessions that are valid now, the last begun first.
-    #[must_use]
     pub fn list(&self, now: Timestamp) -> Vec<SessionView> {
         let open = self.open.lock();
         let valid = open
