@@ -31,7 +31,6 @@ const PAUSES: u32 = 30;
 const PAUSE: Duration = Duration::from_secs(10);
 
 impl Bench {
-    /// The suite of the dashboard.
     pub(crate) fn dashboard(
         &mut self,
         wallets: Option<u64>,
@@ -209,9 +208,8 @@ impl Bench {
         }
         let output = String::from_utf8_lossy(&ended.stdout);
         eprintln!("dashboard: {}", output.trim_end());
-        let bytes = output.split_once("records of ");
-        let bytes = bytes.and_then(|(_, rest)| rest.split_once(" bytes"));
-        let bytes = bytes.and_then(|(bytes, _)| bytes.parse().ok());
+        let mut lines = output.lines();
+        let bytes = lines.find_map(|line| line.strip_prefix("bytes ")?.trim().parse().ok());
         bytes.context("the bytes of all records")
     }
 }
