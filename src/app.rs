@@ -31,7 +31,6 @@ use crate::config::Config;
 
 pub use crate::state::AppState;
 
-/// Whether a path is for administrators.
 fn is_administration(path: &str) -> bool {
     let below = |of: &str| {
         let rest = path.strip_prefix(of);

@@ -151,31 +151,26 @@ impl Service {
     }
 
     /// The address that it listens on.
-    #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// The address where administrators reach it: the same, unless they have one of their own.
-    #[must_use]
     pub fn admin_address(&self) -> SocketAddr {
         self.admin_address.unwrap_or(self.address)
     }
 
     /// The scheme at that address: `https` or `http`.
-    #[must_use]
     pub fn scheme(&self) -> &'static str {
         scheme(&self.config)
     }
 
     /// The configuration of its HTTP server.
-    #[must_use]
     pub fn http(&self) -> &Http {
         &self.config.http
     }
 
     /// The administrator's token, if it was made just now. To be shown once and not logged.
-    #[must_use]
     pub fn new_admin_token(&self) -> Option<&str> {
         self.new_admin_token.as_deref()
     }
@@ -201,31 +196,26 @@ impl Service {
     }
 
     /// What the service's handlers share.
-    #[must_use]
     pub const fn app(&self) -> &Arc<AppState> {
         &self.app
     }
 
     /// The catalog of all projects.
-    #[must_use]
     pub fn catalog(&self) -> &CatalogStore {
         &self.app.catalog
     }
 
     /// The payments of all projects.
-    #[must_use]
     pub fn payments(&self) -> &Payments {
         &self.app.payments
     }
 
     /// The projects' accounts at payment providers.
-    #[must_use]
     pub fn accounts(&self) -> &Accounts {
         &self.app.accounts
     }
 
     /// The handle to the wallets.
-    #[must_use]
     pub fn handle(&self) -> &Handle {
         &self.app.handle
     }
@@ -268,7 +258,6 @@ impl Service {
         close(&self.app.handle).await
     }
 
-    /// Serves the metrics at their own address, where they have one.
     fn serve_metrics(&mut self) -> Option<JoinHandle<()>> {
         let listener = self.metrics.take()?;
         let router = app::metrics_router(&self.app);

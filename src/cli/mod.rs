@@ -129,7 +129,6 @@ fn instant(text: &str) -> Result<String, Infallible> {
 }
 
 /// Parses the command line and runs the command.
-#[must_use]
 pub fn run() -> ExitCode {
     operations::data_dir::make_all_private();
     let matches = help::command().get_matches();

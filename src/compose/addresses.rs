@@ -84,13 +84,11 @@ fn open_tls(http: &Http) -> Result<Option<Arc<Tls>>, Error> {
 }
 
 /// Whether a file can be read by others than its owner and its group: the group is how a server is let to a key.
-#[must_use]
 pub fn is_open_to_others(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|known| known.permissions().mode() & 0o007 != 0)
 }
 
 /// The scheme at the address that a service listens on: `https` or `http`.
-#[must_use]
 pub fn scheme(config: &Config) -> &'static str {
     match config.http.tls_cert {
         Some(_) => "https",
@@ -127,7 +125,6 @@ pub(super) fn oidc(
 }
 
 /// Where the identity provider sends browsers back to.
-#[must_use]
 pub fn oidc_callback(config: &Config) -> String {
     let public = config.public_url.as_ref().map(ToString::to_string);
     let base = dashboard(config, &public.unwrap_or_default());
@@ -135,7 +132,6 @@ pub fn oidc_callback(config: &Config) -> String {
 }
 
 /// A warning for an operator who listens on this address without TLS.
-#[must_use]
 pub fn advice(address: SocketAddr, http: &Http) -> Option<String> {
     let plain = http.tls_cert.is_none() && !address.ip().to_canonical().is_loopback();
     plain.then(|| {

@@ -34,7 +34,6 @@ pub(super) fn open_data_dir(config: &Config) -> Result<(), Error> {
     })
 }
 
-/// How the store is opened.
 pub(super) fn store_options(config: &Config) -> persistence::Options {
     let settings = &config.journal;
     let defaults = persistence::Options::new(config.data_dir.clone());
@@ -114,7 +113,6 @@ pub async fn wallets(
     Ok(Handle::start(store, clock, Keyring::new(server_keys), options).await?)
 }
 
-/// Connections that streams may take.
 fn stream_connections(config: &Config) -> usize {
     let all = config.http.max_connections;
     all.saturating_sub(all.div_euclid(4))
@@ -133,7 +131,6 @@ pub(super) async fn close(handle: &Handle) -> Result<(), Error> {
     Ok(())
 }
 
-/// The kinds of notes of all parts of the service.
 pub(crate) fn note_kinds() -> Vec<ErasedKind> {
     const OTHERS: [ErasedKind; 7] = [
         ErasedKind::of::<ProjectCellNote>(),

@@ -136,7 +136,6 @@ impl BenchArgs {
         Duration::from_millis(if self.quick { 300 } else { 700 })
     }
 
-    /// Rounds of each kind.
     pub(crate) fn rounds(&self) -> usize {
         self.rounds_or(3)
     }

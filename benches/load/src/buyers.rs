@@ -54,7 +54,6 @@ struct Purchase {
     took: Duration,
 }
 
-/// All purchases of all rounds.
 pub(crate) struct Purchases {
     /// Orders fulfilled in the measured time, a second.
     pub(crate) rates: Vec<f64>,

@@ -55,7 +55,6 @@ impl Client {
         self.runtime.block_on(Self::send(request))
     }
 
-    /// The text at a path.
     pub(crate) fn get(&self, path: &str) -> Result<String> {
         self.call(self.request(Method::GET, path))
     }

@@ -46,7 +46,6 @@ fn settings(url: &str, pipeline: usize) -> [(&'static str, String); 3] {
 }
 
 impl Bench {
-    /// The suite of a cluster.
     pub(crate) fn cluster(&mut self) -> Result<()> {
         let database = Postgres::start();
         let near = database.url(&database.create_database());

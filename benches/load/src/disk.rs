@@ -21,7 +21,6 @@ use super::{
 const WALLETS: u64 = 10_000;
 
 impl Bench {
-    /// The disk suite.
     pub(crate) fn disk(&mut self) -> Result<()> {
         let data = self.folder.data("disk");
         let setup = self.funded("disk", &[], WALLETS)?;

@@ -7,7 +7,6 @@ use std::fmt::Display;
 #[error("{0}")]
 pub(crate) struct Error(pub(crate) String);
 
-/// The result of a measurement.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl From<std::io::Error> for Error {

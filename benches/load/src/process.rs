@@ -98,7 +98,6 @@ pub(crate) struct Usage {
 }
 
 impl Watch {
-    /// Starts to measure.
     pub(crate) fn start(server: u32) -> Result<Self> {
         Ok(Self {
             server,

@@ -10,11 +10,9 @@ use super::{
     server::Server,
 };
 
-/// The path of projects in the admin API.
 pub(crate) const PROJECTS: &str = "/api/admin/v1/projects";
 /// Credits that every wallet starts with: more than any load deducts.
 const FUNDS: u64 = 1_000_000_000;
-/// Items in a batch.
 pub(crate) const BATCH: u64 = 1_000;
 /// Connections over which data is created.
 const CONNECTIONS: usize = 64;

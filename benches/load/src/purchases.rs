@@ -17,7 +17,6 @@ use super::{
     rounds::{Series, percentile},
 };
 
-/// Connections of the deductions.
 const CONNECTIONS: usize = 256;
 /// Rounds are longer than elsewhere, so that each includes checkpoints of what it logged.
 const ROUND: Duration = Duration::from_secs(10);
@@ -25,7 +24,6 @@ const ROUND: Duration = Duration::from_secs(10);
 const ROUNDS: usize = 5;
 
 impl Bench {
-    /// The suite of purchases.
     pub(crate) fn purchases(&mut self, deductions: Option<f64>) -> Result<()> {
         let stripe = self.runtime.block_on(Stripe::forgetful());
         let env = [("SCRIP_STRIPE_API_BASE", stripe.base.clone())];

@@ -85,7 +85,6 @@ impl Server {
         Self::start(runtime, command, data.with_extension("log"), false)
     }
 
-    /// Starts the bare handler, which accepts this bearer token.
     pub(crate) fn bare(runtime: &Handle, log: PathBuf, bearer: &str) -> Result<Self> {
         let this = std::env::current_exe().context("the path of this program")?;
         let mut command = Command::new(this);
@@ -133,7 +132,6 @@ impl Server {
         lines.get(first..).unwrap_or_default().join("\n")
     }
 
-    /// The address it listens on.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -143,7 +141,6 @@ impl Server {
         self.child.id()
     }
 
-    /// A client with the administrator's token.
     pub(crate) const fn admin(&self) -> &Client {
         &self.admin
     }

@@ -26,7 +26,6 @@ const IDLE: Duration = Duration::from_secs(31);
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Bench {
-    /// The suite of streams.
     pub(crate) fn streams(&mut self) -> Result<()> {
         allow_many_files()?;
         let streams = self.args.count(STREAMS);

@@ -38,7 +38,6 @@ const GRANTS_BESIDE_HANGING: f64 = 50.0;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Bench {
-    /// The suite of webhooks.
     pub(crate) fn webhooks(&mut self) -> Result<()> {
         let env = [("SCRIP_WEBHOOKS_ALLOW_PRIVATE_NETWORKS", "true".to_owned())];
         let setup = self.funded("webhooks", &env, WALLETS)?;
@@ -112,7 +111,6 @@ impl Bench {
         Ok(received)
     }
 
-    /// A load of grants at this rate.
     fn grants(&self, setup: &Setup, per_second: f64) -> Load {
         let wallets = Wallets::Random(WALLETS);
         Load {

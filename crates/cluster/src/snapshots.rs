@@ -124,7 +124,6 @@ pub struct DatabaseRepository {
 
 impl DatabaseRepository {
     /// The snapshots in these rows.
-    #[must_use]
     pub fn new(rows: Arc<dyn SnapshotRows>) -> Self {
         Self { rows }
     }

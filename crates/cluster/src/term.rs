@@ -50,7 +50,6 @@ pub struct Term {
 
 impl Term {
     /// A process that has not opened yet.
-    #[must_use]
     pub const fn new(claimant: Claimant) -> Self {
         Self {
             claimant,
@@ -70,7 +69,6 @@ impl Term {
     }
 
     /// The place from which on frames have to be read for [`Term::judge`].
-    #[must_use]
     pub const fn known(&self) -> FramePosition {
         self.known
     }
@@ -131,7 +129,6 @@ impl Term {
     }
 
     /// The process that opens, and where it is reached.
-    #[must_use]
     pub const fn claimant(&self) -> &Claimant {
         &self.claimant
     }

@@ -18,7 +18,6 @@ pub struct Needs {
 
 /// The place up to which frames may be only in snapshots: the second newest of the verified ones covers it, and no
 /// member that was seen of late needs a frame up to it. Never lower than it is.
-#[must_use]
 pub fn base(base: u64, snapshots: &[u64], members: &[Needs], now: Moment) -> u64 {
     let mut covered = snapshots.to_vec();
     covered.sort_unstable_by(|one, other| other.cmp(one));
@@ -34,7 +33,6 @@ pub fn base(base: u64, snapshots: &[u64], members: &[Needs], now: Moment) -> u64
 
 /// The numbers of the segments of so many frames that may be dropped, up to which exclusively: those wholly at or below
 /// the base, but never the one that holds the head, without which no further frame would find the one it follows.
-#[must_use]
 pub fn kept_from(base: u64, head: u64, segment_frames: u64) -> u64 {
     let of = |lsn: u64| lsn.checked_div(segment_frames).unwrap_or(0);
     of(base.saturating_add(1)).min(of(head))

@@ -48,7 +48,6 @@ impl Watch {
     }
 
     /// The head behind which a term start may be sent now, if so.
-    #[must_use]
     pub fn may_open(&self, now: Moment) -> Option<FramePosition> {
         let seen = self.seen?;
         let is_fresh = now.saturating_sub(seen.last) <= MAX_POLL_GAP;

@@ -78,19 +78,16 @@ impl Drop for AnswerInProgress<'_> {
 
 impl Approval {
     /// When it expires.
-    #[must_use]
     pub const fn until(&self) -> Timestamp {
         Timestamp(self.at).plus_seconds(EXPIRY_SECONDS)
     }
 
     /// The note that forgets it, to be logged with the change.
-    #[must_use]
     pub fn forgotten(&self) -> Note {
         notes::forget::<ApprovalNote>(&(self.project, self.id))
     }
 
     /// Whether somebody is the requester.
-    #[must_use]
     pub fn is_of(&self, somebody: &Authority) -> bool {
         somebody.user().is_some() && somebody.user() == self.asker.user()
     }
@@ -98,7 +95,6 @@ impl Approval {
 
 impl People {
     /// The pending requests of a project, oldest first.
-    #[must_use]
     pub fn approvals(&self, project: ProjectId, now: Timestamp) -> Vec<Approval> {
         let all = self.approvals.lock();
         let of_project = all.values().filter(|it| it.project == project);

@@ -37,7 +37,6 @@ impl Role {
     pub const ALL: [Self; 4] = [Self::Owner, Self::Operator, Self::Support, Self::Viewer];
 
     /// Its name as the admin API has it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -70,7 +69,6 @@ pub enum ProjectScope {
 
 impl ProjectScope {
     /// Whether it includes a project.
-    #[must_use]
     pub fn includes(&self, project: ProjectId) -> bool {
         match self {
             Self::All => true,
@@ -120,7 +118,6 @@ pub enum Denial {
 
 impl Authority {
     /// That of the administrator's token: everything.
-    #[must_use]
     pub const fn administrator() -> Self {
         Self {
             holder: Holder::Administrator,
@@ -151,13 +148,11 @@ impl Authority {
     }
 
     /// Whether they may do what needs this permission, as [`Self::check`] decides.
-    #[must_use]
     pub fn may(&self, permission: Privilege, project: Option<ProjectId>) -> bool {
         self.check(permission, project).is_ok()
     }
 
     /// What the audit log calls them.
-    #[must_use]
     pub fn name(&self) -> String {
         match &self.holder {
             Holder::Administrator => "administrator's token".into(),
@@ -166,7 +161,6 @@ impl Authority {
     }
 
     /// What pages call them.
-    #[must_use]
     pub fn label(&self) -> &str {
         match &self.holder {
             Holder::Administrator => "Administrator",
@@ -175,7 +169,6 @@ impl Authority {
     }
 
     /// The user, unless it is the administrator's token.
-    #[must_use]
     pub const fn user(&self) -> Option<UserId> {
         match &self.holder {
             Holder::Administrator => None,

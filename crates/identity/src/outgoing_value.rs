@@ -22,7 +22,6 @@ pub enum Recipient {
 
 impl Recipient {
     /// The address of the wallet; `None`: a new one.
-    #[must_use]
     pub fn address(&self) -> Option<Address> {
         match self {
             Self::New => None,
@@ -85,7 +84,6 @@ pub enum OutgoingValue {
 
 impl OutgoingValue {
     /// Its credits; `None`: it is money.
-    #[must_use]
     pub const fn credits(&self) -> Option<i64> {
         match self {
             Self::Grant { credits, .. }
@@ -96,7 +94,6 @@ impl OutgoingValue {
     }
 
     /// Its money, in the currency's minor unit; `None`: it is credits.
-    #[must_use]
     pub const fn cents(&self) -> Option<i64> {
         match self {
             Self::Refund { cents, .. }
@@ -107,7 +104,6 @@ impl OutgoingValue {
     }
 
     /// Whether it requires approval under these rules.
-    #[must_use]
     pub fn needs_approval(&self, rules: ApprovalRules) -> bool {
         let is_above = |much: Option<i64>, above: Option<i64>| {
             much.zip(above).is_some_and(|(much, above)| much > above)

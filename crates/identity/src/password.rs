@@ -19,7 +19,6 @@ use crate::{Error, crypto::keyed};
 
 /// The fewest characters of a password.
 pub const MIN_PASSWORD: usize = 12;
-/// The most bytes of a password.
 const MAX_PASSWORD_BYTES: usize = 1024;
 /// OWASP's second recommendation for Argon2id.
 const MEMORY_KIB: u32 = 19 * 1024;

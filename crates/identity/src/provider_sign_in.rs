@@ -20,7 +20,6 @@ pub enum ProviderSignIn {
 
 impl People {
     /// The user with this identity.
-    #[must_use]
     pub fn by_identity(&self, identity: &BoundIdentity) -> Option<Arc<User>> {
         let users = self.users.read();
         let mut bound = users

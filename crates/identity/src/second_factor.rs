@@ -14,7 +14,6 @@ pub const CODE_DIGITS: usize = 6;
 const STEP_MILLIS: i64 = 30_000;
 const SLACK: i64 = 1;
 const SECRET_BYTES: usize = 20;
-/// Recovery codes of a user.
 const RECOVERY_CODES: usize = 10;
 /// Base62 characters that carry 95 bits.
 const RECOVERY_CODE_LENGTH: usize = 16;
@@ -40,20 +39,17 @@ impl TotpSecret {
     }
 
     /// Reads a secret as [`Self::text`] writes it.
-    #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let bytes = BASE32_NOPAD.decode(text.as_bytes()).ok()?;
         bytes.try_into().ok().map(Self)
     }
 
     /// The secret as people type it into an authenticator app.
-    #[must_use]
     pub fn text(&self) -> String {
         BASE32_NOPAD.encode(&self.0)
     }
 
     /// The address that authenticator apps read.
-    #[must_use]
     pub fn address(&self, account: &str) -> String {
         let account: String = account.bytes().map(escaped).collect();
         format!(
@@ -75,7 +71,6 @@ impl TotpSecret {
     }
 
     /// The code that an authenticator app shows at an instant.
-    #[must_use]
     pub fn code_at(&self, now: Timestamp) -> String {
         self.code(now.0.div_euclid(STEP_MILLIS))
     }

@@ -33,14 +33,6 @@ pub struct NewKey {
     pub plain: String,
 }
 
-impl std::fmt::Debug for NewKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NewKey")
-            .field("label", &self.label)
-            .finish_non_exhaustive()
-    }
-}
-
 /// A valid session.
 #[derive(Debug, Clone)]
 pub struct ValidSession {
@@ -83,31 +75,26 @@ impl ValidSession {
     }
 
     /// The identifier of the session, from which its name cannot be derived.
-    #[must_use]
     pub const fn id(&self) -> SessionId {
         self.id
     }
 
     /// Whose it is; `None`: of the administrator's token.
-    #[must_use]
     pub const fn user(&self) -> Option<UserId> {
         self.user
     }
 
     /// What its holder may do, if another cell answered that.
-    #[must_use]
     pub const fn borrowed(&self) -> Option<&Authority> {
         self.borrowed.as_ref()
     }
 
     /// The token in every form of this session, which other sites cannot know.
-    #[must_use]
     pub fn form_token(&self) -> String {
         HEXLOWER.encode(&self.form)
     }
 
     /// Whether a form's token is this session's.
-    #[must_use]
     pub fn sent(&self, token: &str) -> bool {
         token.as_bytes().ct_eq(self.form_token().as_bytes()).into()
     }

@@ -107,7 +107,6 @@ impl People {
     }
 
     /// The secret for an authenticator app that a ticket has, to show it again, and whose it is.
-    #[must_use]
     pub fn chosen(&self, ticket: &str, now: Timestamp) -> Option<(Arc<User>, TotpSecret)> {
         let ticket: Ticket<Acceptance> = self.opened(ticket, now)?;
         let user = self.user(ticket.user).ok()?;
@@ -257,14 +256,12 @@ impl People {
     }
 
     /// The token of a browser in which somebody signed in: strangers cannot keep its password from being checked.
-    #[must_use]
     pub fn browser_token(&self, user: &User, now: Timestamp) -> String {
         let browser = KnownBrowser { browser: () };
         self.ticket_for(KNOWN_BROWSER_SECONDS, user, browser, now)
     }
 
     /// Whether the user with this e-mail address signed in before in the browser that has a token, and which they are.
-    #[must_use]
     pub fn knows_browser(&self, token: &str, email: &str, now: Timestamp) -> Option<Queued> {
         let ticket: Ticket<KnownBrowser> = self.opened(token, now)?;
         let user = self.by_email(email).filter(|user| user.id == ticket.user)?;

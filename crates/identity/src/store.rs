@@ -44,12 +44,6 @@ pub struct People {
     pub(crate) wrong_codes: Mutex<HashMap<UserId, (Timestamp, u32)>>,
 }
 
-impl std::fmt::Debug for People {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("People").finish_non_exhaustive()
-    }
-}
-
 /// A user who was invited, and the secret that the link has.
 #[derive(Clone)]
 pub struct Invited {
@@ -93,7 +87,6 @@ impl People {
     }
 
     /// All users, in the order in which they were invited.
-    #[must_use]
     pub fn users(&self) -> Vec<Arc<User>> {
         self.users.read().values().cloned().collect()
     }
@@ -110,7 +103,6 @@ impl People {
     }
 
     /// The user with this e-mail address.
-    #[must_use]
     pub fn by_email(&self, email: &str) -> Option<Arc<User>> {
         let email = address(email);
         let users = self.users.read();
@@ -118,7 +110,6 @@ impl People {
     }
 
     /// What the holder of a session may do now; `None`: nothing any more.
-    #[must_use]
     pub fn authority(&self, session: &ValidSession) -> Option<Authority> {
         match (session.borrowed(), session.user()) {
             (Some(borrowed), _) => Some(borrowed.clone()),
@@ -237,7 +228,6 @@ impl People {
     }
 }
 
-/// The hash of an invitation's secret, which is random.
 pub(crate) fn invitation_hash(secret: &str) -> String {
     HEXLOWER.encode(&catalog::sha256(secret.trim().as_bytes()))
 }

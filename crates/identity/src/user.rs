@@ -76,7 +76,6 @@ pub enum UserState {
 
 impl UserState {
     /// Its name as the admin API has it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Invited => "invited",
@@ -126,7 +125,6 @@ pub struct UserChange {
 
 impl User {
     /// Their state now.
-    #[must_use]
     pub const fn state(&self) -> UserState {
         match (self.disabled, &self.password, &self.identity) {
             (true, ..) => UserState::Disabled,
@@ -136,7 +134,6 @@ impl User {
     }
 
     /// What they may do; `None`: their access was removed.
-    #[must_use]
     pub fn authority(&self) -> Option<Authority> {
         (!self.disabled).then(|| Authority {
             holder: Holder::User {

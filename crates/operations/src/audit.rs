@@ -40,12 +40,6 @@ pub struct AuditLog {
     per_person: usize,
 }
 
-impl std::fmt::Debug for AuditLog {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AuditLog").finish_non_exhaustive()
-    }
-}
-
 impl AuditLog {
     /// Finds the pages that were recovered at start.
     /// # Errors
@@ -74,7 +68,6 @@ impl AuditLog {
     }
 
     /// The log with another number of entries of one person that are kept.
-    #[must_use]
     pub fn keeping(self, per_person: usize) -> Self {
         Self { per_person, ..self }
     }

@@ -47,7 +47,6 @@ const fn is_done(open: &bool) -> bool {
 
 impl AuditEntry {
     /// The entry of a change that was done.
-    #[must_use]
     pub fn done(at: Timestamp, who: String, what: &str, from: String) -> Self {
         Self {
             at: at.0,
@@ -70,13 +69,11 @@ impl AuditEntry {
     }
 
     /// The entry with the key that all attempts share.
-    #[must_use]
     pub fn with_retry_key(self, retry_key: Option<String>) -> Self {
         Self { retry_key, ..self }
     }
 
     /// The entry with its project and its kind of change.
-    #[must_use]
     pub fn about(self, project: Option<ProjectId>, kind: &str) -> Self {
         Self {
             project,

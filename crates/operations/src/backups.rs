@@ -4,7 +4,6 @@
 mod settings;
 
 use std::{
-    fmt,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -103,15 +102,8 @@ pub struct Backups {
     status: Arc<Mutex<Status>>,
 }
 
-impl fmt::Debug for Backups {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Backups").finish_non_exhaustive()
-    }
-}
-
 impl Backups {
     /// Backups of these wallets. Looks for the last one in the configured directory.
-    #[must_use]
     pub fn new(
         handle: Handle,
         clock: Arc<dyn Clock>,
@@ -147,19 +139,16 @@ impl Backups {
     }
 
     /// The configuration of backups.
-    #[must_use]
     pub const fn settings(&self) -> &BackupSettings {
         &self.settings
     }
 
     /// The state of backups.
-    #[must_use]
     pub fn status(&self) -> Status {
         self.status.lock().clone()
     }
 
     /// Seconds since the last good backup was made; where none is known, since the data was first used.
-    #[must_use]
     pub fn age_seconds(&self) -> i64 {
         let since = self.status.lock().last_good.unwrap_or(self.used_since);
         let millis = self.clock.now().0.saturating_sub(since.0).max(0);
@@ -309,7 +298,6 @@ impl Backups {
 }
 
 /// The name of a backup of this instant: names sort as instants do.
-#[must_use]
 pub fn name_at(now: Timestamp) -> String {
     let instant = jiff::Timestamp::from_millisecond(now.0).unwrap_or_default();
     instant.strftime("%Y%m%dT%H%M%S%3fZ").to_string()

@@ -1,7 +1,6 @@
 //! Lengths of time in words.
 
 /// A length of time in its two largest units, such as `1 day 2 hours`.
-#[must_use]
 pub fn duration(seconds: i64) -> String {
     let units = [
         (86_400, "day"),

@@ -39,7 +39,6 @@ pub struct ProjectOutstanding {
 
 impl ProjectOutstanding {
     /// The sums of all products.
-    #[must_use]
     pub fn total(&self) -> Outstanding {
         let mut total = Outstanding::default();
         self.products.values().for_each(|it| total.merge(it));
@@ -63,15 +62,8 @@ pub struct OutstandingCredits {
     wanted: Notify,
 }
 
-impl std::fmt::Debug for OutstandingCredits {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OutstandingCredits").finish_non_exhaustive()
-    }
-}
-
 impl OutstandingCredits {
     /// Nothing is counted yet.
-    #[must_use]
     pub fn new(handle: Handle, catalog: Arc<CatalogStore>) -> Arc<Self> {
         Arc::new(Self {
             handle,
@@ -82,7 +74,6 @@ impl OutstandingCredits {
     }
 
     /// A project's sums by the last count; `None` where the project is younger, or nothing was counted yet.
-    #[must_use]
     pub fn of(&self, project: ProjectId) -> Option<ProjectOutstanding> {
         self.last.borrow().projects.get(&project).cloned()
     }
@@ -143,7 +134,6 @@ impl OutstandingCredits {
     }
 
     /// Counts again and again, until the task is aborted.
-    #[must_use]
     pub fn keep_counting(self: &Arc<Self>) -> JoinHandle<()> {
         let own = Arc::clone(self);
         tokio::spawn(async move {

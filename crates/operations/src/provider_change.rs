@@ -37,7 +37,6 @@ pub async fn change(
         .map_err(refusal)
 }
 
-/// The refusal for a change that was not made.
 fn refusal(error: ChangeError) -> Error {
     match error {
         ChangeError::Key(words) => {

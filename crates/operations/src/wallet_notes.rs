@@ -62,15 +62,8 @@ pub struct WalletNotes {
     unfolded: Mutex<HashMap<WalletKey, Vec<Comment>>>,
 }
 
-impl std::fmt::Debug for WalletNotes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WalletNotes").finish_non_exhaustive()
-    }
-}
-
 impl WalletNotes {
     /// The comments that the journal has.
-    #[must_use]
     pub fn new(handle: Handle) -> Self {
         let unfolded = Mutex::default();
         Self { handle, unfolded }

@@ -14,15 +14,8 @@ pub struct Invitations {
     mailer: Mailer,
 }
 
-impl std::fmt::Debug for Invitations {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Invitations(..)")
-    }
-}
-
 impl Invitations {
     /// For a service at this address, without a slash at its end.
-    #[must_use]
     pub const fn new(base: String, mailer: Mailer) -> Self {
         Self { base, mailer }
     }

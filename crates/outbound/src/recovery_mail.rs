@@ -9,7 +9,6 @@ use maud::{DOCTYPE, html};
 use super::mail::{Mail, one_line};
 
 /// Lists all codes of a project that were bought with this address; `project` is the project's name.
-#[must_use]
 pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
     let project = one_line(project);
     let (codes_are, them) = if codes.len() == 1 {
@@ -29,7 +28,6 @@ pub fn recovery_mail(project: &str, to: Email, codes: &[RecoveryCode]) -> Mail {
 }
 
 /// Tells the buyer the code that replaces a former one; `project` is the project's name.
-#[must_use]
 pub fn replacement_mail(project: &str, to: Email, code: RecoveryCode) -> Mail {
     let project = one_line(project);
     let how = format!(

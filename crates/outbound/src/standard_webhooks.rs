@@ -1,8 +1,6 @@
 //! Signs deliveries as in Standard Webhooks 1.0: HMAC-SHA256 over `<id>.<seconds>.<body>`. Written by hand,
 //! as it is one line with the `hmac` crate that is a dependency already.
 
-use std::fmt;
-
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -21,12 +19,6 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
 /// A secret that signs deliveries. Never printed.
 #[derive(Clone)]
 pub struct Secret(Hmac<Sha256>);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
-    }
-}
 
 impl Secret {
     /// Reads `whsec_…`; `None` if the text is not a secret.
@@ -81,7 +73,6 @@ mod tests {
         for bad in ["", "whsec_", "whsec_AAAA", "whsec_not base64", &text[6..]] {
             assert!(Secret::parse(bad).is_none(), "{bad}");
         }
-        assert_eq!(format!("{:?}", Secret::parse(&text).unwrap()), "Secret(..)");
     }
 
     #[test]

@@ -22,7 +22,6 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// Signs in with the administrator's token.
     pub(super) fn sign_in(runtime: &Handle, server: SocketAddr, token: &str) -> Result<Self> {
         let mut browser = Self {
             runtime: runtime.clone(),

@@ -39,12 +39,10 @@ use crate::{
 /// Orders that are placed concurrently.
 const IN_FLIGHT: usize = 256;
 
-/// The wallet of an order.
 pub(super) fn buyer(order: u64, wallets: u64) -> u64 {
     spread(order, wallets)
 }
 
-/// Places and pays this many orders.
 pub(super) fn place(data: &Path, project: &Project, orders: u64, wallets: u64) -> Result<()> {
     let flags = Flags {
         data_dir: Some(data.to_owned()),

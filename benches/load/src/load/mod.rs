@@ -45,7 +45,6 @@ pub(super) enum Wallets {
 }
 
 impl Wallets {
-    /// The wallet of an item.
     fn wallet(self, item: u64) -> u64 {
         match self {
             Self::Random(wallets) | Self::Count { wallets, .. } => spread(item, wallets),
@@ -53,7 +52,6 @@ impl Wallets {
         }
     }
 
-    /// How many items there are in all.
     const fn items(self) -> u64 {
         match self {
             Self::Random(_) => u64::MAX,

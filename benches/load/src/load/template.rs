@@ -55,7 +55,6 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Items in a request.
     pub(crate) fn items(&self) -> u64 {
         self.batch.unwrap_or(1) as u64
     }

@@ -82,12 +82,6 @@ struct Inner {
     credentials: Credentials,
 }
 
-impl std::fmt::Debug for Forwarder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Forwarder(..)")
-    }
-}
-
 /// What this process keeps of its exchange with one cell, under any leader. Cells do not take each other's places.
 pub(super) struct Link {
     pub(super) cell: i16,

@@ -44,7 +44,7 @@ pub struct FrontFigures {
 
 /// The same while it is counted.
 #[derive(Debug, Default)]
-pub(super) struct Counters {
+pub(crate) struct Counters {
     pub(super) held: AtomicU64,
     pub(super) forwarded: AtomicU64,
     pub(super) not_taken: AtomicU64,
@@ -53,7 +53,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    pub(super) fn read(&self) -> FrontFigures {
+    pub(crate) fn read(&self) -> FrontFigures {
         FrontFigures {
             held: self.held.load(Relaxed),
             forwarded: self.forwarded.load(Relaxed),

@@ -59,7 +59,7 @@ pub(super) struct Shared<R> {
     pub(super) local: Router,
     pub(super) forwarder: Forwarder,
     pub(super) waiting: WaitingRoom,
-    pub(super) counters: Counters,
+    pub(super) counters: Arc<Counters>,
 }
 
 /// To whom a request goes.

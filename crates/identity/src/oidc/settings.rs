@@ -25,13 +25,11 @@ pub struct ClientSecret(SecretString);
 
 impl ClientSecret {
     /// Whether none is set.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.reveal().is_empty()
     }
 
     /// The secret, for the provider alone.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         self.0.expose_secret()
     }
@@ -65,7 +63,6 @@ impl<'de> Deserialize<'de> for ClientSecret {
 
 impl OidcSettings {
     /// Whether a provider is named.
-    #[must_use]
     pub fn is_set(&self) -> bool {
         !self.issuer.is_empty()
     }

@@ -65,14 +65,6 @@ pub struct Oidc {
     checked: Shares<()>,
 }
 
-impl std::fmt::Debug for Oidc {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Oidc")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
-
 /// A sign-in that goes on at the provider.
 #[derive(Debug)]
 pub struct BegunSignIn {
@@ -110,7 +102,6 @@ pub struct Identity {
 
 impl Oidc {
     /// For a provider that sends browsers back to an address.
-    #[must_use]
     pub fn new(settings: OidcSettings, redirect: Url, cipher: Cipher) -> Self {
         Self {
             settings,
@@ -123,7 +114,6 @@ impl Oidc {
     }
 
     /// What pages call the provider.
-    #[must_use]
     pub fn name(&self) -> String {
         let host = || {
             self.settings
@@ -140,7 +130,6 @@ impl Oidc {
     }
 
     /// The provider's address.
-    #[must_use]
     pub fn issuer(&self) -> &str {
         &self.settings.issuer
     }

@@ -23,7 +23,6 @@ pub struct BackupSettings {
 
 impl BackupSettings {
     /// How many backups are kept; `None`: all.
-    #[must_use]
     pub fn kept(&self) -> Option<usize> {
         (self.keep > 0).then_some(self.keep)
     }

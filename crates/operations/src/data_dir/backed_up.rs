@@ -20,14 +20,12 @@ pub fn note(data_dir: &Path, at: Timestamp) -> io::Result<()> {
 }
 
 /// When the last one began that was noted; `None`: none was, or the file is not one that was written here.
-#[must_use]
 pub fn last(data_dir: &Path) -> Option<Timestamp> {
     let text = fs::read_to_string(data_dir.join(FILE)).ok()?;
     text.trim().parse().ok().map(Timestamp)
 }
 
 /// When a server first used the directory, by its files; `None`: none did.
-#[must_use]
 pub fn used_since(data_dir: &Path) -> Option<Timestamp> {
     let made = fs::metadata(data_dir.join(KEY_CHECK_FILE)).ok()?;
     let since = made.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -126,12 +126,6 @@ pub struct BackupSecrets {
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-impl fmt::Debug for BackupSecrets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Beside(..)")
-    }
-}
-
 impl BackupSecrets {
     /// Reads them; the server key is among them where it is provided.
     /// # Errors

@@ -21,7 +21,6 @@ const MAX_KEYS: usize = 16;
 
 /// Hashes that tell whether keys are the same, and nothing else about them, the oldest key's first. Those of keys with a
 /// newer one begin with those without it.
-#[must_use]
 pub fn fingerprints(keys: &ServerKeys) -> Vec<u8> {
     let of_key = |key: &[u8; 32]| {
         let mut text = b"scrip/server-key-check/1".to_vec();

@@ -57,7 +57,6 @@ const fn v6(first: u16, second: u16, length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(first, second, 0, 0, 0, 0, 0, 0), length)
 }
 
-/// Whether an address belongs to the public Internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     // An IPv4-mapped IPv6 address is judged as the IPv4 address it leads to.
     match address.to_canonical() {

@@ -84,7 +84,6 @@ pub struct Attempt {
 
 impl Attempt {
     /// What went wrong, without what the receiver wrote.
-    #[must_use]
     pub fn error_unquoted(&self) -> Option<Cow<'_, str>> {
         let error = self.error.as_deref()?;
         Some(match self.status_code {

@@ -11,7 +11,6 @@ use super::{attempt::AttemptOutcome, queue::QueuedDelivery};
 /// each success: an endpoint that hangs must not occupy slots that others could use.
 const AT_ONCE: usize = 8;
 
-/// The requests in flight.
 pub(super) struct InFlight {
     tasks: JoinSet<AttemptOutcome>,
     entries: HashMap<task::Id, (WalletKey, QueuedDelivery)>,

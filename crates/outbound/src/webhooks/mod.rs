@@ -26,7 +26,6 @@ mod worker;
 
 use std::{
     collections::HashMap,
-    fmt,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -91,12 +90,6 @@ pub struct WebhookSettings {
 #[derive(Clone)]
 pub struct Webhooks(Arc<Inner>);
 
-impl fmt::Debug for Webhooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Webhooks(..)")
-    }
-}
-
 struct Inner {
     context: Arc<WorkerContext>,
     workers: Mutex<HashMap<EndpointId, Arc<WorkerHandle>>>,
@@ -117,7 +110,6 @@ struct WorkerHandle {
 }
 
 /// Delivers until it is dropped or stopped.
-#[derive(Debug)]
 pub struct Running {
     webhooks: Webhooks,
     /// The tasks that start and wake endpoint tasks; they never end by themselves.
@@ -306,7 +298,6 @@ impl Webhooks {
     }
 
     /// Events that wait to be sent, over all endpoints.
-    #[must_use]
     pub fn pending(&self) -> u64 {
         let workers = self.0.workers.lock();
         let pending = workers
@@ -316,7 +307,6 @@ impl Webhooks {
     }
 
     /// Active endpoints whose last attempt was not accepted.
-    #[must_use]
     pub fn failing(&self) -> u64 {
         let catalog = self.0.context.catalog.current();
         let endpoints = catalog.projects().flat_map(|project| project.endpoints());
@@ -331,7 +321,6 @@ impl Webhooks {
     }
 
     /// How an endpoint does.
-    #[must_use]
     pub fn health(&self, endpoint: EndpointId) -> EndpointHealth {
         let Some(worker) = self.0.workers.lock().get(&endpoint).cloned() else {
             return EndpointHealth::default();
@@ -342,7 +331,6 @@ impl Webhooks {
     }
 
     /// Endpoints that were disabled because they accepted nothing.
-    #[must_use]
     pub fn disabled(&self) -> u64 {
         let catalog = self.0.context.catalog.current();
         let endpoints = catalog.projects().flat_map(|project| project.endpoints());

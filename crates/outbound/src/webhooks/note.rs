@@ -21,7 +21,6 @@ pub const KINDS: &[ErasedKind] = &[
     ErasedKind::of::<ResponseNote>(),
 ];
 
-/// The note of one delivery.
 pub(super) struct DeliveryNote;
 
 impl NoteKind for DeliveryNote {

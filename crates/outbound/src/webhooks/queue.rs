@@ -248,7 +248,6 @@ impl Queue {
         }
     }
 
-    /// When the next head is due.
     pub(super) fn next_due(&self) -> Option<Timestamp> {
         self.due.first().map(|(at, ..)| *at)
     }

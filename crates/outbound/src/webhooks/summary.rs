@@ -36,7 +36,6 @@ pub struct ResponseSummary {
     pub is_cut: bool,
 }
 
-/// The headers that are kept, of all.
 pub(super) fn headers(all: &HeaderMap) -> Vec<(Box<str>, Box<str>)> {
     let named = HEADERS.iter().filter_map(|name| {
         let value = String::from_utf8_lossy(all.get(*name)?.as_bytes()).into_owned();

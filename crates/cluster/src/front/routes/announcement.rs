@@ -1,6 +1,6 @@
 //! What the leader of a cell tells the other processes: which projects and API keys are there.
 
-use std::{collections::HashSet, fmt};
+use std::collections::HashSet;
 
 use axum::{
     Json,
@@ -28,7 +28,6 @@ pub struct Announcement {
 
 impl Announcement {
     /// An announcement with a version made of what is in it: make it once for each change of a catalog.
-    #[must_use]
     pub fn new(cell: i16, mut projects: Vec<ProjectId>, mut keys: Vec<[u8; 32]>) -> Self {
         projects.sort_unstable();
         keys.sort_unstable();
@@ -52,7 +51,6 @@ impl Announcement {
     }
 
     /// The answer to a request with these headers: all of it, or 304 where the other process has this version.
-    #[must_use]
     pub fn respond(&self, headers: &HeaderMap) -> Response {
         let etag = etag(self.version);
         let has_it = headers.get(header::IF_NONE_MATCH) == Some(&etag);
@@ -85,13 +83,6 @@ impl From<Announcement> for CellContents {
             projects: announcement.projects.into_iter().collect(),
             keys: announcement.keys.into_iter().collect(),
         }
-    }
-}
-
-impl fmt::Debug for CellContents {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut list = f.debug_struct("CellContents");
-        list.field("version", &self.version).finish_non_exhaustive()
     }
 }
 

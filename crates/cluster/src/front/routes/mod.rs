@@ -58,18 +58,10 @@ struct Inner {
 struct Refreshes {
     /// Tells the refresher that a request waits for the next one.
     wanted: Notify,
-    /// The latest that has begun.
     begun: AtomicU64,
-    /// The latest that has ended.
     ended: AtomicU64,
     /// The latest in which the list of the cells was read.
     listed: AtomicU64,
-}
-
-impl std::fmt::Debug for Routes {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Routes(..)")
-    }
 }
 
 impl Routes {
@@ -91,7 +83,6 @@ impl Routes {
     }
 
     /// Speaks to the leaders of the other cells.
-    #[must_use]
     pub fn neighbours(&self) -> Neighbours {
         Neighbours::new(self.clone())
     }
@@ -146,7 +137,6 @@ impl Routes {
         self.0.table.load().place(key, self.leads())
     }
 
-    /// Who leads another cell.
     pub(super) fn leader(&self, cell: i16) -> Option<(Arc<Link>, Origin)> {
         let table = self.0.table.load();
         let route = table.cell(cell)?;

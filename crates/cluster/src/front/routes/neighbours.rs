@@ -19,7 +19,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 /// The other cells. Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Neighbours(Routes);
 
 /// Why a cell's leader has not answered.
@@ -42,7 +42,6 @@ impl Neighbours {
     }
 
     /// The numbers of the other cells, from the lowest on, and who leads each if that is known.
-    #[must_use]
     pub fn leaders(&self) -> CellLeaders {
         let own = self.0.own().cell;
         let table = self.0.0.table.load();

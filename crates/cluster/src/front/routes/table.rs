@@ -12,7 +12,6 @@ pub type CellLeaders = Vec<(i16, Option<Origin>)>;
 #[derive(Clone)]
 pub(super) struct CellRoute {
     pub(super) link: Arc<Link>,
-    /// Who leads it.
     pub(super) leader: Option<Origin>,
     /// What it announced last, by any leader.
     pub(super) announced: Option<Arc<CellContents>>,
