@@ -62,7 +62,8 @@ async function* events(body: ReadableStream<Uint8Array>, signal: AbortSignal): A
       for (const part of parts) {
         const fields: Record<string, string> = {};
         for (const [, name = '', value = ''] of part.matchAll(/^(\w+):? ?(.*)$/gm)) fields[name] = name in fields ? `${fields[name]}\n${value}` : value;
-        if (fields['data'] !== undefined) yield fields;
+        // Events of other types may be added to the stream.
+        if (fields['event'] === 'balance' && fields['data'] !== undefined) yield fields;
       }
     }
   } finally {

@@ -322,7 +322,8 @@ export class ScripServer {
   async events(filter: EventFilter = {}, options?: CallOptions): Promise<Page<ScripEvent>> {
     const query = { ...filter, types: filter.types?.length ? filter.types.join(',') : undefined };
     const page = await this.#http.call<{ events: ScripEvent[]; nextCursor?: string | null }>('GET', '/events', { ...options, query });
-    return { items: page.events, nextCursor: page.nextCursor ?? null };
+    // Without a cursor, the last event is where to go on: else the same ones would come again for ever.
+    return { items: page.events, nextCursor: page.nextCursor ?? page.events.at(-1)?.id ?? null };
   }
 
   /** All that happened until now, oldest first, read as it is asked for. */

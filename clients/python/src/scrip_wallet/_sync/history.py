@@ -49,7 +49,10 @@ class History(Calls):
             found = answer.body.get("events")
             if not isinstance(found, list):
                 raise Unreadable("events are missing")
-            return Page([read_event(each) for each in found], answer.body.get("nextCursor"))
+            items = [read_event(each) for each in found]
+            # Without a cursor, the last event is where to go on: else the same ones would come again for ever.
+            last = items[-1].id if items else None
+            return Page(items, answer.body.get("nextCursor") or last)
 
         return self._do(Call("GET", "/events", page, query=query, repeatable=True))
 
