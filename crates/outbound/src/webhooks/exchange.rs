@@ -11,12 +11,13 @@ use domain::{
 };
 use tokio::sync::oneshot;
 use wire::{
+    ErrorCode,
     field::EventType,
     view::{self, Message, instant},
 };
 
 use super::{
-    Attempt, Delivery, Error, NetworkPolicy, ResponseSummary, Status, Webhooks,
+    Attempt, Delivery, NetworkPolicy, ResponseSummary, Status, Webhooks,
     attempt::outgoing,
     command::Command,
     note::{Replay, ResponseNote},
@@ -34,7 +35,6 @@ pub struct Exchange {
     pub delivery: Delivery,
     /// What is sent; `None`: the event is no longer kept.
     pub request: Option<RequestCopy>,
-    /// The last response, where there was one.
     pub summary: Option<ResponseSummary>,
 }
 
@@ -50,9 +50,7 @@ pub struct RequestCopy {
 /// How sending a test event went.
 #[derive(Debug)]
 pub struct TestOutcome {
-    /// The id that it had.
     pub event: String,
-    /// How it was taken.
     pub attempt: Attempt,
     /// The beginning of the response's body; `None`: there was no response.
     pub body: Option<Box<str>>,
@@ -62,19 +60,19 @@ impl Webhooks {
     /// One delivery with its request and response. Requests are not kept: this one is built again, as the next
     /// attempt would build it, and not signed.
     /// # Errors
-    /// [`Error::UnknownDelivery`], [`Error::Unavailable`].
+    /// [`ErrorCode::DeliveryNotFound`], [`ErrorCode::Unavailable`].
     pub async fn exchange(
         &self,
         project: &ProjectCatalog,
         endpoint: &Endpoint,
         delivery: DeliveryId,
-    ) -> Result<Exchange, Error> {
-        let worker = self.worker(endpoint.id).ok_or(Error::Unavailable)?;
+    ) -> Result<Exchange, ErrorCode> {
+        let worker = self.worker(endpoint.id).ok_or(ErrorCode::Unavailable)?;
         let delivery = worker.delivery_log.lock().get(&delivery).cloned();
-        let delivery = delivery.ok_or(Error::UnknownDelivery)?;
+        let delivery = delivery.ok_or(ErrorCode::DeliveryNotFound)?;
         let handle = &self.0.context.handle;
         let record = handle.event_by_id(&project.scope, delivery.event).await;
-        let request = match record.map_err(|_| Error::Unavailable)? {
+        let request = match record.map_err(|_| ErrorCode::Unavailable)? {
             None => None,
             Some(record) => {
                 let event = view::event(&record, handle);
@@ -94,10 +92,10 @@ impl Webhooks {
         let key = (endpoint.id, id);
         let read = move || notes::one::<ResponseNote>(&context.handle, &key);
         let summary = tokio::task::spawn_blocking(read);
-        let summary = summary.await.map_err(|_| Error::Unavailable)?;
+        let summary = summary.await.map_err(|_| ErrorCode::Unavailable)?;
         let summary = summary.map_err(|error| {
             tracing::error!(%error, "The response to a webhook cannot be read");
-            Error::Unavailable
+            ErrorCode::Unavailable
         })?;
         Ok(Exchange {
             delivery,
@@ -109,20 +107,20 @@ impl Webhooks {
     /// Sends an event that did not happen, signed as others are: for somebody who sets up a receiver. Nothing is kept of
     /// it, and it is not tried again.
     /// # Errors
-    /// [`Error::Unavailable`] where no webhooks are sent.
+    /// [`ErrorCode::Unavailable`] where no webhooks are sent.
     pub async fn test(
         &self,
         project: &ProjectCatalog,
         endpoint: &Endpoint,
         kind: &str,
-    ) -> Result<TestOutcome, Error> {
+    ) -> Result<TestOutcome, ErrorCode> {
         let context = &self.0.context;
         if self.0.tasks.lock().is_none() {
-            return Err(Error::Unavailable);
+            return Err(ErrorCode::Unavailable);
         }
         let _place = context.at_once.acquire().await;
         let now = context.handle.now();
-        let random = getrandom::u64().map_err(|_| Error::Unavailable)?;
+        let random = getrandom::u64().map_err(|_| ErrorCode::Unavailable)?;
         // The number of no event.
         let id = EventId(u128::from(random)).to_string();
         let data = serde_json::json!({"test": true, "projectId": project.project.id.to_string()});
@@ -168,32 +166,32 @@ impl Webhooks {
     /// Sends a delivery again: a pending one at once, a finished one as a new delivery, which this returns once
     /// it is durable.
     /// # Errors
-    /// Every [`Error`].
+    /// It is not known or no longer kept, or webhooks are unavailable.
     pub async fn again(
         &self,
         endpoint: EndpointId,
         delivery: DeliveryId,
-    ) -> Result<Delivery, Error> {
+    ) -> Result<Delivery, ErrorCode> {
         self.ask(endpoint, |reply| Command::Again(delivery, reply))
             .await
     }
 
     /// Sends all kept events again that were recorded or happened since an instant; returns how many.
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// [`ErrorCode::Unavailable`].
     pub async fn again_since(
         &self,
         project: &ProjectCatalog,
         endpoint: EndpointId,
         since: Timestamp,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64, ErrorCode> {
         let handle = &self.0.context.handle;
-        let wants = project.endpoint(&endpoint).ok_or(Error::Unavailable)?;
+        let wants = project.endpoint(&endpoint).ok_or(ErrorCode::Unavailable)?;
         let end = handle.last_event_number();
         let (mut count, mut first, mut after) = (0_u64, None, 0);
         loop {
             let page = handle.events_from(&project.scope, after, COUNTED).await;
-            let page = page.map_err(|_| Error::Unavailable)?;
+            let page = page.map_err(|_| ErrorCode::Unavailable)?;
             let Some(last) = page.last() else { break };
             after = event_number(last.id);
             let found = page.iter().filter(|record| {
@@ -225,12 +223,12 @@ impl Webhooks {
     async fn ask<T>(
         &self,
         endpoint: EndpointId,
-        command: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Command,
-    ) -> Result<T, Error> {
-        let worker = self.worker(endpoint).ok_or(Error::Unavailable)?;
+        command: impl FnOnce(oneshot::Sender<Result<T, ErrorCode>>) -> Command,
+    ) -> Result<T, ErrorCode> {
+        let worker = self.worker(endpoint).ok_or(ErrorCode::Unavailable)?;
         let (reply, answer) = oneshot::channel();
         let sent = worker.commands.send(command(reply)).await;
-        sent.map_err(|_| Error::Unavailable)?;
-        answer.await.unwrap_or(Err(Error::Unavailable))
+        sent.map_err(|_| ErrorCode::Unavailable)?;
+        answer.await.unwrap_or(Err(ErrorCode::Unavailable))
     }
 }

@@ -53,7 +53,6 @@ use self::{
     worker::EndpointWorker,
 };
 
-pub use self::command::Error;
 pub use self::counters::AttemptCounters;
 pub use self::note::KINDS as NOTE_KINDS;
 pub use self::{
@@ -76,7 +75,6 @@ const COMMANDS: usize = 64;
 const PACE: Duration = Duration::from_millis(10);
 const PACE_PER_WORKER: Duration = Duration::from_micros(100);
 
-/// How webhooks are sent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
@@ -320,7 +318,6 @@ impl Webhooks {
         u64::try_from(failing.count()).unwrap_or(u64::MAX)
     }
 
-    /// How an endpoint does.
     pub fn health(&self, endpoint: EndpointId) -> EndpointHealth {
         let Some(worker) = self.0.workers.lock().get(&endpoint).cloned() else {
             return EndpointHealth::default();

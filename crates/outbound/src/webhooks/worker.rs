@@ -16,11 +16,12 @@ use domain::{
     id::{DeliveryId, EndpointId, ProjectId, WalletKey},
 };
 use tokio::sync::oneshot;
+use wire::ErrorCode;
 
 use super::{
     WorkerHandle,
     attempt::{AttemptOutcome, WorkerContext, attempt},
-    command::{Command, Error, WakeSources},
+    command::{Command, WakeSources},
     delivery::{Delivery, Status},
     delivery_log::DeliveryLog,
     health::RecentAttempts,
@@ -217,7 +218,7 @@ impl EndpointWorker {
             }
             Command::Again(id, reply) => match self.again(id).await {
                 Ok(id) => self.replies.push(Box::new(move |log| {
-                    drop(reply.send(log.get(&id).cloned().ok_or(Error::UnknownDelivery)));
+                    drop(reply.send(log.get(&id).cloned().ok_or(ErrorCode::DeliveryNotFound)));
                 })),
                 Err(error) => drop(reply.send(Err(error))),
             },
@@ -231,22 +232,22 @@ impl EndpointWorker {
     }
 
     /// Tries a pending delivery at once; sends a finished one as a new delivery.
-    async fn again(&mut self, id: DeliveryId) -> Result<DeliveryId, Error> {
+    async fn again(&mut self, id: DeliveryId) -> Result<DeliveryId, ErrorCode> {
         let now = self.context.handle.now();
-        let delivery = self.known(&id).ok_or(Error::UnknownDelivery)?;
+        let delivery = self.known(&id).ok_or(ErrorCode::DeliveryNotFound)?;
         let project = self.context.catalog.project(self.project);
-        let project = project.map_err(|_| Error::UnknownDelivery)?;
+        let project = project.map_err(|_| ErrorCode::DeliveryNotFound)?;
         let handle = &self.context.handle;
         let event = handle.event_by_id(&project.scope, delivery.event).await;
         event
-            .map_err(|_| Error::Unavailable)?
-            .ok_or(Error::UnknownEvent)?;
+            .map_err(|_| ErrorCode::Unavailable)?
+            .ok_or(ErrorCode::EventNotFound)?;
         if delivery.status == Status::Pending {
             self.queue.hurry(delivery.wallet, id, now);
             return Ok(id);
         }
         if self.queue.is_full() {
-            return Err(Error::Overloaded);
+            return Err(ErrorCode::Overloaded);
         }
         let again = delivery.again(now);
         let id = again.id;

@@ -54,6 +54,12 @@ struct Shortfall {
     credit_available: Option<i64>,
 }
 
+impl From<ErrorCode> for Error {
+    fn from(code: ErrorCode) -> Self {
+        Self::new(code)
+    }
+}
+
 impl Error {
     /// A refusal with its code's own sentence.
     #[must_use]
