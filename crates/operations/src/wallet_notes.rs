@@ -1,7 +1,7 @@
 //! Operators' comments on a wallet, for each other: its owner never sees them. Each is a note in the journal; a wallet's
 //! are read when its page is shown.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, fmt::Display};
 
 use actors::{
     Handle,
@@ -11,20 +11,19 @@ use domain::{Timestamp, id::WalletKey};
 use persistence::Note;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
+use wire::{Error, ErrorCode};
 
 /// Most comments about a wallet.
-pub const MAX_COMMENTS: usize = 100;
+const MAX_COMMENTS: usize = 100;
 /// Most characters of a comment.
 pub const MAX_COMMENT_CHARS: usize = 1000;
 /// Wallets whose comments are kept in memory because the books may not have them yet.
 const UNFOLDED: usize = 1000;
 
-/// A comment about a wallet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comment {
     /// When it was written, in milliseconds since the epoch: unique among those of its wallet.
     pub at: u64,
-    /// Who wrote it.
     pub who: String,
     /// The text as it was entered.
     pub text: String,
@@ -39,20 +38,6 @@ impl NoteKind for CommentNote {
     const NAME: &'static str = "comment about a wallet";
     type Key = ([u8; 16], u64);
     type Body = Comment;
-}
-
-/// Why a comment was not written.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The wallet has as many as it may have.
-    #[error("This wallet has 100 notes: delete some first.")]
-    TooMany,
-    /// The comments cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] notes::Error),
-    /// The log did not take it, or may not have taken it.
-    #[error(transparent)]
-    Log(#[from] actors::Error),
 }
 
 /// The comments about all wallets.
@@ -71,7 +56,7 @@ impl WalletNotes {
 
     /// A wallet's comments, oldest first.
     /// # Errors
-    /// [`Error::Unreadable`].
+    /// The comments cannot be read.
     pub async fn of(&self, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
         let unfolded = self.unfolded.lock().await;
         match unfolded.get(&wallet) {
@@ -82,7 +67,7 @@ impl WalletNotes {
 
     /// Adds a comment; returns once it is durable.
     /// # Errors
-    /// See [`Error`].
+    /// The wallet has too many, they cannot be read, or the log did not take it or may not have.
     pub async fn add(
         &self,
         wallet: WalletKey,
@@ -92,7 +77,8 @@ impl WalletNotes {
     ) -> Result<(), Error> {
         self.change(wallet, |comments| {
             if comments.len() >= MAX_COMMENTS {
-                return Err(Error::TooMany);
+                let why = "This wallet has 100 notes: delete some first.";
+                return Err(Error::invalid("text", why));
             }
             let next = comments.last().map_or(0, |last| last.at.saturating_add(1));
             let at = now.0.cast_unsigned().max(next);
@@ -104,33 +90,17 @@ impl WalletNotes {
         .await
     }
 
-    /// Removes the comment of an instant; returns whether there was one.
+    /// Removes the comment of an instant, or all about a wallet; returns how many there were.
     /// # Errors
-    /// [`Error::Unreadable`], [`Error::Log`].
-    pub async fn remove(&self, wallet: WalletKey, at: u64) -> Result<bool, Error> {
-        let mut is_removed = false;
-        self.change(wallet, |comments| {
-            let before = comments.len();
-            comments.retain(|comment| comment.at != at);
-            is_removed = comments.len() < before;
-            let gone = is_removed.then_some(at);
-            let gone = gone.map(|at| notes::forget::<CommentNote>(&(wallet.0, at)));
-            Ok(gone.into_iter().collect())
-        })
-        .await?;
-        Ok(is_removed)
-    }
-
-    /// Removes all comments about a wallet; returns how many there were.
-    /// # Errors
-    /// [`Error::Unreadable`], [`Error::Log`].
-    pub async fn remove_all(&self, wallet: WalletKey) -> Result<usize, Error> {
+    /// As for [`WalletNotes::add`].
+    pub async fn remove(&self, wallet: WalletKey, only: Option<u64>) -> Result<usize, Error> {
         let mut removed = 0;
         self.change(wallet, |comments| {
-            removed = comments.len();
-            let gone = comments.drain(..);
-            let notes = gone.map(|comment| notes::forget::<CommentNote>(&(wallet.0, comment.at)));
-            Ok(notes.collect())
+            let gone = comments.extract_if(.., |it| only.is_none_or(|at| at == it.at));
+            let notes = gone.map(|it| notes::forget::<CommentNote>(&(wallet.0, it.at)));
+            let notes: Vec<Note> = notes.collect();
+            removed = notes.len();
+            Ok(notes)
         })
         .await?;
         Ok(removed)
@@ -150,9 +120,11 @@ impl WalletNotes {
         if notes.is_empty() {
             return Ok(());
         }
-        self.handle.put_notes(notes).await?;
+        let unavailable = |_| Error::new(ErrorCode::Unavailable);
+        let kept = self.handle.put_notes(notes).await;
+        kept.map_err(unavailable)?;
         if unfolded.len() >= UNFOLDED {
-            self.handle.fold_all().await?;
+            self.handle.fold_all().await.map_err(unavailable)?;
             unfolded.clear();
         }
         unfolded.insert(wallet, comments);
@@ -163,8 +135,12 @@ impl WalletNotes {
         let handle = self.handle.clone();
         let read = move || notes::of::<CommentNote, _, _>(&handle, &wallet.0);
         let read = tokio::task::spawn_blocking(read).await;
-        let read =
-            read.map_err(|error| notes::Error::Store(persistence::Error::Io(error.to_string())))?;
-        Ok(read?.into_iter().map(|(_, comment)| comment).collect())
+        let unreadable = |error: &dyn Display| {
+            tracing::error!(%error, "Notes about a wallet cannot be read");
+            Error::new(ErrorCode::InternalError)
+        };
+        let read = read.map_err(|error| unreadable(&error))?;
+        let read = read.map_err(|error| unreadable(&error))?;
+        Ok(read.into_iter().map(|(_, comment)| comment).collect())
     }
 }

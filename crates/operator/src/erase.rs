@@ -6,7 +6,7 @@ use edge::audit::AuditEvent;
 use payments::failpoint;
 use wire::Error;
 
-use crate::{Action, Confirmation, ConfirmationResult, Execution, Operator, notes};
+use crate::{Action, Confirmation, ConfirmationResult, Execution, Operator};
 
 /// Erases what is known of the person behind a wallet.
 #[derive(Debug)]
@@ -55,8 +55,7 @@ impl Action for Erase {
             .await;
         let orders = orders.map_err(|error| by.refused(error))?;
         failpoint::reached("erase.orders");
-        let notes = by.app.wallet_notes.remove_all(view.key).await;
-        let notes = notes.map_err(notes::refused)?;
+        let notes = by.app.wallet_notes.remove(view.key, None).await?;
         let what = format!(
             "Erased the customer of {}: {orders} orders, {notes} notes, {payments} payments without an order",
             view.id

@@ -2,8 +2,8 @@
 
 use domain::id::WalletKey;
 use edge::audit::AuditEvent;
-use operations::wallet_notes::{self, Comment, MAX_COMMENT_CHARS};
-use wire::{Error, ErrorCode};
+use operations::wallet_notes::{Comment, MAX_COMMENT_CHARS};
+use wire::Error;
 
 use crate::{Action, Confirmation, ConfirmationResult, Execution, Fact, Operator, OperatorState};
 
@@ -35,8 +35,7 @@ impl Action for AddNote {
             return Err(Error::invalid("text", "Enter 1 to 1,000 characters."));
         }
         let (who, now) = (by.authority.name(), by.app.handle.now_in(&by.project.scope));
-        let added = by.app.wallet_notes.add(wallet, who, now, text).await;
-        added.map_err(refused)?;
+        by.app.wallet_notes.add(wallet, who, now, text).await?;
         let what = format!("Added a note about {}", view.id);
         Ok(((), AuditEvent::Did(what)))
     }
@@ -60,10 +59,10 @@ impl Action for DeleteNote {
 
     async fn execute(self, by: &Operator<'_>) -> Execution<()> {
         let view = by.wallet(self.wallet).await?;
-        let removed = by.app.wallet_notes.remove(self.wallet, self.at).await;
-        let is_removed = removed.map_err(refused)?;
+        let notes = &by.app.wallet_notes;
+        let removed = notes.remove(self.wallet, Some(self.at)).await?;
         let what = format!("Deleted a note about {}", view.id);
-        Ok(((), AuditEvent::once(!is_removed, what)))
+        Ok(((), AuditEvent::once(removed == 0, what)))
     }
 }
 
@@ -71,16 +70,5 @@ impl Action for DeleteNote {
 /// # Errors
 /// They cannot be read.
 pub async fn notes_of(app: &OperatorState, wallet: WalletKey) -> Result<Vec<Comment>, Error> {
-    app.wallet_notes.of(wallet).await.map_err(refused)
-}
-
-pub(crate) fn refused(error: wallet_notes::Error) -> Error {
-    match error {
-        wallet_notes::Error::TooMany => Error::invalid("text", error.to_string()),
-        wallet_notes::Error::Unreadable(error) => {
-            tracing::error!(%error, "Notes about a wallet cannot be read");
-            Error::new(ErrorCode::InternalError)
-        }
-        wallet_notes::Error::Log(_) => Error::new(ErrorCode::Unavailable),
-    }
+    app.wallet_notes.of(wallet).await
 }
