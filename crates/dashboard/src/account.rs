@@ -65,7 +65,7 @@ pub(super) fn session_table(
                     td { form method="post" action=(action) {
                         (form::token(request))
                         button name="session" value=(session.id) type="submit" {
-                            @if session.id == request.signed.id() { "End this one…" } @else { "End…" }
+                            @if session.id == request.signed.id { "End this one…" } @else { "End…" }
                         }
                     } }
                 } } }
@@ -129,7 +129,7 @@ pub(super) async fn end(State(app): State<App>, posted: FormPost<Read>) -> Resul
             people.sessions.end(&[session]).await.map_err(refused)?;
             (
                 format!("Ended session {session}"),
-                session == request.signed.id(),
+                session == request.signed.id,
             )
         }
         None => {

@@ -199,7 +199,7 @@ async fn session(
     let known = people.sessions.find(name, host, now);
     // Before a change, that cell is asked again.
     let reads = parts.method == Method::GET;
-    let is_lent = |it: &ValidSession| it.borrowed().is_some() && reads;
+    let is_lent = |it: &ValidSession| it.borrowed.is_some() && reads;
     let known = known.filter(|it| is_lent(it) || app.keeps_sessions());
     let signed = match known {
         None => elsewhere::find(app, &parts.headers, name, client, now).await,

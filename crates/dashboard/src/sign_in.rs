@@ -312,7 +312,7 @@ pub(super) async fn leave(
     posted: FormPost<Read>,
 ) -> Result<Response, Error> {
     let request = posted.request;
-    let ended = app.edge.people.sessions.end(&[request.signed.id()]).await;
+    let ended = app.edge.people.sessions.end(&[request.signed.id]).await;
     ended.map_err(refused)?;
     let mut response = Redirect::to(SIGN_IN).into_response();
     for cookie in Transport::no_cookies(cookies::SESSION) {

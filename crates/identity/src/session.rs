@@ -11,7 +11,6 @@ use subtle::ConstantTimeEq as _;
 
 use crate::Authority;
 
-/// Where a session is begun.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The host name that the browser used for this server. The session is not valid under another.
@@ -25,33 +24,30 @@ pub struct Origin {
 /// A key to be shown once, on a page of its project.
 #[derive(Clone)]
 pub struct NewKey {
-    /// The project that it opens.
     pub project: ProjectId,
-    /// What it is.
     pub label: &'static str,
     /// The key itself, a secret.
     pub plain: String,
 }
 
-/// A valid session.
 #[derive(Debug, Clone)]
 pub struct ValidSession {
-    id: SessionId,
-    user: Option<UserId>,
-    borrowed: Option<Authority>,
+    /// Its name cannot be derived from it.
+    pub id: SessionId,
+    /// `None`: it is of the administrator's token.
+    pub user: Option<UserId>,
+    /// What its holder may do, if another cell answered that.
+    pub borrowed: Option<Authority>,
     form: [u8; 32],
 }
 
 /// A session, as people see it in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionView {
-    /// The identifier of the session.
     pub id: SessionId,
     /// Whose it is; `None`: of the administrator's token.
     pub user: Option<UserId>,
-    /// Where it was begun.
     pub origin: Origin,
-    /// When it was begun.
     pub since: Timestamp,
     /// When it was last used, by the minute; after a restart, at least the restart.
     pub seen: Timestamp,
@@ -72,21 +68,6 @@ impl ValidSession {
             borrowed,
             form: sha256(format!("scrip/dashboard/form/1:{name}").as_bytes()),
         }
-    }
-
-    /// The identifier of the session, from which its name cannot be derived.
-    pub const fn id(&self) -> SessionId {
-        self.id
-    }
-
-    /// Whose it is; `None`: of the administrator's token.
-    pub const fn user(&self) -> Option<UserId> {
-        self.user
-    }
-
-    /// What its holder may do, if another cell answered that.
-    pub const fn borrowed(&self) -> Option<&Authority> {
-        self.borrowed.as_ref()
     }
 
     /// The token in every form of this session, which other sites cannot know.

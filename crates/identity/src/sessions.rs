@@ -49,7 +49,6 @@ pub struct Sessions {
     links: Mutex<Vec<(Hash, Timestamp)>>,
 }
 
-/// A session, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSession {
     /// Its user; `None`: the administrator's token.
@@ -280,7 +279,7 @@ impl Sessions {
 
     /// Keeps keys until a page of their project shows them, and drops others that were never shown.
     pub fn keep_keys(&self, session: &ValidSession, keys: Vec<NewKey>) {
-        if let Some(session) = self.open.lock().get_mut(&session.id()) {
+        if let Some(session) = self.open.lock().get_mut(&session.id) {
             session.keys = keys;
         }
     }
@@ -288,7 +287,7 @@ impl Sessions {
     /// Takes the new keys of a project, to show them once.
     pub fn take_keys(&self, session: &ValidSession, project: ProjectId) -> Vec<NewKey> {
         let mut open = self.open.lock();
-        let Some(session) = open.get_mut(&session.id()) else {
+        let Some(session) = open.get_mut(&session.id) else {
             return Vec::new();
         };
         let keys = std::mem::take(&mut session.keys);

@@ -29,7 +29,6 @@ pub struct People {
     pub(crate) users: RwLock<BTreeMap<UserId, Arc<User>>>,
     /// Held over each change, from reading a user to its being durable.
     pub(crate) changing: tokio::sync::Mutex<()>,
-    /// Who is signed in.
     pub sessions: Arc<Sessions>,
     pub(crate) passwords: Passwords,
     pub(crate) secrets: Cipher,
@@ -102,7 +101,6 @@ impl People {
             .ok_or(Error::UserNotFound)
     }
 
-    /// The user with this e-mail address.
     pub fn by_email(&self, email: &str) -> Option<Arc<User>> {
         let email = address(email);
         let users = self.users.read();
@@ -111,7 +109,7 @@ impl People {
 
     /// What the holder of a session may do now; `None`: nothing any more.
     pub fn authority(&self, session: &ValidSession) -> Option<Authority> {
-        match (session.borrowed(), session.user()) {
+        match (&session.borrowed, session.user) {
             (Some(borrowed), _) => Some(borrowed.clone()),
             (None, None) => Some(Authority::administrator()),
             (None, Some(user)) => self.user(user).ok()?.authority(),
