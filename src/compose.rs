@@ -1,6 +1,8 @@
 //! The one place that picks the concrete parts and joins them: sled's journal under the wallets, the wallets under the
 //! catalog, all of it under the router. Also the order in which they start and end.
 
+#![allow(missing_docs, reason = "what a name says is not said again")]
+
 mod addresses;
 mod background;
 mod cells;
@@ -16,7 +18,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use accounts::{Accounts, ProviderEnvironment, Sandboxes};
 use actors::{
-    Cipher, Handle,
+    Cipher,
     clock::{Clock, SystemClock},
 };
 use addresses::{BoundSockets, provider_environment};
@@ -62,8 +64,7 @@ pub struct Platform {
 
 /// A service that is ready for its first request.
 pub struct Service {
-    app: Arc<AppState>,
-    config: Arc<Config>,
+    pub app: Arc<AppState>,
     /// `None`: the front of a process of several accepts its connections.
     listeners: Option<Listeners>,
     metrics: Option<TcpListener>,
@@ -135,7 +136,6 @@ impl Service {
         };
         match opened {
             Ok((app, new_admin_token)) => Ok(Self {
-                config: Arc::clone(&app.config),
                 app,
                 listeners: None,
                 metrics: None,
@@ -150,7 +150,6 @@ impl Service {
         }
     }
 
-    /// The address that it listens on.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -162,12 +161,12 @@ impl Service {
 
     /// The scheme at that address: `https` or `http`.
     pub fn scheme(&self) -> &'static str {
-        scheme(&self.config)
+        scheme(&self.app.config)
     }
 
     /// The configuration of its HTTP server.
     pub fn http(&self) -> &Http {
-        &self.config.http
+        &self.app.config.http
     }
 
     /// The administrator's token, if it was made just now. To be shown once and not logged.
@@ -187,37 +186,12 @@ impl Service {
             .link(self.app.edge.clock.now())?;
         let at = |address| format!("{}://{}", self.scheme(), server::reachable(address));
         let admin = self.admin_address();
-        let base = match &self.config.public_url {
+        let base = match &self.app.config.public_url {
             _ if admin != self.address => at(admin),
             Some(url) => url.to_string(),
             None => at(self.address),
         };
         Ok(format!("{base}{}?link={link}", dashboard::SIGN_IN))
-    }
-
-    /// What the service's handlers share.
-    pub const fn app(&self) -> &Arc<AppState> {
-        &self.app
-    }
-
-    /// The catalog of all projects.
-    pub fn catalog(&self) -> &CatalogStore {
-        &self.app.catalog
-    }
-
-    /// The payments of all projects.
-    pub fn payments(&self) -> &Payments {
-        &self.app.payments
-    }
-
-    /// The projects' accounts at payment providers.
-    pub fn accounts(&self) -> &Accounts {
-        &self.app.accounts
-    }
-
-    /// The handle to the wallets.
-    pub fn handle(&self) -> &Handle {
-        &self.app.handle
     }
 
     /// Answers requests until it is dropped, without any background task: a test that moves the
@@ -227,8 +201,8 @@ impl Service {
         let Some(listeners) = self.listeners else {
             return;
         };
-        let server = Server::new(listeners.main, service, (&self.config.http).into())
-            .trusting(&self.config.trusted_proxies);
+        let server = Server::new(listeners.main, service, (&self.app.config.http).into())
+            .trusting(&self.app.config.trusted_proxies);
         let never = std::future::pending;
         server.run(never(), never()).await;
     }
@@ -242,10 +216,10 @@ impl Service {
             let figures = self.serve_metrics();
             let background = Background::start(&self.app);
             let service = app::service(&self.app);
-            let mut serving = Serving::start(listeners, service, &self.config);
+            let mut serving = Serving::start(listeners, service, &self.app.config);
             serving.beside.extend(figures);
             signals.next().await;
-            let grace = Duration::from_secs(self.config.shutdown_seconds);
+            let grace = Duration::from_secs(self.app.config.shutdown_seconds);
             stop(&self.app, serving, background, grace, signals).await;
         }
         close(&self.app.handle).await
@@ -261,7 +235,7 @@ impl Service {
     fn serve_metrics(&mut self) -> Option<JoinHandle<()>> {
         let listener = self.metrics.take()?;
         let router = app::metrics_router(&self.app);
-        Some(serve_metrics(listener, router, &self.config))
+        Some(serve_metrics(listener, router, &self.app.config))
     }
 }
 

@@ -90,7 +90,7 @@ fn go_offline(config: &mut Config) -> Result<(), Failure> {
 /// Prints what the operator should know of a service that answers now.
 fn introduce(service: &Service) -> Result<(), catalog::Error> {
     if let Some(token) = service.new_admin_token() {
-        let file = service.app().config.data_dir.join(NEW_TOKEN_FILE);
+        let file = service.app.config.data_dir.join(NEW_TOKEN_FILE);
         print::line(&format!(
             "a new administrator token is in {}: keep it elsewhere, and delete the file",
             file.display()
@@ -104,7 +104,7 @@ fn introduce(service: &Service) -> Result<(), catalog::Error> {
             ));
         }
     }
-    for project in service.catalog().current().projects() {
+    for project in service.app.catalog.current().projects() {
         if project.sandbox().is_some() {
             let project = &project.project;
             print::line(&format!(

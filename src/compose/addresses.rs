@@ -14,7 +14,7 @@ use dashboard::OIDC_CALLBACK;
 use identity::oidc::Oidc;
 use tokio::net::TcpSocket;
 
-use super::Error;
+use super::{Error, error::taken};
 use crate::{
     config::{Config, Http},
     server::{
@@ -38,11 +38,7 @@ pub(super) struct BoundSockets {
 impl BoundSockets {
     pub(super) fn all_of(config: &Config) -> Result<Self, Error> {
         let reserve = |setting, address| {
-            server::reserve(address).map_err(|error| Error::Listen {
-                setting,
-                address,
-                error,
-            })
+            server::reserve(address).map_err(|error| taken(setting, address, &error))
         };
         let tls = open_tls(&config.http)?;
         Ok(Self {

@@ -34,12 +34,11 @@ pub fn block_on<T>(config: &Config, service: impl Future<Output = T>) -> std::io
 
 /// Sends log lines to standard error.
 /// # Errors
-/// [`Error::Log`] when `log` is not a valid filter, or logging was set up before.
+/// [`Error::Setting`] when `log` is not a valid filter, or logging was set up before.
 pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
-    let filter: Targets = config
-        .log
-        .parse()
-        .map_err(|error| Error::Log(format!("{error}")))?;
+    let unusable = |why: String| Error::Setting(format!("configuration: log: {why}"));
+    let filter = config.log.parse::<Targets>();
+    let filter = filter.map_err(|error| unusable(error.to_string()))?;
     // Colours only for terminals, and not for people who have turned them off.
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let lines = fmt::layer()
@@ -51,7 +50,7 @@ pub fn log_to_stderr(config: &Config) -> Result<(), Error> {
         LogFormat::Text => registry().with(lines).with(filter).try_init(),
         LogFormat::Json => registry().with(lines.json()).with(filter).try_init(),
     };
-    set.map_err(|error| Error::Log(error.to_string()))
+    set.map_err(|error| unusable(error.to_string()))
 }
 
 #[cfg(test)]

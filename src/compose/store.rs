@@ -28,10 +28,9 @@ pub async fn open_store(config: &Config) -> Result<Store, Error> {
 
 /// Makes the data directory, where there is none.
 pub(super) fn open_data_dir(config: &Config) -> Result<(), Error> {
-    operations::data_dir::open(&config.data_dir).map_err(|error| Error::Data {
-        path: config.data_dir.clone(),
-        error,
-    })
+    let dir = &config.data_dir;
+    operations::data_dir::open(dir)
+        .map_err(|error| Error::Setting(format!("{} cannot be used: {error}", dir.display())))
 }
 
 pub(super) fn store_options(config: &Config) -> persistence::Options {

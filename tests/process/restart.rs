@@ -72,7 +72,7 @@ async fn put_note(data_dir: &Path, key: &[u8], body: &[u8]) {
         key: key.into(),
         body: Some(body.into()),
     };
-    service.handle().put_notes(vec![note]).await.unwrap();
+    service.app.handle.put_notes(vec![note]).await.unwrap();
     service.close().await.unwrap();
 }
 

@@ -116,19 +116,22 @@ impl Demo {
             project.map_err(|_| Failure::new("dev.json contains an invalid project id"))?;
         let nothing = ProjectChange::default();
         // Forced: changing to and fro is fine where things are tried out.
-        let set = service.accounts().change(project, nothing, provider, true);
+        let set = service
+            .app
+            .accounts
+            .change(project, nothing, provider, true);
         set.await.map_err(|error| match error {
             ChangeError::Key(words) => {
                 Failure::new(format!("Stripe does not accept the key: {words}"))
             }
             other => Failure::new(other),
         })?;
-        let known = service.catalog().project(project).map_err(Failure::new)?;
+        let known = service.app.catalog.project(project).map_err(Failure::new)?;
         let verified = known.provider().is_none_or(Provider::is_verified);
         if !verified {
             print::line("Stripe cannot be reached at present; it will be tried again");
         }
-        let finished = service.payments().end_former_provider(project);
+        let finished = service.app.payments.end_former_provider(project);
         finished.await.map_err(Failure::new)
     }
 
@@ -144,8 +147,8 @@ impl Demo {
 
     /// Whether both keys still work and the product still exists.
     fn holds(&self, service: &Service) -> bool {
-        let catalog = service.catalog().current();
-        let now = service.app().edge.clock.now();
+        let catalog = service.app.catalog.current();
+        let now = service.app.edge.clock.now();
         let opens = |key: &str, kind: KeyKind| {
             let found = catalog.authenticate(&sha256(key.as_bytes()), now);
             found.filter(|found| {
@@ -160,7 +163,7 @@ impl Demo {
     }
 
     async fn make(service: &Service) -> Result<Self, Failure> {
-        let catalog = service.catalog();
+        let catalog = &service.app.catalog;
         let new = NewProject {
             name: PROJECT.into(),
             mode: Mode::CreditCodes,
@@ -210,7 +213,7 @@ impl Demo {
     async fn fund(&self, service: &Service) -> Result<(), Failure> {
         let project = self.project.parse::<ProjectId>().map_err(Failure::new)?;
         let product = self.product.parse::<ProductId>().map_err(Failure::new)?;
-        let catalog = service.catalog().project(project).map_err(Failure::new)?;
+        let catalog = service.app.catalog.project(project).map_err(Failure::new)?;
         let balance = grant(service, &catalog.scope, product, "demo-welcome").await?;
         if balance < FUNDS / 10 {
             let key = format!("demo-{}", Uuid::now_v7().simple());
@@ -265,7 +268,8 @@ async fn grant(
         expires_at: None,
     };
     let applied = service
-        .handle()
+        .app
+        .handle
         .credit(scope, &Address::External(user), command)
         .await;
     applied.map(|applied| applied.balance).map_err(Failure::new)

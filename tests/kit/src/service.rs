@@ -403,7 +403,7 @@ async fn serve(
     let service = compose::Service::start_on(ground, config, secrets);
     let service = service.await.unwrap();
     let base = format!("http://{}", service.address());
-    let app = Arc::clone(service.app());
+    let app = Arc::clone(&service.app);
     tokio::spawn(service.answer());
     (app, base)
 }
