@@ -133,7 +133,7 @@ impl Bench {
     /// One more process reads the log, on the same machine.
     fn with_follower(&mut self, url: &str, postgres: &Setup) -> Result<()> {
         let started = Instant::now();
-        let data = self.folder.data("cluster-follower");
+        let data = self.folder.path().join("cluster-follower");
         let mut follower = self.server(&data, &settings(url, 4))?;
         follower.ready()?;
         // The leader writes a frame twice a second.
@@ -193,7 +193,7 @@ impl Bench {
         let env = settings(&url, 4);
         let mut processes = Vec::new();
         for name in ["cluster-1", "cluster-2", "cluster-3"] {
-            processes.push((name, self.server(&self.folder.data(name), &env)?));
+            processes.push((name, self.server(&self.folder.path().join(name), &env)?));
         }
         let times = if self.args.quick { 3 } else { FAIL_OVERS };
         for (end, limit, is_kill) in [("killed", 10.0, true), ("stopped in order", 1.0, false)] {
@@ -215,7 +215,7 @@ impl Bench {
                     client.is_ok("/api/admin/v1/projects").then_some(())
                 })?;
                 seconds.push(started.elapsed().as_secs_f64());
-                processes.push((name, self.server(&self.folder.data(name), &env)?));
+                processes.push((name, self.server(&self.folder.path().join(name), &env)?));
             }
             let report = &mut self.report;
             let name = format!("time without service, leader {end}");

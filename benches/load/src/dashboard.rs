@@ -40,7 +40,7 @@ impl Bench {
         let wallets = wallets.unwrap_or_else(|| self.args.count(1_000_000));
         let entries = entries.unwrap_or_else(|| self.args.count(10_000_000));
         let orders = orders.unwrap_or_else(|| self.args.count(100_000));
-        let data = self.folder.data("dashboard");
+        let data = self.folder.path().join("dashboard");
         let [byte, ..] = SERVER_KEY;
         let key = format!("{byte:02x}").repeat(SERVER_KEY.len());
         let env = [("SCRIP_SERVER_KEY", key)];
@@ -163,7 +163,7 @@ impl Bench {
     }
 
     fn backups(&mut self, setup: &Setup, data: &Path, disk: [u64; 2]) -> Result<()> {
-        let to = self.folder.data("backups");
+        let to = self.folder.path().join("backups");
         let mut before = 0;
         for name in ["a full backup", "one after 10,000 more entries"] {
             let started = Instant::now();

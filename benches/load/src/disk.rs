@@ -22,7 +22,7 @@ const WALLETS: u64 = 10_000;
 
 impl Bench {
     pub(crate) fn disk(&mut self) -> Result<()> {
-        let data = self.folder.data("disk");
+        let data = self.folder.path().join("disk");
         let setup = self.funded("disk", &[], WALLETS)?;
         // In slices, so that kinds of operations are mixed as in real use.
         let slices = if self.args.quick { 2 } else { 10 };

@@ -1,53 +1,26 @@
 //! Temporary folders for data directories, and how much disk space they take.
 
-use std::{
-    fs,
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-};
+use std::{fs, os::unix::fs::MetadataExt, path::Path};
+
+use tempfile::TempDir;
 
 use super::error::{Context, Result};
 
-/// A folder for this run. Dropping it removes it, and the folder around it if that was created, too.
-pub(crate) struct TempFolder {
-    path: PathBuf,
-    /// The folder around it, if it was created.
-    created: Option<PathBuf>,
-}
-
-impl TempFolder {
-    /// Creates the folder in `parent`, otherwise in the build directory of the current folder, otherwise in
-    /// `./.scrip-bench`: on the disk that the user works on, not on a tmpfs.
-    pub(crate) fn create(parent: Option<&Path>) -> Result<Self> {
-        let parent = match parent {
-            Some(parent) => parent.to_owned(),
-            None if Path::new("target").is_dir() => PathBuf::from("target/scrip-bench"),
-            None => PathBuf::from(".scrip-bench"),
-        };
-        let path = parent.join(format!("run-{}", std::process::id()));
-        let created = (!parent.exists()).then(|| parent.clone());
-        fs::create_dir_all(&parent).context(parent.display())?;
-        // Not `create_dir_all`: a folder that existed before must not be removed.
-        fs::create_dir(&path).context(path.display())?;
-        Ok(Self { path, created })
-    }
-
-    /// The path of a data directory, which the server creates.
-    pub(crate) fn data(&self, name: &str) -> PathBuf {
-        self.path.join(name)
-    }
-}
-
-impl Drop for TempFolder {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.path) {
-            eprintln!("{} could not be removed: {error}", self.path.display());
-        }
-        // Another run may be using it: then it is not empty, and stays.
-        if let Some(created) = &self.created {
-            let _ = fs::remove_dir(created);
-        }
-    }
+/// A folder for this run in `parent`, otherwise in the build directory or in the current folder: on the disk that the
+/// user works on, not on a tmpfs. Dropping it removes it.
+pub(crate) fn for_this_run(parent: Option<&Path>) -> Result<TempDir> {
+    let build = Path::new("target");
+    let here = if build.is_dir() {
+        build
+    } else {
+        Path::new(".")
+    };
+    let parent = parent.unwrap_or(here);
+    fs::create_dir_all(parent).context(parent.display())?;
+    let folder = tempfile::Builder::new()
+        .prefix("scrip-bench-")
+        .tempdir_in(parent);
+    folder.context(parent.display())
 }
 
 /// Bytes that a folder takes on the disk, as `du` counts them.

@@ -43,11 +43,11 @@ use std::{path::Path, process::ExitCode};
 use args::{BenchArgs, Suite};
 use clap::Parser as _;
 use error::{Context as _, Result};
-use folder::TempFolder;
 use load::{Load, Template, Wallets};
 use project::Project;
 use report::Report;
 use server::Server;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// The same allocator as the server's, for the bare handler.
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
 /// What all suites use.
 struct Bench {
     args: BenchArgs,
-    folder: TempFolder,
+    folder: TempDir,
     report: Report,
     /// For single calls, buyers, receivers and the provider's double: one thread beside the measured server.
     runtime: Runtime,
@@ -94,7 +94,7 @@ fn run(args: BenchArgs) -> Result<()> {
         _ => Suite::all(),
     };
     let mut bench = Bench {
-        folder: TempFolder::create(args.data_dir.as_deref())?,
+        folder: folder::for_this_run(args.data_dir.as_deref())?,
         report: Report::new(!args.quick),
         args,
         runtime,
@@ -133,12 +133,16 @@ impl Bench {
 
     /// Starts the bare handler, which accepts this bearer token.
     fn bare_handler(&self, bearer: &str) -> Result<Server> {
-        Server::bare(self.runtime.handle(), self.folder.data("noop.log"), bearer)
+        Server::bare(
+            self.runtime.handle(),
+            self.folder.path().join("noop.log"),
+            bearer,
+        )
     }
 
     /// Starts the measured server on the data directory of a suite, and creates a project.
     fn start(&self, suite: &str, env: &[(&str, String)]) -> Result<Setup> {
-        let mut server = self.server(&self.folder.data(suite), env)?;
+        let mut server = self.server(&self.folder.path().join(suite), env)?;
         server.ready()?;
         let project = Project::create(&server)?;
         Ok(Setup { server, project })

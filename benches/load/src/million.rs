@@ -40,7 +40,7 @@ impl Bench {
         let name = "SIGTERM, all in a checkpoint: until ended";
         self.report.value(name, took, "s");
         self.restarts(&project, wallets)?;
-        let used = disk_use(&self.folder.data("million"))? as f64 / 1e6;
+        let used = disk_use(&self.folder.path().join("million"))? as f64 / 1e6;
         let name = format!("disk, {wallets} wallets, 10 entries each");
         self.report.value(name, used, "MB");
         Ok(())
@@ -63,7 +63,7 @@ impl Bench {
 
     /// Restarts the server after a kill and after a clean end, each with a million entries in no checkpoint.
     fn restarts(&mut self, project: &Project, wallets: u64) -> Result<()> {
-        let data = self.folder.data("million");
+        let data = self.folder.path().join("million");
         let entries = self.args.count(1_000_000);
         let no_checkpoints = [
             ("SCRIP_JOURNAL_CHECKPOINT_ENTRIES", "100000000".into()),

@@ -71,7 +71,7 @@ impl Bench {
             bench: self,
             server: &server,
             bare: self.bare_handler(&project.secret)?,
-            data: self.folder.data("sustained"),
+            data: self.folder.path().join("sustained"),
             window,
             elapsed: 0.0,
             entries: WALLETS,

@@ -168,7 +168,7 @@ impl Bench {
     }
 
     fn events_on_disk(&mut self) -> Result<()> {
-        let verified = persistence::verify::verify(&self.folder.data("webhooks"));
+        let verified = persistence::verify::verify(&self.folder.path().join("webhooks"));
         let verified = verified.context("verifying")?;
         if let Some(problem) = verified.problems.first() {
             return Err(Error(problem.clone()));
