@@ -7,6 +7,8 @@
 //! - [`front`]: answers requests where this process leads, passes each on to the process that does where another leads, and holds
 //!   it for a while where none does.
 
+#![allow(missing_docs, reason = "what a name says is not said again")]
+
 pub mod cells;
 pub mod front;
 mod leader_seen;

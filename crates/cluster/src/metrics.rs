@@ -13,7 +13,6 @@ use prometheus_client::{
 
 use crate::part::ClusterPart;
 
-/// The metrics of a process in a cluster.
 #[derive(Debug)]
 pub struct ClusterMetrics(pub Arc<ClusterPart>);
 

@@ -54,7 +54,6 @@ pub struct Process<R> {
     pub front: Front<R>,
     /// Says whether this process answers, and which other one does.
     pub switch: FrontSwitch<R>,
-    /// This process' part in the cluster.
     pub part: Arc<ClusterPart>,
     follower: Follower,
     service_clock: ServiceClock,

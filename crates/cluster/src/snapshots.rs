@@ -17,7 +17,6 @@ const MIN_UNUSED: i64 = 6 * 60 * 60 * 1_000_000;
 /// Chunks that are removed at a time.
 const MAX_REMOVED: usize = 500;
 
-/// A snapshot to add.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSnapshot<'a> {
     /// Its name among the cell's snapshots.
@@ -37,7 +36,6 @@ pub struct NewSnapshot<'a> {
 pub enum SnapshotAdded {
     /// It is there, and survives what the database's commits survive.
     Added,
-    /// There is one of this name.
     NameTaken,
     /// A chunk that it needs is not there.
     ChunkMissing,
@@ -123,7 +121,6 @@ pub struct DatabaseRepository {
 }
 
 impl DatabaseRepository {
-    /// The snapshots in these rows.
     pub fn new(rows: Arc<dyn SnapshotRows>) -> Self {
         Self { rows }
     }

@@ -12,7 +12,6 @@ pub const MEMBER_TIMEOUT: Duration = Duration::from_secs(600);
 pub struct Needs {
     /// The oldest frame that it, or a copy that it makes, may ask for.
     pub lsn: u64,
-    /// When it was last seen.
     pub seen: Moment,
 }
 

@@ -17,18 +17,14 @@ use crate::{Action, Authority, Error, People};
 const EXPIRY_SECONDS: i64 = 7 * 24 * 3600;
 const MAX_PER_PROJECT: usize = 100;
 
-/// A request for approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// The identifier of the request.
     pub id: ApprovalId,
-    /// The project that it is about.
     pub project: ProjectId,
     /// The requester, with their permissions at that time.
     pub asker: Authority,
     /// When, in milliseconds.
     pub at: i64,
-    /// What is requested.
     pub action: Action,
     /// The same in words, for the audit log.
     pub what: String,
@@ -77,7 +73,6 @@ impl Drop for AnswerInProgress<'_> {
 }
 
 impl Approval {
-    /// When it expires.
     pub const fn until(&self) -> Timestamp {
         Timestamp(self.at).plus_seconds(EXPIRY_SECONDS)
     }
@@ -87,7 +82,6 @@ impl Approval {
         notes::forget::<ApprovalNote>(&(self.project, self.id))
     }
 
-    /// Whether somebody is the requester.
     pub fn is_of(&self, somebody: &Authority) -> bool {
         somebody.user().is_some() && somebody.user() == self.asker.user()
     }

@@ -68,7 +68,6 @@ pub enum ProjectScope {
 }
 
 impl ProjectScope {
-    /// Whether it includes a project.
     pub fn includes(&self, project: ProjectId) -> bool {
         match self {
             Self::All => true,
@@ -81,9 +80,7 @@ impl ProjectScope {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holder {
-    /// The holder of the administrator's token.
     Administrator,
-    /// One of the users.
     User {
         /// The identifier of the user.
         id: UserId,
@@ -95,11 +92,8 @@ pub enum Holder {
 /// Who makes a request, and what they may do. Looked up at each request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Authority {
-    /// Who it is.
     pub holder: Holder,
-    /// What they are to the service.
     pub role: Role,
-    /// The projects that they work with.
     pub projects: ProjectScope,
     /// The most credits that they may grant in a day.
     pub grant_limit_per_day: Option<i64>,
@@ -112,7 +106,6 @@ pub struct Authority {
 pub enum Denial {
     /// The project does not exist for them.
     NoSuchProject,
-    /// Their role does not allow it.
     Role,
 }
 

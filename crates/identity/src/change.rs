@@ -23,7 +23,6 @@ pub enum Action {
 /// The name and the end of a secret key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyTerms {
-    /// The name of the key.
     pub name: Option<String>,
     /// When it stops working.
     pub expires_at: Option<Timestamp>,

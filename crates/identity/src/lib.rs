@@ -2,6 +2,8 @@
 //! sessions that they begin. What a role allows is one pure function ([`Authority::check`]). Everything is kept as notes in
 //! the journal and in memory; it is durable before it is answered. No secret is kept in the clear.
 
+#![allow(missing_docs, reason = "what a name says is not said again")]
+
 mod allowance;
 mod approval;
 mod authority;

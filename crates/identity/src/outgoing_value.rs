@@ -16,7 +16,6 @@ pub enum Recipient {
     New,
     /// A user's wallet, created if there is none.
     User(ExternalUserId),
-    /// An existing wallet.
     Wallet(WalletKey),
 }
 

@@ -8,7 +8,6 @@ use crate::{BoundIdentity, Error, People, User};
 /// The outcome of a sign-in by an identity provider.
 #[derive(Debug, Clone)]
 pub enum ProviderSignIn {
-    /// It is this user.
     Done(Arc<User>),
     /// It is this user, who was bound to the identity just now.
     Bound(Arc<User>),
@@ -19,7 +18,6 @@ pub enum ProviderSignIn {
 }
 
 impl People {
-    /// The user with this identity.
     pub fn by_identity(&self, identity: &BoundIdentity) -> Option<Arc<User>> {
         let users = self.users.read();
         let mut bound = users

@@ -9,7 +9,6 @@ use subtle::ConstantTimeEq as _;
 
 use crate::Error;
 
-/// How many digits a code has.
 pub const CODE_DIGITS: usize = 6;
 const STEP_MILLIS: i64 = 30_000;
 const SLACK: i64 = 1;

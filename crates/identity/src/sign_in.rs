@@ -28,7 +28,6 @@ const WRONG_CODES_WINDOW_SECONDS: i64 = 15 * 60;
 /// The outcome of a second factor's code.
 #[derive(Debug, Clone)]
 pub enum SignIn {
-    /// It was correct: the user is signed in.
     Done(Arc<User>),
     /// It was wrong, or used before, or too many wrong ones came.
     Wrong,

@@ -15,15 +15,11 @@ const MAX_PROJECTS: usize = 100;
 /// Somebody who works with the dashboard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
-    /// The identifier of the user.
     pub id: UserId,
-    /// What they are called.
     pub name: String,
     /// Their e-mail address, by which they sign in.
     pub email: String,
-    /// What they may do.
     pub role: Role,
-    /// Where they may do it.
     pub projects: ProjectScope,
     /// The most credits that they may grant in a day; `None`: no limit.
     pub grant_limit_per_day: Option<i64>,
@@ -62,13 +58,11 @@ pub(crate) struct Invitation {
     pub(crate) until: i64,
 }
 
-/// The state of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UserState {
     /// They have neither set a password nor signed in by an identity provider yet.
     Invited,
-    /// They can sign in.
     Active,
     /// Their access was removed.
     Disabled,
@@ -85,37 +79,28 @@ impl UserState {
     }
 }
 
-/// A user to be invited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUser {
-    /// What they are called.
     pub name: String,
-    /// Their e-mail address.
     pub email: String,
-    /// What they may do.
     pub role: Role,
     /// Where they may do it; `None`: everywhere.
     pub projects: Option<Vec<ProjectId>>,
     /// The most credits that they may grant in a day.
     pub grant_limit_per_day: Option<i64>,
-    /// The most that they may refund in a day.
     pub refund_limit_cents_per_day: Option<i64>,
 }
 
 /// What to change of a user; `None` leaves it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserChange {
-    /// What they are called.
     pub name: Option<String>,
-    /// Their e-mail address.
     pub email: Option<String>,
-    /// What they may do.
     pub role: Option<Role>,
     /// Where they may do it; `Some(None)`: everywhere.
     pub projects: Option<Option<Vec<ProjectId>>>,
     /// The most credits that they may grant in a day.
     pub grant_limit_per_day: Option<Option<i64>>,
-    /// The most that they may refund in a day.
     pub refund_limit_cents_per_day: Option<Option<i64>>,
     /// Whether their access was removed.
     pub disabled: Option<bool>,
@@ -124,7 +109,6 @@ pub struct UserChange {
 }
 
 impl User {
-    /// Their state now.
     pub const fn state(&self) -> UserState {
         match (self.disabled, &self.password, &self.identity) {
             (true, ..) => UserState::Disabled,

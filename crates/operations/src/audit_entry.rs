@@ -20,7 +20,6 @@ pub struct AuditEntry {
     pub what: String,
     /// The client's address.
     pub from: String,
-    /// The project that it was about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
     /// The kind of change, such as `keys` or `people`.
@@ -46,7 +45,6 @@ const fn is_done(open: &bool) -> bool {
 }
 
 impl AuditEntry {
-    /// The entry of a change that was done.
     pub fn done(at: Timestamp, who: String, what: &str, from: String) -> Self {
         Self {
             at: at.0,
@@ -73,7 +71,6 @@ impl AuditEntry {
         Self { retry_key, ..self }
     }
 
-    /// The entry with its project and its kind of change.
     pub fn about(self, project: Option<ProjectId>, kind: &str) -> Self {
         Self {
             project,
@@ -128,14 +125,12 @@ pub enum Proof {
     },
 }
 
-/// The outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeOutcome<'a> {
     /// It was done, in these words.
     Done(&'a str),
     /// It had been done before, by an earlier attempt.
     DoneBefore,
-    /// Nothing was done.
     Nothing,
     /// It may have been done.
     Unknown,

@@ -16,9 +16,7 @@ use crate::{
 pub struct AuditFilter {
     /// A part of who did it, in any case.
     pub who: Option<String>,
-    /// The project that it was about.
     pub project: Option<ProjectId>,
-    /// The kind of change.
     pub kind: Option<String>,
     /// The first instant.
     pub from: Option<Timestamp>,
@@ -31,9 +29,7 @@ pub struct AuditFilter {
 /// A place in the log: the entries before it are older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCursor {
-    /// The number of a page.
     pub page: u64,
-    /// A place on it.
     pub place: usize,
 }
 

@@ -32,14 +32,12 @@ pub fn warn_if_first(to: &Path) {
     }
 }
 
-/// A backup to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
     /// The directory that backups are kept in.
     pub to: PathBuf,
     /// How many backups are kept; `None`: all.
     pub keep: Option<usize>,
-    /// Whether the server key is in it.
     pub with_server_key: bool,
     /// Whether it is a working copy, which does not count as the last good backup.
     pub temporary: bool,
@@ -48,28 +46,22 @@ pub struct Order {
 /// A backup that is being made.
 #[derive(Debug, Clone)]
 pub struct Running {
-    /// The name that it will have.
     pub name: String,
     /// The directory that it is written to.
     pub to: PathBuf,
-    /// When it began.
     pub started_at: Timestamp,
     /// How much of it is written.
     pub moved: TransferProgress,
 }
 
-/// A backup that ended.
 #[derive(Debug, Clone)]
 pub struct FinishedBackup {
-    /// The backup as it was when it ended.
     pub was: Running,
-    /// How long it took.
     pub took: Duration,
     /// What was made, or why it failed.
     pub result: Result<BackupSummary, String>,
 }
 
-/// The state of backups.
 #[derive(Debug, Clone, Default)]
 pub struct Status {
     /// The one that is being made.
@@ -138,12 +130,10 @@ impl Backups {
         }
     }
 
-    /// The configuration of backups.
     pub const fn settings(&self) -> &BackupSettings {
         &self.settings
     }
 
-    /// The state of backups.
     pub fn status(&self) -> Status {
         self.status.lock().clone()
     }

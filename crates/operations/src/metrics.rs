@@ -66,7 +66,6 @@ type Labels = Vec<(&'static str, &'static str)>;
 /// The metrics of routes, by path.
 type Routes = HashMap<Box<str>, Arc<Route>>;
 
-/// All metrics of the service.
 pub struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
@@ -99,7 +98,6 @@ fn by_outcome(
 }
 
 impl Metrics {
-    /// All metrics, at zero.
     pub fn new() -> Self {
         let mut all = Registry::default();
         all.register_collector(Box::new(ProcessMetrics::new()));
@@ -142,7 +140,6 @@ impl Metrics {
         }
     }
 
-    /// Adds those of the data directory.
     pub fn add_data(&mut self, data_dir: &Path) {
         self.add(DataMetrics(data_dir.to_owned()));
     }
@@ -199,12 +196,10 @@ impl Metrics {
         made
     }
 
-    /// The counters of attempts to deliver webhooks.
     pub fn deliveries(&self) -> AttemptCounters {
         self.deliveries.clone()
     }
 
-    /// Counts a deduction by its outcome.
     pub fn deducted(&self, outcome: Result<&CommandResult, &actors::Error>) {
         match outcome {
             Ok(applied) if applied.replayed => self.replayed.inc(),

@@ -28,12 +28,10 @@ const PAUSE: Duration = Duration::from_mins(10);
 /// How long a request waits for a count: with many wallets it takes minutes.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The sums of a project.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectOutstanding {
     /// When the count began.
     pub as_of: Timestamp,
-    /// The sums of each product.
     pub products: BTreeMap<ProductId, Outstanding>,
 }
 
@@ -53,7 +51,6 @@ struct LastCount {
     projects: BTreeMap<ProjectId, ProjectOutstanding>,
 }
 
-/// Counts outstanding credits.
 pub struct OutstandingCredits {
     handle: Handle,
     catalog: Arc<CatalogStore>,

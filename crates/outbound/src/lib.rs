@@ -1,6 +1,8 @@
 //! What the service sends on its own: mails and webhooks. It must never delay a request, log an address or
 //! a code, or wait without a bound.
 
+#![allow(missing_docs, reason = "what a name says is not said again")]
+
 pub mod invitation_mail;
 pub mod mail;
 pub mod recovery_mail;

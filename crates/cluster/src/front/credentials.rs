@@ -21,10 +21,8 @@ pub(super) type Places = Shares<Option<ProjectId>>;
 /// Those that a request holds.
 pub(super) type Held = HeldPlaces<Option<ProjectId>>;
 
-/// Whose a credential is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CredentialOwner {
-    /// The project that it opens.
     pub project: ProjectId,
     /// Whether it is for the project's own servers, which are no clients of it.
     pub is_server: bool,

@@ -53,7 +53,6 @@ const PASSED_BODIES: usize = 8;
 const STREAMS_PART: usize = 8;
 const PASSED_PART: usize = 4;
 
-/// A forwarder's configuration.
 #[derive(Debug, Clone)]
 pub struct ForwardSettings {
     /// Proxies whose `X-Forwarded-For` is believed, as for the limits. It is judged here; the leader gets the result.

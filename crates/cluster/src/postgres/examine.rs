@@ -24,7 +24,6 @@ use super::{
 pub enum Raised {
     /// The format was this one already, and this version knows no newer one.
     Newest(i32),
-    /// It was raised to this one.
     To(i32),
     /// These processes, by address, do not read the newer one.
     TooOld(Vec<String>),

@@ -358,6 +358,5 @@ enum Step {
     CellExists,
     /// What there was has been read.
     Waiting,
-    /// By this node.
     Taken(u128),
 }

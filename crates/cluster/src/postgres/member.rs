@@ -23,7 +23,6 @@ pub type ServiceClock = Arc<OnceLock<WallClock>>;
 /// How a process takes part in a cluster.
 #[derive(Clone)]
 pub struct Member {
-    /// Where the database is.
     pub server: Server,
     /// The cell that it belongs to. Where the database has none at all, it is made.
     pub cell: i16,

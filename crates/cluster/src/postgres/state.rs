@@ -13,7 +13,6 @@ const FAR_BEHIND: u64 = 1 << SEGMENT_FRAMES_LOG2;
 /// A snapshot is made every hour.
 const MAX_SNAPSHOT_AGE: Duration = Duration::from_secs(3 * 3600);
 
-/// A cluster as its database has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterState {
     /// Drawn when the tables were made.
@@ -38,7 +37,6 @@ pub struct ClusterState {
     pub snapshots: Vec<SnapshotState>,
 }
 
-/// A cell, in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CellState {
     /// The number that configurations and tables name it by.
@@ -49,7 +47,6 @@ pub struct CellState {
     pub base: u64,
 }
 
-/// The process that leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaderState {
     /// Where the other processes reach it.
@@ -97,7 +94,6 @@ pub struct DatabaseState {
     pub version: String,
     /// Whether the connection to it is encrypted.
     pub tls: bool,
-    /// Standbys that are connected.
     pub standbys: u64,
     /// Whether commits wait for a standby.
     pub synchronous: bool,
@@ -137,7 +133,6 @@ impl ClusterState {
         self.snapshots.iter().map(|snapshot| snapshot.age).min()
     }
 
-    /// Whether a member is the one that leads.
     pub fn leads(&self, member: &MemberState) -> bool {
         let leader = self.leader.as_ref();
         member.leads && leader.is_some_and(|leader| leader.address == member.address)

@@ -33,7 +33,6 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) enum OpenAttempt<P> {
     /// This process leads: what is behind the last place that it knew, as [`Term::opened`] has it, and the connection.
     Leads(Vec<FramePosition>, P),
-    /// Not yet, for this reason.
     NotYet(String),
     /// Somebody else was faster.
     Beaten,
@@ -55,7 +54,6 @@ pub(super) struct Opener {
     pub former_clock: Mutex<Option<(Timestamp, Moment)>>,
 }
 
-/// What a clock shows.
 pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 impl Opener {

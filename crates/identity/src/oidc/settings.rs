@@ -13,7 +13,6 @@ pub struct OidcSettings {
     pub issuer: String,
     /// The name of this service at the provider.
     pub client_id: String,
-    /// Its secret there.
     pub client_secret: ClientSecret,
     /// What the button calls the provider; empty: by its host name.
     pub name: String,

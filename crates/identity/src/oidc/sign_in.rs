@@ -54,7 +54,6 @@ const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
 /// A provider, or why there is none.
 type KnownProvider = Result<Arc<Provider>, Error>;
 
-/// Signs in by one provider.
 pub struct Oidc {
     settings: OidcSettings,
     redirect: Url,
@@ -72,7 +71,6 @@ pub struct BegunSignIn {
     pub url: Url,
     /// What it keeps until it is back, encrypted.
     pub sealed: String,
-    /// For how long, in seconds.
     pub seconds: i64,
 }
 
@@ -85,11 +83,9 @@ pub struct ProviderAnswer<'a> {
     pub code: Option<&'a str>,
     /// The issuer, if it is sent (RFC 9207).
     pub issuer: Option<&'a str>,
-    /// The client that brings it.
     pub client: IpAddr,
 }
 
-/// A person whom the provider identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The address of the provider.

@@ -5,7 +5,6 @@ use std::{path::PathBuf, time::Duration};
 use jiff::SignedDuration;
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-/// The settings of backups.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BackupSettings {
@@ -17,7 +16,6 @@ pub struct BackupSettings {
     pub every: Option<Duration>,
     /// How many backups are kept; 0: all.
     pub keep: usize,
-    /// Whether the server key is in them.
     pub with_server_key: bool,
 }
 

@@ -9,7 +9,6 @@ use persistence::private_file;
 
 use super::server_key::KEY_CHECK_FILE;
 
-/// The file's name.
 pub const FILE: &str = "backed-up";
 
 /// Notes that a good backup began at this instant.

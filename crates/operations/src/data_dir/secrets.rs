@@ -26,7 +26,6 @@ pub const SERVER_KEY_VARIABLE: &str = "SCRIP_SERVER_KEY";
 const ADMIN_FILE: &str = "admin-token.sha256";
 /// The file with that token itself, from the first start until the operator has taken it from there.
 pub const NEW_TOKEN_FILE: &str = "admin-token";
-/// The file with the key that was generated.
 pub const KEY_FILE: &str = "server.key";
 
 /// A token that can be guessed gives everything away.
@@ -46,7 +45,6 @@ impl Error {
 
 /// The secrets of a running server.
 pub struct Secrets {
-    /// SHA-256 of the administrator's token.
     pub admin_token_sha256: [u8; 32],
     /// The token itself where it was made just now, to be printed once.
     pub new_admin_token: Option<String>,

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use persistence::private_file;
 
-/// The file's name.
 pub const FILE: &str = "verify.json";
 /// A larger file is not read: Scrip did not write it.
 const MAX_BYTES: u64 = 4096;
@@ -27,7 +26,6 @@ pub struct VerifyResult {
 }
 
 impl VerifyResult {
-    /// A result of this instant.
     pub const fn new(at: Timestamp, problems: u64) -> Self {
         Self { at: at.0, problems }
     }

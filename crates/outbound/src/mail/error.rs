@@ -5,25 +5,18 @@ use lettre::transport::smtp;
 /// Why a mail was not sent, or why none can be.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// `mail.smtp_url` cannot be used.
     #[error("mail.smtp_url cannot be used")]
     Settings,
-    /// The folder for mails cannot be used.
     #[error("mails cannot be written: {0}")]
     Folder(#[from] std::io::Error),
-    /// The recipient's address or the content cannot be made into a mail.
     #[error("this mail cannot be sent")]
     Malformed,
-    /// No mail server is configured.
     #[error("no mail server is set")]
     NoServer,
-    /// The server rejected it for good; with the reply code.
     #[error("the mail server rejected the mail with code {0}")]
     Refused(u16),
-    /// The server rejected it for now; with the reply code.
     #[error("the mail server rejected the mail for now with code {0}")]
     Busy(u16),
-    /// The server was not reached, or did not speak SMTP.
     #[error("the mail server cannot be reached: {0}")]
     Unreachable(&'static str),
 }

@@ -8,7 +8,6 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Deserializer, de::Error as _};
 use url::{Host, Url};
 
-/// How mails are sent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MailSettings {

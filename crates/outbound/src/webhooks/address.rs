@@ -88,13 +88,10 @@ pub enum NetworkPolicy {
 /// Why a URL or address must not be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUrl {
-    /// It is not an `https` URL with a host and without user, password and fragment.
     #[error("The URL must be https with a host, and have no user, password or fragment (#).")]
     Malformed,
-    /// Plain HTTP where only `https` is allowed.
     #[error("Only https is allowed (webhooks.allow_private_networks is off).")]
     Plain,
-    /// The address is not of the public Internet.
     #[error("The address is not a public one (webhooks.allow_private_networks is off).")]
     NotPublic,
 }

@@ -25,17 +25,12 @@ pub(super) fn new_id() -> DeliveryId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
-    /// The delivery's identifier.
     pub id: DeliveryId,
-    /// The event that is delivered.
     pub event: EventId,
-    /// The event's type.
     pub kind: EventType,
     /// The event's wallet, whose next event waits for this one.
     pub wallet: WalletKey,
-    /// Why it is delivered.
     pub origin: Origin,
-    /// How far it got.
     pub status: Status,
     /// How each attempt went, oldest first.
     pub attempts: Vec<Attempt>,
@@ -56,7 +51,6 @@ pub enum Origin {
     Replay,
 }
 
-/// How a delivery stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -68,11 +62,9 @@ pub enum Status {
     Failed,
 }
 
-/// One attempt to deliver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
-    /// When it was made.
     pub at: Timestamp,
     /// The response's status; `None`: there was no response.
     pub status_code: Option<u16>,

@@ -11,16 +11,13 @@ const COUNTED: usize = 100;
 /// How old one that counts may be.
 const COUNTED_SECONDS: i64 = 24 * 3600;
 
-/// How an endpoint does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EndpointHealth {
     /// The last attempts of the last 24 hours, 100 at most.
     pub attempts: u64,
     /// Those of them that it accepted.
     pub succeeded: u64,
-    /// When it last accepted one.
     pub last_success_at: Option<Timestamp>,
-    /// The last attempt that it did not accept.
     pub last_failure: Option<Attempt>,
     /// Since when it has accepted nothing; `None`: the last attempt was accepted, or there was none.
     pub failing_since: Option<Timestamp>,

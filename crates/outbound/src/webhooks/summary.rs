@@ -26,9 +26,7 @@ const MAX_OF_A_HEADER: usize = 200;
 pub struct ResponseSummary {
     /// When the request was sent.
     pub at: Timestamp,
-    /// The response's status.
     pub status_code: u16,
-    /// Its headers, by name.
     pub headers: Vec<(Box<str>, Box<str>)>,
     /// The beginning of its body.
     pub body: Box<str>,

@@ -12,14 +12,11 @@ use domain::id::ProjectId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use sha2::{Digest as _, Sha256};
 
-/// What a cell has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Announcement {
-    /// The number of the cell.
     pub cell: i16,
     /// Differs where the lists differ, under any leader.
     pub version: u64,
-    /// The projects that are in it.
     pub projects: Vec<ProjectId>,
     /// The SHA-256 of each of their API keys.
     #[serde(serialize_with = "to_hex", deserialize_with = "from_hex")]

@@ -25,13 +25,10 @@ pub struct Neighbours(Routes);
 /// Why a cell's leader has not answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unreached {
-    /// There is no such cell, or no leader of it is known.
     #[error("no leader of the cell is known")]
     NoLeader,
-    /// The process does not lead the cell any more, or not yet.
     #[error("the process does not lead the cell")]
     NotLeading,
-    /// There is no answer, not all of it in time, or more of it than is read.
     #[error("the leader of the cell does not answer as it should")]
     NoAnswer,
 }
