@@ -8,13 +8,13 @@
 mod compose;
 mod error;
 mod folder;
+mod message;
 mod queue;
 mod settings;
 mod smtp;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use domain::text::Email;
 use folder::Folder;
 use lettre::{Message, message::Mailbox};
 use queue::Queue;
@@ -23,20 +23,8 @@ use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) use compose::one_line;
 pub use error::Error;
+pub use message::Mail;
 pub use settings::{MailSettings, SmtpUrl};
-
-/// One mail to one recipient.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Mail {
-    /// The recipient's address.
-    pub to: Email,
-    /// One line; anything else in it becomes a space.
-    pub subject: String,
-    /// The body as plain text.
-    pub text: String,
-    /// The same body as HTML. Loads nothing.
-    pub html: Option<String>,
-}
 
 /// Timeouts, retries and the size of the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]

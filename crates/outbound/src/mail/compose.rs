@@ -6,7 +6,7 @@ use lettre::{
 };
 use uuid::Uuid;
 
-use super::{Mail, error::Error};
+use super::{error::Error, message::Mail};
 
 /// Builds the message with its date and message id. Both are the same in each attempt, so that a server
 /// whose reply was lost can recognize a duplicate.

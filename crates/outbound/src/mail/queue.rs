@@ -9,7 +9,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-use super::{Mail, Post, error::Error};
+use super::{Post, error::Error, message::Mail};
 
 /// The handle to the queue; the worker task holds the other end.
 pub(super) struct Queue {
