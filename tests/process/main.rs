@@ -12,6 +12,7 @@ mod admin_address;
 mod backup_schedule;
 mod files;
 mod logs;
+mod many_rows;
 mod metrics;
 mod nginx;
 mod offline;

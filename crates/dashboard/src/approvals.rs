@@ -45,13 +45,13 @@ async fn shown_value(app: &App, project: &ProjectCatalog, value: &OutgoingValue)
             credits,
             expires_at,
         } => {
-            let view = app
+            let found = app
                 .handle
-                .read(&project.scope, &Address::Stored(*wallet))
+                .peek(&project.scope, &Address::Stored(*wallet))
                 .await;
-            let name = view.map_or_else(
+            let name = found.map_or_else(
                 |_| verbatim(&wallet.to_string()),
-                |view| wallets::name(&view),
+                |it| wallets::name(&it.view),
             );
             html! {
                 "Grant " (grouped(*credits)) " of " (product_name(project, *product)) " to "

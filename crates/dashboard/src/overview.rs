@@ -80,8 +80,8 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         .map_err(|error| Error::from_wallet(error, &project))?;
     let mut names = Vec::new();
     for (key, _) in &best.wallets {
-        let view = handle.read(scope, &Address::Stored(*key)).await;
-        names.push(view.map_or_else(|_| html! { (key) }, |view| wallets::name(&view)));
+        let wallet = handle.peek(scope, &Address::Stored(*key)).await;
+        names.push(wallet.map_or_else(|_| html! { (key) }, |it| wallets::name(&it.view)));
     }
     let tasks = attention::card(&request, &app, &project).await;
     let ever = [OrderStatus::Paid, OrderStatus::Refunded].map(OrderState::Is);
