@@ -19,4 +19,5 @@ mod oidc;
 mod pages;
 mod redocly;
 mod sandbox;
+mod versions;
 mod webhooks;

@@ -64,7 +64,9 @@ impl Scrip {
             .query("types", (!types.is_empty()).then(|| types.join(",")))
             .query("limit", Some(100));
         let page: Page<Event> = self.call(call).await?;
-        Ok((page.items, page.next))
+        // Without a cursor, the last event is where to go on: else the same ones would come again for ever.
+        let last = page.items.last().map(|event| event.id.clone());
+        Ok((page.items, page.next.or(last)))
     }
 
     /// Usage by interval, empty intervals included, at most 1,000 of them. Needs a secret key.
