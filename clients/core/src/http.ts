@@ -139,7 +139,7 @@ export class Http {
           continue;
         }
       }
-      const waitMs = wait(failure, repeatable, attempt);
+      const waitMs = retryDelay(failure, repeatable, attempt);
       if (attempt >= this.#retries || waitMs === undefined) throw failure;
       repeated ||= !isUndone(failure);
       await pause(waitMs, signal).catch((stopped: ScripError) => {
@@ -219,7 +219,7 @@ function read<T>(response: Response, text: string, idempotencyKey: string | unde
 const isUndone = ({ code, status }: ScripError): boolean => status === 429 || code === 'overloaded';
 
 /** How long to wait before the next attempt; nothing where there should be none. */
-function wait(failure: ScripError, repeatable: boolean, attempt: number): number | undefined {
+export function retryDelay(failure: ScripError, repeatable: boolean, attempt: number): number | undefined {
   const { retryAfterMs = 0 } = failure;
   const passing = isUnanswered(failure) || failure.status >= 500;
   if (!isUndone(failure) && !(repeatable && passing)) return undefined;

@@ -1,5 +1,5 @@
 export { ScripError, isPassing, isScripError, type Unsettled } from './error.js';
-export { Http, keyed, newKey, pause, segment, unlessAborted, type Bearer, type Call, type HttpOptions } from './http.js';
+export { Http, keyed, newKey, pause, retryDelay, segment, unlessAborted, type Bearer, type Call, type HttpOptions } from './http.js';
 export { MAX_PAGE, entries } from './pages.js';
 export { whole, wholeSubscription } from './wallet.js';
 export type * from './events.js';

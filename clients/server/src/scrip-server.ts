@@ -33,6 +33,7 @@ import {
   type Wallet,
 } from '@scrip-wallet/core';
 import { pollEvents, type PollOptions } from './events.js';
+import { Gatherer } from './gather.js';
 import type {
   BatchAnswer,
   BatchItem,
@@ -68,6 +69,8 @@ import { withHold, type RunningHold, type WithHoldInput, type Worked } from './w
 export interface ScripServerOptions extends HttpOptions {
   /** A secret key. It opens every wallet of the project: it never leaves the server. */
   secretKey: string | undefined;
+  /** Whether deductions that are made while others are under way go together, as batches. Default true. */
+  gather?: boolean | undefined;
 }
 
 type Schemas = components['schemas'];
@@ -75,6 +78,7 @@ type Schemas = components['schemas'];
 /** All that a back end may do: with any wallet, order and subscription of its project. */
 export class ScripServer {
   readonly #http: Http;
+  readonly #gatherer: Gatherer | undefined;
 
   constructor(options: ScripServerOptions) {
     if ('window' in globalThis && 'document' in globalThis)
@@ -82,6 +86,22 @@ export class ScripServer {
     const { secretKey = '' } = options;
     if (secretKey && !/^pay_sk_\w+$/.test(secretKey)) throw new ScripError('invalid_options', 'Not a secret key (pay_sk_…).');
     this.#http = new Http(options, secretKey);
+    // With the defaults of every call.
+    const { gather = true, timeoutMs = 15_000, retries = 3 } = options;
+    if (!gather) return;
+    // The gatherer counts attempts and time, for each call.
+    const http = new Http({ ...options, retries: 0, timeoutMs: MAX_TIMEOUT_MS }, secretKey);
+    const endpoints = {
+      deduct: ({ code, ...body }: BatchItem, signal: AbortSignal) => http.call<Settled>('POST', `${walletPath({ ...body, code })}/deduct`, { body, signal }),
+      deductBatch: (items: readonly BatchItem[], signal: AbortSignal) => deductEach(http, items, { signal }),
+      ensureWallet: (user: string) => this.ensureWallet(user),
+    };
+    this.#gatherer = new Gatherer(endpoints, { timeoutMs, retries });
+  }
+
+  /** Waits for the answers of all deductions that were gathered; those that are made after it go by themselves. */
+  async close(): Promise<void> {
+    await this.#gatherer?.close();
   }
 
   /** What the key is, and of which project. */
@@ -145,20 +165,23 @@ export class ScripServer {
     return this.#http.call('POST', '/credit', { ...options, body: input });
   }
 
-  /** Takes credits, once for each key. */
+  /** Takes credits, once for each key. Those that are made while others are under way go together: see `gather`. */
   async deduct(input: DeductInput, options?: CallOptions): Promise<Settled> {
-    return this.#once(input, (call) => this.#spend(input, 'deduct', 'onShortfall', { ...options, ...call }));
+    if (!this.#gatherer?.isOpen) return this.#once(input, (call) => this.#spend(input, 'deduct', 'onShortfall', { ...options, ...call }));
+    const item = keyed(input, `${SPENT} onShortfall`) as BatchItem;
+    walletPath(item);
+    const answer = await this.#gatherer.deduct(item, options);
+    return input.idempotencyKey == null ? ownAnswer(answer) : answer;
   }
 
   /** Takes credits from up to 1,000 wallets; each item is applied or refused on its own. Users without a wallet get one. Results are in the items' order. */
   async deductBatch(items: readonly BatchItem[], options?: CallOptions): Promise<BatchResult[]> {
     // Every item has a key of its own: sent twice it is applied once.
-    const ask = async (some: readonly BatchItem[]) =>
-      (await this.#http.call<BatchAnswer>('POST', '/deductions/batch', { ...options, body: { items: some }, repeatable: true })).results;
+    const ask = (some: readonly BatchItem[]) => deductEach(this.#http, some, options);
     const results = await ask(items);
     const lacking = results.flatMap((result, at) => {
       const item = items[at];
-      return 'error' in result && result.error.code === 'wallet_not_found' && item?.externalUserId != null ? [{ at, item }] : [];
+      return isScripError(result, 'wallet_not_found') && item?.externalUserId != null ? [{ at, item }] : [];
     });
     if (lacking.length > 0) {
       for (const user of new Set(lacking.map(({ item }) => item.externalUserId as string))) await this.ensureWallet(user, options);
@@ -166,12 +189,7 @@ export class ScripServer {
         results[lacking[n]?.at ?? -1] = result;
       });
     }
-    return results.map((result, at) => {
-      if (!('error' in result)) return result;
-      const { error } = result;
-      const known = { status: statuses[error.code], body: error, idempotencyKey: items[at]?.idempotencyKey };
-      return { error: new ScripError(error.code, error.message, known) };
-    });
+    return results.map((result) => (result instanceof ScripError ? { error: result } : result));
   }
 
   /** Gives back what a deduction took, all of it or a part, to the lots that it came from; once for each key. */
@@ -222,7 +240,7 @@ export class ScripServer {
     const { signal, timeoutMs } = options ?? {};
     const { resume, onShortfall = 'drain', ...hold } = input;
     // One key for all requests of this call.
-    const placing = keyed(hold, `${HOLD} externalUserId code productId amount meta`);
+    const placing = keyed(hold, `${HOLD} ${SPENT}`);
     return withHold(
       {
         place: (idempotencyKey, expiresInSeconds, onHeaders) => {
@@ -349,14 +367,13 @@ export class ScripServer {
   async #once<T extends { deducted: boolean; charged?: number; owed?: number }>(input: { idempotencyKey?: string | null | undefined }, ask: (call: Call) => Promise<T>): Promise<T> {
     let replayed = false;
     const answer = await ask({ onHeaders: (headers) => (replayed = headers.get('idempotency-replayed') === 'true') });
-    if (!replayed || input.idempotencyKey != null) return answer;
-    return { ...answer, deducted: answer.charged === undefined || answer.charged + (answer.owed ?? 0) > 0 };
+    return replayed && input.idempotencyKey == null ? ownAnswer(answer) : answer;
   }
 
   /** Takes from a wallet, or sets aside in it. A user who has none gets one: it may begin with free credits, or lack some. */
   async #spend<T>(input: Spending, verb: string, fields: string, call: Call = {}): Promise<T> {
     // The code is in the path, and stays out of the body.
-    const { code: _, ...body } = keyed(input, `externalUserId code productId amount meta ${fields}`);
+    const { code: _, ...body } = keyed(input, `${SPENT} ${fields}`);
     const ask = () => this.#http.call<T>('POST', `${walletPath(input)}/${verb}`, { ...call, body });
     try {
       return await ask();
@@ -378,8 +395,29 @@ export class ScripServer {
   }
 }
 
+/** What deductions and holds take. */
+const SPENT = 'externalUserId code productId amount meta';
 /** What only holds take. */
 const HOLD = 'expiresInSeconds maxOverrun';
+/** The longest that a timer runs. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** An answer under a key that was made for this call: where it is a repeat, this call did it before. */
+const ownAnswer = <T extends { deducted: boolean; charged?: number; owed?: number }>(answer: T): T =>
+  answer.deducted ? answer : { ...answer, deducted: answer.charged === undefined || answer.charged + (answer.owed ?? 0) > 0 };
+
+/** One request for many deductions. Every item has a key: sent twice it is applied once. */
+async function deductEach(http: Http, items: readonly BatchItem[], options?: CallOptions): Promise<(Settled | ScripError)[]> {
+  let requestId: string | null = null;
+  const onHeaders = (headers: Headers) => (requestId = headers.get('x-request-id'));
+  const { results } = await http.call<BatchAnswer>('POST', '/deductions/batch', { ...options, body: { items }, repeatable: true, onHeaders });
+  if (results?.length !== items.length) throw new ScripError('unexpected_response', 'The service did not answer every deduction of a batch.', { status: 200, requestId });
+  return results.map((result, at) => {
+    if (!('error' in result)) return result as Settled;
+    const { error } = result;
+    return new ScripError(error.code, error.message, { status: statuses[error.code], requestId, idempotencyKey: items[at]?.idempotencyKey, body: error });
+  });
+}
 
 type Named = { code?: string | null | undefined; externalUserId?: string | null | undefined };
 

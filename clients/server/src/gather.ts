@@ -1,0 +1,374 @@
+// Gathers deductions: the calls that come while requests are under way go together with the next one, as a batch. It
+// waits for no timer, so a lone call is sent at once. Calls of one wallet are sent in their order, and each has an
+// answer, a deadline, retries and an abort of its own. It knows no endpoint.
+import { ScripError, retryDelay, type CallOptions } from '@scrip-wallet/core';
+import type { BatchItem, Settled } from './input.js';
+
+/** How the requests are made: one attempt each, which ends with the signal. */
+export interface Endpoints {
+  deduct(item: BatchItem, signal: AbortSignal): Promise<Settled>;
+  /** The results in the order of the items. */
+  deductBatch(items: readonly BatchItem[], signal: AbortSignal): Promise<(Settled | ScripError)[]>;
+  /** Makes a user's wallet, with as many attempts as it takes. */
+  ensureWallet(externalUserId: string): Promise<unknown>;
+}
+
+export interface GatherOptions {
+  /** How long an attempt may take, the time before it is sent included. */
+  timeoutMs: number;
+  retries: number;
+}
+
+export const MAX_ITEMS = 1_000;
+/** Half of what a server takes. */
+export const MAX_BATCH_BYTES = 512 * 1024;
+/** Requests at a time. */
+export const MAX_REQUESTS = 2;
+/** What all calls without an answer may take of the memory: some 60,000 plain ones. */
+export const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+/** What a call takes beside its text, roughly. */
+const CALL_BYTES = 1024;
+/** A longer call goes by itself. */
+const MAX_ITEM_BYTES = 16 * 1024;
+/** How long a server that has no batches is asked without them. */
+export const SINGLES_MS = 60_000;
+
+/** The calls of one wallet that are not under way, in their order. */
+interface Line {
+  readonly key: string;
+  readonly calls: GatheredCall[];
+  /** What they wait for: requests with calls of this wallet, pauses before a retry, the making of the wallet. */
+  blocks: number;
+}
+
+interface GatheredCall {
+  readonly item: BatchItem;
+  readonly line: Line;
+  readonly order: number;
+  readonly bytes: number;
+  readonly timeoutMs: number;
+  readonly resolve: (answer: Settled) => void;
+  readonly reject: (error: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+  /** Whether it goes by itself. */
+  isAlone: boolean;
+  attempt: number;
+  /** What it waits for before its next attempt. */
+  pause: Pause | undefined;
+  /** Whether its user's wallet was made for it. */
+  hasWallet: boolean;
+  /** The request that it is in. */
+  request: BatchRequest | undefined;
+  /** Of its attempt. */
+  timer: ReturnType<typeof setTimeout> | undefined;
+  onAbort: () => void;
+}
+
+/** The time before the next attempt of calls that failed together, and are sent together again. */
+interface Pause {
+  readonly calls: Set<GatheredCall>;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
+interface BatchRequest {
+  readonly stop: AbortController;
+  /** How many of its calls wait for its answer. */
+  live: number;
+}
+
+export class Gatherer {
+  readonly #endpoints: Endpoints;
+  readonly #options: GatherOptions;
+  readonly #lines = new Map<string, Line>();
+  /** Lines whose first call may be sent, in the order in which they became so. */
+  readonly #ready = new Set<Line>();
+  #requests = 0;
+  #calls = 0;
+  #waitingBytes = 0;
+  #order = 0;
+  #willFlush = false;
+  #isClosed = false;
+  #onIdle: (() => void)[] = [];
+  /** Less than the maximum behind a proxy that takes less. */
+  #batchBytes = MAX_BATCH_BYTES;
+  #singlesUntil = 0;
+
+  constructor(endpoints: Endpoints, options: GatherOptions) {
+    this.#endpoints = endpoints;
+    this.#options = options;
+  }
+
+  /** Whether calls are gathered now. */
+  get isOpen(): boolean {
+    return !this.#isClosed && !this.#isWithoutBatches();
+  }
+
+  /** Gathers no more, and waits until all calls have their answers. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return new Promise((resolve) => (this.#calls > 0 ? this.#onIdle.push(resolve) : resolve()));
+  }
+
+  deduct(given: BatchItem, options: CallOptions = {}): Promise<Settled> {
+    const { signal, timeoutMs = this.#options.timeoutMs } = options;
+    const { item, bytes, isAlone } = prepared(given);
+    const { idempotencyKey } = item;
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(aborted(signal, idempotencyKey));
+      if (this.#waitingBytes + bytes + CALL_BYTES > MAX_WAITING_BYTES)
+        return reject(new ScripError('overloaded', 'Too many deductions wait for an answer.', { status: 503, idempotencyKey }));
+      const key = walletOf(item);
+      let line = this.#lines.get(key);
+      if (!line) this.#lines.set(key, (line = { key, calls: [], blocks: 0 }));
+      const call: GatheredCall = {
+        item, line, order: this.#order++, bytes, timeoutMs, resolve, reject, signal, isAlone,
+        attempt: 0, pause: undefined, hasWallet: false, request: undefined, timer: undefined, onAbort: () => this.#abort(call),
+      }; // prettier-ignore
+      signal?.addEventListener('abort', call.onAbort);
+      this.#calls++;
+      this.#waitingBytes += bytes + CALL_BYTES;
+      line.calls.push(call);
+      this.#startAttempt(call);
+      this.#offer(line);
+      this.#flushSoon();
+    });
+  }
+
+  #isWithoutBatches(): boolean {
+    return Date.now() < this.#singlesUntil;
+  }
+
+  /** Has a line's calls sent, if they wait for nothing. */
+  #offer(line: Line): void {
+    if (line.blocks > 0) return;
+    const [first] = line.calls;
+    const isAlone = first?.isAlone || this.#isWithoutBatches();
+    if (first && !isAlone) return void this.#ready.add(line);
+    this.#ready.delete(line);
+    if (!first) this.#lines.delete(line.key);
+    else for (const call of line.calls.splice(0, first.isAlone ? 1 : Infinity)) void this.#send([call], false);
+  }
+
+  /** After the other calls of this turn, so that they go together. */
+  #flushSoon(): void {
+    if (!this.#willFlush) queueMicrotask(() => this.#flush());
+    this.#willFlush = true;
+  }
+
+  #flush(): void {
+    this.#willFlush = false;
+    while (this.#requests < MAX_REQUESTS && this.#ready.size > 0) void this.#send(this.#take(), true);
+  }
+
+  /** As much of what may be sent as a batch has room for: at least one call. */
+  #take(): GatheredCall[] {
+    const taken: GatheredCall[] = [];
+    let bytes = 0;
+    const fits = (call: GatheredCall) => !call.isAlone && taken.length < MAX_ITEMS && (taken.length === 0 || bytes + call.bytes <= this.#batchBytes);
+    for (const line of this.#ready) {
+      let count = 0;
+      for (const call of line.calls) {
+        if (!fits(call)) break;
+        taken.push(call);
+        bytes += call.bytes;
+        count++;
+      }
+      if (count === 0) break;
+      line.calls.splice(0, count);
+      this.#ready.delete(line);
+    }
+    return taken;
+  }
+
+  async #send(calls: readonly GatheredCall[], isCounted: boolean): Promise<void> {
+    const request: BatchRequest = { stop: new AbortController(), live: calls.length };
+    const lines = new Set(calls.map(({ line }) => line));
+    for (const line of lines) line.blocks++;
+    for (const call of calls) call.request = request;
+    if (isCounted) this.#requests++;
+    const [first] = calls;
+    const { signal } = request.stop;
+    let results: (Settled | ScripError)[] = [];
+    let failure: ScripError | undefined;
+    try {
+      if (calls.length === 1 && first) results = [await this.#endpoints.deduct(first.item, signal)];
+      else results = await this.#endpoints.deductBatch(calls.map(({ item }) => item), signal);
+    } catch (error) {
+      failure = error as ScripError;
+    }
+    if (isCounted) this.#requests--;
+    if (failure && calls.length > 1) this.#learn(failure, calls);
+    const isUndecided = failure && calls.length > 1 && [400, 404, 405, 413].includes(failure.status);
+    const lacking: GatheredCall[] = [];
+    const failed: [GatheredCall, ScripError][] = [];
+    for (const [at, call] of calls.entries()) {
+      // Those that gave up, or whose time was over, ask no more of it.
+      if (call.request !== request) continue;
+      call.request = undefined;
+      const result = failure ?? (results[at] as Settled | ScripError);
+      if (isUndecided) this.#putBack(call);
+      else if (!(result instanceof Error)) this.#end(call, () => call.resolve(result));
+      else if (result.code === 'wallet_not_found' && call.item.externalUserId != null && !call.hasWallet) lacking.push(call);
+      else failed.push([call, result]);
+    }
+    this.#makeWallets(lacking);
+    this.#fail(failed);
+    this.#unblock(lines);
+  }
+
+  /** What a refusal of a whole batch says about its calls: they are sent again, under their keys, and lose no attempt. */
+  #learn({ status, param }: ScripError, calls: readonly GatheredCall[]): void {
+    if (status === 413) this.#batchBytes = Math.floor(calls.reduce((sum, { bytes }) => sum + bytes, 0) / 2);
+    if (status === 404 || status === 405) {
+      this.#singlesUntil = Date.now() + SINGLES_MS;
+      for (const line of this.#ready) this.#offer(line);
+    }
+    if (status !== 400) return;
+    // The one at fault is asked about by itself, and its refusal is what a lone call gets.
+    const named = calls[Number(/^items\[(\d+)\]/.exec(param ?? '')?.[1] ?? NaN)];
+    for (const call of named ? [named] : calls) call.isAlone = true;
+  }
+
+  /** Makes the wallets of new users: they may begin with free credits. */
+  #makeWallets(calls: readonly GatheredCall[]): void {
+    for (const call of calls) {
+      call.hasWallet = true;
+      this.#putBack(call);
+    }
+    for (const line of new Set(calls.map((call) => call.line))) {
+      line.blocks++;
+      const made = this.#endpoints.ensureWallet(String(line.calls[0]?.item.externalUserId)).catch((error: unknown) => {
+        for (const call of line.calls.filter((each) => calls.includes(each))) this.#giveUp(call, keyedError(error, call.item.idempotencyKey));
+      });
+      void made.then(() => this.#unblock([line]));
+    }
+  }
+
+  #startAttempt(call: GatheredCall): void {
+    call.timer = setTimeout(() => {
+      if (call.request) this.#leave(call);
+      else this.#remove(call);
+      this.#fail([[call, new ScripError('timeout', `No answer came within ${call.timeoutMs} ms.`)]]);
+      this.#offer(call.line);
+      this.#flush();
+    }, call.timeoutMs);
+  }
+
+  /** Tries again later, or says why not. */
+  #fail(failed: readonly [GatheredCall, ScripError][]): void {
+    /** By the attempt and the failure. */
+    const delays = new Map<string, number | undefined>();
+    const groups = new Map<number, Set<GatheredCall>>();
+    for (const [call, failure] of failed) {
+      const { attempt, item } = call;
+      const kind = `${attempt} ${failure.code}`;
+      if (!delays.has(kind)) delays.set(kind, attempt < this.#options.retries ? retryDelay(failure, true, attempt) : undefined);
+      const delayMs = delays.get(kind);
+      if (delayMs === undefined) {
+        this.#end(call, () => call.reject(keyedError(failure, item.idempotencyKey)));
+        continue;
+      }
+      groups.set(delayMs, (groups.get(delayMs) ?? new Set()).add(call));
+    }
+    for (const [delayMs, calls] of groups) {
+      const timer = setTimeout(() => {
+        for (const call of calls) {
+          call.pause = undefined;
+          this.#startAttempt(call);
+        }
+        this.#unblock([...calls].map(({ line }) => line));
+      }, delayMs);
+      for (const call of calls) {
+        clearTimeout(call.timer);
+        call.attempt++;
+        call.pause = { calls, timer };
+        call.line.blocks++;
+        this.#putBack(call);
+      }
+    }
+  }
+
+  #abort(call: GatheredCall): void {
+    const { signal, item } = call;
+    this.#giveUp(call, aborted(signal, item.idempotencyKey));
+    this.#offer(call.line);
+    this.#flushSoon();
+  }
+
+  /** Ends a call, and nothing but it. */
+  #giveUp(call: GatheredCall, error: unknown): void {
+    if (call.request) this.#leave(call);
+    else this.#remove(call);
+    const { pause } = call;
+    if (pause) call.line.blocks--;
+    if (pause?.calls.delete(call) && pause.calls.size === 0) clearTimeout(pause.timer);
+    this.#end(call, () => call.reject(error));
+  }
+
+  /** A request that no call waits for ends. */
+  #leave(call: GatheredCall): void {
+    const { request } = call;
+    call.request = undefined;
+    if (request && --request.live === 0) request.stop.abort();
+  }
+
+  #remove(call: GatheredCall): void {
+    const { calls } = call.line;
+    const at = calls.indexOf(call);
+    if (at >= 0) calls.splice(at, 1);
+  }
+
+  #putBack(call: GatheredCall): void {
+    const { calls } = call.line;
+    const at = calls.findIndex(({ order }) => order > call.order);
+    calls.splice(at < 0 ? calls.length : at, 0, call);
+  }
+
+  #unblock(lines: Iterable<Line>): void {
+    for (const line of lines) {
+      line.blocks--;
+      this.#offer(line);
+    }
+    this.#flush();
+  }
+
+  #end(call: GatheredCall, answer: () => void): void {
+    clearTimeout(call.timer);
+    call.signal?.removeEventListener('abort', call.onAbort);
+    this.#waitingBytes -= call.bytes + CALL_BYTES;
+    answer();
+    if (--this.#calls === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+  }
+}
+
+const aborted = (signal: AbortSignal | undefined, idempotencyKey: string) =>
+  new ScripError('aborted', 'The call was aborted.', { cause: signal?.reason, idempotencyKey });
+
+/** The failure of a request as that of one of its calls. */
+const keyedError = (error: unknown, idempotencyKey: string): unknown =>
+  error instanceof ScripError ? new ScripError(error.code, error.message, { ...error, cause: error.cause, idempotencyKey }) : error;
+
+const isName = (value: unknown) => typeof value === 'string' && value.length > 0 && value.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(value);
+
+/** What is sent, an upper bound of its length, and whether it goes by itself: what a batch would be refused for. */
+function prepared(given: BatchItem): { item: BatchItem; bytes: number; isAlone: boolean } {
+  const { externalUserId, code, productId, idempotencyKey, amount, onShortfall, meta } = given;
+  let item = given;
+  let note = '{}';
+  try {
+    // As it is now: the caller may change it before it is sent.
+    if (meta != null) item = { ...given, meta: JSON.parse((note = JSON.stringify(meta))) as typeof meta };
+  } catch {
+    note = '';
+  }
+  const names = [externalUserId ?? code, productId, idempotencyKey, onShortfall].filter((name) => name != null);
+  // A character is three bytes at most, or two where it is escaped.
+  const bytes = 160 + 3 * names.reduce((sum, name) => sum + String(name).length, note.length);
+  const isNamed = names.every(isName) && names.length > 1 && (code == null || productId != null);
+  const isPlain = isNamed && note.startsWith('{') && Number.isSafeInteger(amount) && amount > 0;
+  return { item, bytes, isAlone: !isPlain || bytes > MAX_ITEM_BYTES };
+}
+
+/** The same for all spellings of a code. */
+const walletOf = ({ code, externalUserId }: BatchItem): string =>
+  code == null ? `user ${String(externalUserId)}` : `code ${String(code).replace(/-/g, '').toUpperCase().replace(/[IL]/g, '1').replace(/O/g, '0')}`;
