@@ -135,22 +135,27 @@ class Models:
         body = "\n".join(fields)
         self.classes.append(f"@dataclass(frozen=True)\nclass {NAMES.get(name, name)}{base}:\n{note}\n\n{body}\n")
 
-    def codes(self) -> list[str]:
-        """Every code with which an endpoint may refuse: the responses' descriptions begin with them."""
-        found: set[str] = set()
+    def codes(self) -> dict[str, int]:
+        """Every code with which an endpoint may refuse, and its status: the responses' descriptions begin with them."""
+        found: dict[str, int] = {}
         for operations in self.api["paths"].values():
             for operation in operations.values():
                 for status, response in operation.get("responses", {}).items():
                     if int(status) >= 400:
-                        found.update(re.findall(r"`([a-z_]+)`: ", response["description"]))
-        return sorted(found)
+                        found.update(
+                            (code, int(status)) for code in re.findall(r"`([a-z_]+)`: ", response["description"])
+                        )
+        return dict(sorted(found.items()))
 
     def text(self) -> str:
         for name in ANSWERS:
             self.add(name)
-        codes = "".join(f'    "{code}",\n' for code in self.codes())
+        found = self.codes()
+        codes = "".join(f'    "{code}",\n' for code in found)
+        statuses = "".join(f'    "{code}": {status},\n' for code, status in found.items())
         note = '"""The codes with which the service refuses. A newer one may have others."""'
         codes = f"\nServiceErrorCode = Literal[\n{codes}]\n{note}\n"
+        codes += f'\nSTATUSES: dict[str, int] = {{\n{statuses}}}\n"""The HTTP status of each code."""\n'
         return HEADER.format("docs/openapi/api.json") + MODELS[1:] + "\n\n" + "\n\n".join(self.classes) + codes
 
 

@@ -140,7 +140,7 @@ export class Gatherer {
 
   /** Has a line's calls sent, if they wait for nothing. */
   #offer(line: Line): void {
-    if (line.blocks > 0) return;
+    if (line.blocks > 0) return void this.#ready.delete(line);
     const [first] = line.calls;
     const isAlone = first?.isAlone || this.#isWithoutBatches();
     if (first && !isAlone) return void this.#ready.add(line);

@@ -275,6 +275,17 @@ describe('a failure', () => {
     expect(asked.flatMap(({ keys }) => keys).sort()).toEqual(['y', 'z']);
   });
 
+  it('of time of one that was not sent keeps those behind it', async () => {
+    const { asked, deduct, busy } = setUp();
+    const [first] = await busy();
+    void deduct('a1', {}, { timeoutMs: 50 });
+    void deduct('a2');
+    void deduct('b');
+    await vi.advanceTimersByTimeAsync(50);
+    await first?.answer();
+    expect(asked.splice(0).map(({ keys }) => keys)).toEqual([['b']]);
+  });
+
   it('of time of one leaves the others of its batch to theirs', async () => {
     const { asked, deduct, keys } = setUp();
     void deduct('a', {}, { timeoutMs: 1_000 });

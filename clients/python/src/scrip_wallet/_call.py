@@ -28,8 +28,8 @@ class Answer:
     body: Any
     replayed: bool
     """Whether the service had done it before under this key."""
-    retried: bool
-    """Whether this client asked more than once."""
+    request_id: Optional[str]
+    """Names the request in the service's log."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def encode(call: "Call[Any]") -> Optional[bytes]:
         raise problem from error
 
 
-def receive(call: "Call[T]", response: httpx.Response, content: bytes, retried: bool) -> T:
+def receive(call: "Call[T]", response: httpx.Response, content: bytes) -> T:
     """What the answer says; raises the refusal."""
     status = response.status_code
     try:
@@ -92,7 +92,7 @@ def receive(call: "Call[T]", response: httpx.Response, content: bytes, retried: 
         # Only recovery answers without a body, and says so by its status.
         if isinstance(body, dict) or (status == 202 and body is None):
             try:
-                return call.read(Answer(body, replayed, retried))
+                return call.read(Answer(body, replayed, response.headers.get("x-request-id")))
             except Unreadable as error:
                 raise unexpected(call, response) from error
     elif isinstance(body, dict) and isinstance(body.get("code"), str) and isinstance(body.get("message"), str):

@@ -4,17 +4,21 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Optional, Union
 
-from .._call import Answer, Call, given, new_key, refusal, segment
-from .._read import Unreadable, instant_text, read
+from .._call import given, new_key, segment
+from .._deductions import deducting, deducting_many
+from .._read import instant_text
 from .._types import BatchItem, BatchResult, OnShortfall
-from .._wallets import anything, making, wallet_path
+from .._wallets import making, wallet_path
 from ..errors import ScripError
 from ..models import Credit, Debt, Deduction, Forgiveness, Reversal
 from .calls import AsyncCalls
+from .gather import AsyncGatherer
 
 
 class AsyncCredits(AsyncCalls):
     """Credits given, taken and owed, each once for its key."""
+
+    _gatherer: Optional[AsyncGatherer]
 
     async def credit(
         self,
@@ -56,20 +60,14 @@ class AsyncCredits(AsyncCalls):
         on_shortfall: Optional[OnShortfall] = None,
     ) -> Deduction:
         """Takes credits, once for each key: all of them or none, unless `on_shortfall` says otherwise. A user without
-        a wallet gets one.
+        a wallet gets one. Those that are made while others are under way go together: see `gather`.
         """
-        path, headers = wallet_path(external_user_id, code)
+        item = BatchItem(amount, external_user_id, code, product_id, idempotency_key, meta, on_shortfall)
         key = idempotency_key or new_key()
-        body = given(
-            externalUserId=external_user_id,
-            productId=product_id,
-            amount=amount,
-            idempotencyKey=key,
-            meta=meta,
-            onShortfall=on_shortfall,
-        )
-        own = idempotency_key is None and "deducted"
-        return await self._post(f"{path}/deduct", Deduction, body, headers=headers, key=key, own=own, spends=True)
+        call = deducting(item, key)
+        if self._gatherer is None or not self._gatherer.is_open:
+            return await self._spend(call)
+        return await self._gatherer.deduct(item, key)
 
     async def reverse_deduction(
         self, ledger_id: str, *, idempotency_key: str, amount: Optional[int] = None, note: Optional[str] = None
@@ -86,7 +84,7 @@ class AsyncCredits(AsyncCalls):
         """
         whole = [item if isinstance(item, BatchItem) else BatchItem.of(item) for item in items]
         keyed = [(item, item.idempotency_key or new_key()) for item in whole]
-        results = await self._batch(keyed)
+        results = await self._do(deducting_many(keyed))
         lacking = [
             at
             for at, result in enumerate(results)
@@ -95,31 +93,10 @@ class AsyncCredits(AsyncCalls):
         for user in dict.fromkeys(str(whole[at].external_user_id) for at in lacking):
             await self._do(making(user))
         # They have keys: what was applied is not sent again, and could not be applied twice.
-        again = await self._batch([keyed[at] for at in lacking]) if lacking else []
+        again = await self._do(deducting_many([keyed[at] for at in lacking])) if lacking else []
         for at, result in zip(lacking, again):
             results[at] = result
         return results
-
-    async def _batch(self, keyed: list[tuple[BatchItem, str]]) -> list[BatchResult]:
-        body = {"items": [item.body(key) for item, key in keyed]}
-
-        def results(answer: Answer) -> list[BatchResult]:
-            found = answer.body.get("results")
-            if not isinstance(found, list) or len(found) != len(keyed):
-                raise Unreadable("results are missing")
-            all_results: list[BatchResult] = []
-            for result, (item, key) in zip(found, keyed):
-                error = result.get("error") if isinstance(result, dict) else None
-                if isinstance(error, dict) and isinstance(error.get("code"), str):
-                    all_results.append(refusal({"message": "", **error}, key))
-                    continue
-                # A key of this call's own: one of its attempts did it.
-                if item.idempotency_key is None and answer.retried and isinstance(result, dict):
-                    result = {**result, "deducted": anything(result)}
-                all_results.append(read(Deduction, result))
-            return all_results
-
-        return await self._do(Call("POST", "/deductions/batch", results, body=body, repeatable=True))
 
     async def set_debt_limit(self, *, external_user_id: str, product_id: str, debt_limit: Optional[int]) -> Debt:
         """How much this user may owe of a product; None: as the product says. A user without a wallet gets one."""

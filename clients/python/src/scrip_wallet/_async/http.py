@@ -40,7 +40,7 @@ class AsyncHttp:
         self.sleep = sleep or async_nap
         # What goes on though its caller was cancelled.
         self.pending: set[Any] = set()
-        self._retries = retries
+        self.retries = retries
         self._client = httpx.AsyncClient(
             base_url=f"{self.base_url}/api/v1",
             headers={"Authorization": f"Bearer {key}", "User-Agent": f"scrip-python/{VERSION}"},
@@ -51,14 +51,15 @@ class AsyncHttp:
             trust_env=base.host not in ("localhost", "127.0.0.1", "::1"),
         )
 
-    async def call(self, call: Call[T], timeout: Optional[float] = None) -> T:
+    async def call(self, call: Call[T], timeout: Optional[float] = None, retries: Optional[int] = None) -> T:
         """Asks until there is an answer, or a refusal that asking again would not change."""
+        retries = self.retries if retries is None else retries
         content = encode(call)
         attempt = 0
         while True:
             try:
                 response, body = await self._attempt(call, content, timeout or self.timeout)
-                return receive(call, response, body, retried=attempt > 0)
+                return receive(call, response, body)
             except httpx.HTTPError as cause:
                 error, unsent = transport_error(call, cause, timeout or self.timeout)
                 error.__cause__ = cause
@@ -67,7 +68,7 @@ class AsyncHttp:
             wait = wait_before(
                 error, repeatable=call.repeatable, unsent=unsent, attempt=attempt, chance=random.random()
             )
-            if wait is None or attempt >= self._retries:
+            if wait is None or attempt >= retries:
                 raise error
             await self.sleep(wait)
             attempt += 1

@@ -9,6 +9,7 @@ import httpx
 from ..models import Identity, Product
 from .buying import Buying
 from .credits import Credits
+from .gather import Gatherer
 from .history import History
 from .holds import Holds
 from .http import Http
@@ -21,7 +22,8 @@ class Scrip(Wallets, Credits, Holds, Buying, History):
     `timeout` is how many seconds one attempt may take, `retries` how often a call is made again at most: one that
     had no effect (429, `overloaded`, no connection) always, and one that may be done twice without harm (a read, or
     one with an idempotency key) also where no answer came, or 500, 502, 503 or 504. `Retry-After` is honoured up to
-    30 s; a longer one is on the error. `transport` and `sleep` stand in for the network and for time.
+    30 s; a longer one is on the error. With `gather`, deductions that are made while others are under way go together,
+    as batches. `transport` and `sleep` stand in for the network and for time.
     """
 
     def __init__(
@@ -31,10 +33,12 @@ class Scrip(Wallets, Credits, Holds, Buying, History):
         base_url: str,
         timeout: float = 15.0,
         retries: int = 3,
+        gather: bool = True,
         transport: Optional[httpx.BaseTransport] = None,
         sleep: Optional[Callable[[float], None]] = None,
     ) -> None:
         self._http = Http(secret_key, base_url, timeout=timeout, retries=retries, transport=transport, sleep=sleep)
+        self._gatherer = Gatherer(self._http) if gather else None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._http.base_url}>"
@@ -46,7 +50,9 @@ class Scrip(Wallets, Credits, Holds, Buying, History):
         self.close()
 
     def close(self) -> None:
-        """Closes its connections."""
+        """Closes its connections, once all deductions that were gathered have their answers."""
+        if self._gatherer is not None:
+            self._gatherer.close()
         self._http.close()
 
     def me(self) -> Identity:

@@ -41,7 +41,7 @@ class Http:
         self.sleep = sleep or nap
         # What goes on though its caller was cancelled.
         self.pending: set[Any] = set()
-        self._retries = retries
+        self.retries = retries
         self._client = httpx.Client(
             base_url=f"{self.base_url}/api/v1",
             headers={"Authorization": f"Bearer {key}", "User-Agent": f"scrip-python/{VERSION}"},
@@ -52,14 +52,15 @@ class Http:
             trust_env=base.host not in ("localhost", "127.0.0.1", "::1"),
         )
 
-    def call(self, call: Call[T], timeout: Optional[float] = None) -> T:
+    def call(self, call: Call[T], timeout: Optional[float] = None, retries: Optional[int] = None) -> T:
         """Asks until there is an answer, or a refusal that asking again would not change."""
+        retries = self.retries if retries is None else retries
         content = encode(call)
         attempt = 0
         while True:
             try:
                 response, body = self._attempt(call, content, timeout or self.timeout)
-                return receive(call, response, body, retried=attempt > 0)
+                return receive(call, response, body)
             except httpx.HTTPError as cause:
                 error, unsent = transport_error(call, cause, timeout or self.timeout)
                 error.__cause__ = cause
@@ -68,7 +69,7 @@ class Http:
             wait = wait_before(
                 error, repeatable=call.repeatable, unsent=unsent, attempt=attempt, chance=random.random()
             )
-            if wait is None or attempt >= self._retries:
+            if wait is None or attempt >= retries:
                 raise error
             self.sleep(wait)
             attempt += 1

@@ -1,0 +1,62 @@
+# Made by generate.py from _async/gather.py: do not change it by hand.
+"""Deductions that go together, for those who make them one at a time."""
+
+import random
+
+from .._call import wait_before
+from .._deductions import deducting, deducting_many
+from .._gather import GatheredCall, Gathering, Results, answer, drain, leave
+from .._types import BatchItem
+from .._wallets import making
+from ..errors import ScripError
+from ..models import Deduction
+from .http import Http
+
+
+class Gatherer:
+    def __init__(self, http: Http) -> None:
+        self._http = http
+        self._gathering = Gathering()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls are gathered now."""
+        return self._gathering.is_open
+
+    def deduct(self, item: BatchItem, key: str) -> Deduction:
+        """Takes credits, with as many attempts as it takes."""
+        call = self._gathering.call(item, key)
+        gathering, http = self._gathering, self._http
+        try:
+            while True:
+                result = answer(gathering, call, self._send, http.pending, http.timeout)
+                if not isinstance(result, ScripError):
+                    return result
+                self._prepare_next(call, result)
+                gathering.again(call)
+        except BaseException:
+            leave(gathering, call, self._send, http.pending)
+            raise
+
+    def _prepare_next(self, call: GatheredCall, failure: ScripError) -> None:
+        """Waits before the next attempt, or makes the wallet that it lacked; raises where there should be none."""
+        user = call.item.external_user_id
+        if failure.code == "wallet_not_found" and user is not None and not call.has_wallet:
+            call.has_wallet = True
+            return self._http.call(making(user))
+        wait = wait_before(failure, repeatable=True, unsent=False, attempt=call.attempt, chance=random.random())
+        if wait is None or call.attempt >= self._http.retries:
+            raise failure
+        call.attempt += 1
+        self._http.sleep(wait)
+
+    def _send(self, calls: list[GatheredCall]) -> Results:
+        """One attempt."""
+        items = [(call.item, call.key) for call in calls]
+        if len(items) == 1:
+            return [self._http.call(deducting(*items[0]), retries=0)]
+        return self._http.call(deducting_many(items), retries=0)
+
+    def close(self) -> None:
+        """Waits until all have their answers."""
+        drain(self._gathering)
