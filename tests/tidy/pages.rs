@@ -12,7 +12,7 @@ const BUDGETS: [(&str, usize); 4] = [
     ("docs/errors.md", 2_300),
 ];
 /// The most words of all pages together.
-const MAX_WORDS_OF_ALL: usize = 24_000;
+const MAX_WORDS_OF_ALL: usize = 24_400;
 const MAX_LINES_OF_README: usize = 120;
 const MAX_ENTRIES_OF_GLOSSARY: usize = 35;
 
