@@ -5,6 +5,7 @@ import json
 import threading
 from typing import Any, Callable, Optional
 
+import httpx
 import pytest
 from conftest import Faulty, Service
 from faults import Proxy
@@ -305,6 +306,28 @@ def test_tasks_that_are_cancelled_take_nothing_along(service: Service, scrip: Sc
     left = sum(scrip.wallet(each).balances[0].balance for each in users)
     # What was on its way when its caller was cancelled may have been taken.
     assert 1_800 <= left <= 1_900
+
+
+def test_a_loop_that_ends_sends_nothing_more() -> None:
+    asked: list[str] = []
+
+    async def silence(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.path)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def deduct() -> None:
+        client = AsyncScrip("pay_sk_x", base_url="http://pay.example", transport=httpx.MockTransport(silence))
+        calls = []
+        for user in ["ann", "bob", *(f"user-{at}" for at in range(100))]:
+            calls.append(asyncio.ensure_future(client.deduct(external_user_id=user, amount=1)))
+            while len(asked) < min(len(calls), 2):
+                await asyncio.sleep(0)
+        raise RuntimeError("the end")
+
+    with pytest.raises(RuntimeError):
+        asyncio.run(deduct())
+    assert len(asked) == 2
 
 
 def test_a_cancelled_task_ends_no_request_of_others(service: Service, proxy: Proxy, user: MakeUser) -> None:

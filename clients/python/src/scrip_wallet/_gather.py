@@ -412,13 +412,13 @@ async def async_request(
         outcome = failure
     finally:
         gathering.finish(request, outcome)
-        async_flush(gathering, send, pending)
+        asyncio.get_running_loop().call_soon(async_flush, gathering, send, pending)
 
 
 def async_leave(gathering: Gathering, call: GatheredCall, send: AsyncSend, pending: "set[asyncio.Task[Any]]") -> None:
-    """Ends a call, and has made what it kept from being made."""
+    """Ends a call, and has made what it kept from being made: after others that are cancelled with it have left."""
     gathering.leave(call)
-    async_flush(gathering, send, pending)
+    asyncio.get_running_loop().call_soon(async_flush, gathering, send, pending)
 
 
 async def async_drain(gathering: Gathering) -> None:
