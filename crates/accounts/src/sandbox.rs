@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use ::sandbox::{
-    BoxFuture, Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings,
-    fault_profile::FaultProfile,
+    Host, Keys, NoteStore, NoteStoreError, Sandbox, Settings, fault_profile::FaultProfile,
 };
 use actors::{
     Handle,
     notes::{self, NoteKind},
 };
+use async_trait::async_trait;
 use domain::{
     Timestamp,
     catalog::{Advance, Refusal},
@@ -39,14 +39,12 @@ pub struct Sandboxes {
 
 /// Why a sandbox's clock could not be moved on.
 #[derive(Debug, Clone, thiserror::Error)]
+#[expect(missing_docs, reason = "the variants say what they are")]
 pub enum AdvanceError {
-    /// Out of bounds, or not a sandbox.
     #[error(transparent)]
     Catalog(#[from] catalog::Error),
-    /// The sandbox failed.
     #[error(transparent)]
     Sandbox(#[from] ::sandbox::Error),
-    /// The project's payments could not catch up.
     #[error(transparent)]
     Payments(#[from] payments::Error),
 }
@@ -75,7 +73,6 @@ impl Sandboxes {
     }
 
     /// The server of its pages and its API.
-    #[must_use]
     pub const fn server(&self) -> &Sandbox {
         &self.sandbox
     }
@@ -182,40 +179,32 @@ impl NoteKind for SandboxNote {
 
 struct Notes(Handle);
 
+#[async_trait]
 impl NoteStore for Notes {
-    fn load(
-        &self,
-        project: ProjectId,
-    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NoteStoreError>> {
-        let handle = self.0.clone();
-        Box::pin(async move {
-            let objects = notes::of::<SandboxNote, _, _>(&handle, &project);
-            let objects = objects.map_err(|error| NoteStoreError(error.to_string()))?;
-            let objects = objects.into_iter();
-            Ok(objects
-                .map(|((_, id), json)| (id, json.get().to_owned()))
-                .collect())
-        })
+    async fn load(&self, project: ProjectId) -> Result<Vec<(String, String)>, NoteStoreError> {
+        let objects = notes::of::<SandboxNote, _, _>(&self.0, &project);
+        let objects = objects.map_err(|error| NoteStoreError(error.to_string()))?;
+        let objects = objects.into_iter();
+        Ok(objects
+            .map(|((_, id), json)| (id, json.get().to_owned()))
+            .collect())
     }
 
-    fn save(
+    async fn save(
         &self,
         project: ProjectId,
         notes: Vec<(String, Option<String>)>,
-    ) -> BoxFuture<'static, Result<(), NoteStoreError>> {
-        let handle = self.0.clone();
-        Box::pin(async move {
-            let notes = notes.into_iter().map(|(id, json)| {
-                let key = (project, id);
-                let Some(json) = json else {
-                    return Ok(notes::forget::<SandboxNote>(&key));
-                };
-                let json = RawValue::from_string(json);
-                let json = json.map_err(|error| NoteStoreError(error.to_string()))?;
-                Ok(notes::put::<SandboxNote>(&key, &json))
-            });
-            let saved = handle.put_notes(notes.collect::<Result<_, _>>()?).await;
-            saved.map_err(|error| NoteStoreError(error.to_string()))
-        })
+    ) -> Result<(), NoteStoreError> {
+        let notes = notes.into_iter().map(|(id, json)| {
+            let key = (project, id);
+            let Some(json) = json else {
+                return Ok(notes::forget::<SandboxNote>(&key));
+            };
+            let json = RawValue::from_string(json);
+            let json = json.map_err(|error| NoteStoreError(error.to_string()))?;
+            Ok(notes::put::<SandboxNote>(&key, &json))
+        });
+        let saved = self.0.put_notes(notes.collect::<Result<_, _>>()?).await;
+        saved.map_err(|error| NoteStoreError(error.to_string()))
     }
 }

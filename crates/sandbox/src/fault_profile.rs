@@ -1,14 +1,15 @@
-//! Stripe's behaviour beyond correct answers: long responses, short lists, missing permissions, rate limits, late
-//! events, and another product's objects in the same account. It works on requests and responses alone, by method,
-//! path, key and time; it never sees how objects are stored, and changes none.
+//! Stripe's behaviour beyond correct answers: long responses, short lists, missing permissions, rate limits, failures;
+//! for tests also late events and another product's objects in the same account. It works on requests and responses
+//! alone, by method, path, key and time; it never sees how objects are stored, and changes none.
 
 mod exchange;
-mod foreign;
-mod lists;
 mod pace;
 mod permissions;
 mod refusal;
 mod settings;
+#[cfg(any(test, feature = "test-util"))]
+#[path = "tests/shared_account/mod.rs"]
+mod shared_account;
 mod size;
 #[cfg(test)]
 mod tests;
@@ -18,13 +19,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde_json::Value;
 
 pub use crate::core::refusal::Answer;
-use crate::core::refusal::Refusal;
-
 pub use exchange::{Outcome, Parameters, Request};
-use foreign::ForeignSales;
-use lists::Listing;
 use pace::Pace;
-pub use permissions::permission;
 use refusal::broken;
 pub use settings::FaultProfile;
 
@@ -35,13 +31,10 @@ const MAX_REMEMBERED: usize = 100_000;
 #[derive(Debug, Default)]
 pub struct FaultInjector {
     settings: FaultProfile,
-    foreign: ForeignSales,
+    #[cfg(any(test, feature = "test-util"))]
+    shared: shared_account::SharedAccount,
     endpoints: HashMap<String, Pace>,
     account: Pace,
-    /// Objects that an event named, with how many more reads find nothing.
-    unread: HashMap<String, u32>,
-    /// Events whose objects were added to `unread`.
-    seen_events: HashSet<String>,
     /// Idempotency keys with a stored failure.
     failed: HashSet<String>,
     /// Bank debits to fail: the instant in seconds since the Unix epoch, and the payment.
@@ -49,13 +42,10 @@ pub struct FaultInjector {
 }
 
 impl FaultInjector {
-    /// Applies settings, at the account's time in seconds since the Unix epoch. Background sales keep their times
-    /// unless their number or days change.
-    pub fn switch(&mut self, settings: FaultProfile, now: i64) {
-        let sales = |of: &FaultProfile| (of.foreign_sales, of.foreign_days);
-        if sales(&settings) != sales(&self.settings) {
-            self.foreign = ForeignSales::new(&settings, now);
-        }
+    /// Applies settings, at the account's time in seconds since the Unix epoch.
+    pub fn switch(&mut self, settings: FaultProfile, _now: i64) {
+        #[cfg(any(test, feature = "test-util"))]
+        self.shared.switch(&self.settings, &settings, _now);
         if settings.failed_posts != self.settings.failed_posts {
             self.failed.clear();
         }
@@ -63,7 +53,6 @@ impl FaultInjector {
     }
 
     /// The settings that are in force.
-    #[must_use]
     pub const fn settings(&self) -> &FaultProfile {
         &self.settings
     }
@@ -79,7 +68,13 @@ impl FaultInjector {
         if let Some(outcome) = self.refuse(request) {
             return Ok(outcome);
         }
-        let mut answer = match self.rewrite_read(request, &mut ask)? {
+        #[cfg(any(test, feature = "test-util"))]
+        let rewritten = self
+            .shared
+            .rewrite_read(&self.settings, request, &mut ask)?;
+        #[cfg(not(any(test, feature = "test-util")))]
+        let rewritten = None;
+        let mut answer = match rewritten {
             Some(answer) => answer,
             None => ask(request.method, request.path, request.form)?,
         };
@@ -89,19 +84,10 @@ impl FaultInjector {
         Ok(answer.into())
     }
 
-    /// An event as a webhook delivers it. With `missing_reads` its object cannot be read for a while.
-    #[must_use]
+    /// An event as a webhook delivers it.
     pub fn event(&mut self, mut event: Value) -> Value {
         self.finish(&mut event);
         event
-    }
-
-    /// The other product's `number`th event, as a webhook delivers it.
-    #[must_use]
-    pub fn foreign_event(&self, number: u32) -> Option<Value> {
-        let mut event = self.foreign.object("events", number)?;
-        self.pad(&mut event);
-        Some(event)
     }
 
     /// Whether a new payment is a bank debit, which fails later.
@@ -116,7 +102,6 @@ impl FaultInjector {
     }
 
     /// When the next bank debit fails, in seconds since the Unix epoch.
-    #[must_use]
     pub fn next_debit(&self) -> Option<i64> {
         self.debits.first().map(|(at, _)| *at)
     }
@@ -128,7 +113,6 @@ impl FaultInjector {
     }
 
     /// A body as it is sent.
-    #[must_use]
     pub fn print(&self, body: &Value) -> String {
         match self.settings.indented {
             // All keys of a JSON value are texts, so neither can fail.
@@ -148,19 +132,16 @@ impl FaultInjector {
         if outcome.is_some() {
             return outcome;
         }
-        if let Some(status) = self.settings.broken_object(request) {
-            return Some(match status {
-                0 => Outcome::Silence,
-                status => broken(status).into(),
-            });
+        match self.settings.broken_object(request) {
+            Some(0) => return Some(Outcome::Silence),
+            Some(status) => return Some(broken(status).into()),
+            None => {}
         }
-        let (kind, id) = named(request)?;
-        let left = self.unread.get_mut(id)?;
-        *left = left.checked_sub(1)?;
-        Some(Refusal::no_such(&kind, id).into())
+        #[cfg(any(test, feature = "test-util"))]
+        let outcome = self.shared.unread(request).map(Into::into);
+        outcome
     }
 
-    /// The answer to a request above a rate limit.
     fn too_many(&mut self, request: &Request<'_>) -> Option<Outcome> {
         let most = self.settings.requests_per_endpoint;
         if most > 0 {
@@ -192,50 +173,11 @@ impl FaultInjector {
         Some(broken(500).into())
     }
 
-    /// Reads that are rewritten: of the other product's objects, and of lists that contain them or are late.
-    fn rewrite_read<E>(
-        &self,
-        request: &Request<'_>,
-        ask: &mut impl FnMut(&str, &str, &Parameters) -> Result<Answer, E>,
-    ) -> Result<Option<Answer>, E> {
-        if request.method != "GET" {
-            return Ok(None);
-        }
-        let answer = self.foreign.read(request.path, request.form);
-        if answer.is_some() {
-            return Ok(answer);
-        }
-        let Some(listing) = Listing::of(&self.settings, &self.foreign, request) else {
-            return Ok(None);
-        };
-        listing.page(ask).map(Some)
-    }
-
-    /// Pads objects to Stripe's size, and remembers which objects new events named.
+    /// Pads objects to Stripe's size.
     fn finish(&mut self, body: &mut Value) {
         self.pad(body);
-        if self.settings.missing_reads == 0 {
-            return;
-        }
-        let listed = body.get("data").and_then(Value::as_array);
-        let events = listed.map_or(std::slice::from_ref(&*body), Vec::as_slice);
-        for event in events {
-            let object = event.get("data").and_then(|data| data.get("object"));
-            let (Some(id), Some(object)) = (event.get("id").and_then(Value::as_str), object) else {
-                continue;
-            };
-            let is_full = self.seen_events.len() >= MAX_REMEMBERED;
-            if is_full || self.seen_events.contains(id) || foreign::number(id).is_some() {
-                continue;
-            }
-            self.seen_events.insert(id.to_owned());
-            for field in ["id", "payment_intent"] {
-                if let Some(id) = object.get(field).and_then(Value::as_str) {
-                    let reads = self.settings.missing_reads;
-                    self.unread.insert(id.to_owned(), reads);
-                }
-            }
-        }
+        #[cfg(any(test, feature = "test-util"))]
+        self.shared.note_events(&self.settings, body);
     }
 
     fn pad(&self, body: &mut Value) {
@@ -243,11 +185,4 @@ impl FaultInjector {
             size::pad(body);
         }
     }
-}
-
-/// The kind and id of the object that is read: `/v1/checkout/sessions/cs_1`.
-fn named<'a>(request: &Request<'a>) -> Option<(String, &'a str)> {
-    let (path, id) = request.path.strip_prefix("/v1/")?.rsplit_once('/')?;
-    let kind = path.trim_end_matches('s').replace('/', ".");
-    (request.method == "GET").then_some((kind, id))
 }

@@ -23,7 +23,6 @@ mod portal;
 
 use api::ApiKind;
 
-/// The largest request body.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
 pub(super) fn router(sandbox: Sandbox) -> Router {
@@ -90,7 +89,6 @@ impl Sandbox {
     }
 }
 
-/// Renders a page of a project from its state and the shop's name.
 async fn drawn(
     sandbox: &Sandbox,
     project: &str,
@@ -126,7 +124,6 @@ fn ended(browser: bool, failure: &Failure) -> Response {
     }
 }
 
-/// The response for a missing page or action.
 fn absent(browser: bool, kind: &str, id: &str) -> Response {
     match browser {
         true => pages::nothing(),
@@ -134,7 +131,6 @@ fn absent(browser: bool, kind: &str, id: &str) -> Response {
     }
 }
 
-/// Whether the caller is a browser rather than a script.
 fn is_browser(headers: &HeaderMap) -> bool {
     let accept = headers.get_all(header::ACCEPT).iter();
     accept
@@ -146,7 +142,6 @@ fn status(refusal: &Refusal) -> StatusCode {
     StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST)
 }
 
-/// A refusal in Stripe's form, for scripts and programs.
 fn refused(refusal: &Refusal) -> Response {
     (status(refusal), Json(refusal.body())).into_response()
 }

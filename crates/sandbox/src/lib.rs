@@ -6,8 +6,9 @@
 //! before it is answered; `webhooks` delivers webhooks; `http` and `pages` are the surface. `fault_profile` adds what
 //! Stripe does to callers beyond answering: limits, delays, refusals.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use axum::Router;
 use domain::{id::ProjectId, time::Timestamp};
 
@@ -22,9 +23,6 @@ mod http;
 mod pages;
 mod store;
 mod webhooks;
-
-/// A boxed future.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What the sandbox needs from the service. Called often, so it must not block.
 pub trait Host: Send + Sync + 'static {
@@ -71,19 +69,17 @@ impl std::fmt::Debug for Keys {
 }
 
 /// The store of the sandbox's objects.
+#[async_trait]
 pub trait NoteStore: Send + Sync + 'static {
     /// All saved objects of a project: pairs of id and JSON, in any order.
-    fn load(
-        &self,
-        project: ProjectId,
-    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NoteStoreError>>;
+    async fn load(&self, project: ProjectId) -> Result<Vec<(String, String)>, NoteStoreError>;
     /// Saves objects, or deletes those that are `None`. One call is atomic and durable once it returns, and has less
     /// than 40 KB.
-    fn save(
+    async fn save(
         &self,
         project: ProjectId,
         notes: Vec<(String, Option<String>)>,
-    ) -> BoxFuture<'static, Result<(), NoteStoreError>>;
+    ) -> Result<(), NoteStoreError>;
 }
 
 /// Why notes cannot be read or written.
@@ -137,7 +133,6 @@ impl Sandbox {
     }
 
     /// A project's current fault profile.
-    #[must_use]
     pub fn fault_profile(&self, project: ProjectId) -> fault_profile::FaultProfile {
         let project_state = self.0.project_state(project);
         project_state.injector.lock().settings().clone()

@@ -118,7 +118,6 @@ pub(super) fn nothing() -> Response {
     page.answer(StatusCode::NOT_FOUND)
 }
 
-/// The answer to an internal error.
 pub(super) fn unavailable() -> Response {
     let text = "The sandbox cannot answer just now. Try again in a moment.";
     let page = message_page("Not available", "That did not work", text);
@@ -139,7 +138,6 @@ fn back(to: Option<&str>, label: &str) -> Markup {
     }
 }
 
-/// An error message, if any.
 fn alert(message: Option<&str>, id: &str) -> Markup {
     html! {
         @if let Some(message) = message {
@@ -148,7 +146,6 @@ fn alert(message: Option<&str>, id: &str) -> Markup {
     }
 }
 
-/// A button that does one thing with one object.
 fn button(url: &str, action: &str, (name, id): (&str, &str), class: &str, label: &str) -> Markup {
     html! {
         form method="post" action={ (url) "/" (action) } {

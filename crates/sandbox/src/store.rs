@@ -23,22 +23,18 @@ use crate::core::prelude::*;
 
 const MAX_SAVE_BYTES: usize = 39_000;
 
-/// All projects' states.
 pub(super) struct Store {
     pub(super) host: Arc<dyn Host>,
     note_store: Arc<dyn NoteStore>,
     projects: DashMap<ProjectId, Arc<ProjectState>>,
     pub(super) clients: WebhookClients,
-    /// The fault profile that each project begins with.
     fault_profile: FaultProfile,
 }
 
-/// One project's objects, faults and fault profile.
 pub(super) struct ProjectState {
     db: Mutex<Option<Database>>,
     /// Held while webhooks are delivered: one task at a time.
     pub(super) delivering: Mutex<()>,
-    /// Faults requested by a script.
     pub(super) faults: parking_lot::Mutex<Faults>,
     /// Its fault profile. Where both are locked, the database is locked first.
     pub(super) injector: parking_lot::Mutex<FaultInjector>,
@@ -54,7 +50,6 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// The error of work that cannot be refused.
     pub(super) fn plain(self) -> Error {
         match self {
             Self::Refused(refusal) => Error::Broken(refusal.message),

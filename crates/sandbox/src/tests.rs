@@ -96,26 +96,22 @@ struct Memory {
     is_broken: Mutex<bool>,
 }
 
+#[async_trait]
 impl NoteStore for Memory {
-    fn load(
-        &self,
-        project: ProjectId,
-    ) -> BoxFuture<'static, Result<Vec<(String, String)>, NoteStoreError>> {
+    async fn load(&self, project: ProjectId) -> Result<Vec<(String, String)>, NoteStoreError> {
         let notes = self.notes.lock();
         let of = notes.iter().filter(|((whose, _), _)| *whose == project);
-        let found = of
-            .map(|((_, id), note)| (id.clone(), note.clone()))
-            .collect();
-        Box::pin(std::future::ready(Ok(found)))
+        let found = of.map(|((_, id), note)| (id.clone(), note.clone()));
+        Ok(found.collect())
     }
 
-    fn save(
+    async fn save(
         &self,
         project: ProjectId,
         changes: Vec<(String, Option<String>)>,
-    ) -> BoxFuture<'static, Result<(), NoteStoreError>> {
+    ) -> Result<(), NoteStoreError> {
         if *self.is_broken.lock() {
-            return Box::pin(std::future::ready(Err(NoteStoreError("broken".into()))));
+            return Err(NoteStoreError("broken".into()));
         }
         let mut bytes = 0_usize;
         let mut notes = self.notes.lock();
@@ -130,7 +126,7 @@ impl NoteStore for Memory {
             };
         }
         assert!(bytes < 40_000, "{bytes}");
-        Box::pin(std::future::ready(Ok(())))
+        Ok(())
     }
 }
 

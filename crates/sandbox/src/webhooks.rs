@@ -42,7 +42,6 @@ struct Address {
     secret: Option<SigningSecret>,
 }
 
-/// An event for one target.
 struct Delivery {
     event: String,
     /// The webhook endpoint; `None` for the project itself.

@@ -21,7 +21,6 @@ mod subscriptions;
 pub(crate) use events::covers;
 pub(crate) use read::{Paging, changed, created};
 
-/// Answers `method /v1/<path>`.
 pub(crate) fn call(db: &mut Database, method: &str, path: &str, params: &Params) -> Result<Value> {
     let mut answer = route(db, method, path, params)?;
     expand::expand(db, params, &mut answer)?;
@@ -31,7 +30,7 @@ pub(crate) fn call(db: &mut Database, method: &str, path: &str, params: &Params)
 fn route(db: &mut Database, method: &str, path: &str, params: &Params) -> Result<Value> {
     let segments: Vec<&str> = path.split('/').collect();
     match (method, segments.as_slice()) {
-        ("POST", ["checkout", "sessions"]) => sessions::create(db, params),
+        ("POST", ["checkout", "sessions"]) => Ok(checkout::create(db, params)?.view(db)),
         ("GET", ["checkout", "sessions", id]) => sessions::retrieve(db, params, id),
         ("POST", ["checkout", "sessions", id, "expire"]) => sessions::expire(db, params, id),
         ("GET", ["checkout", "sessions", id, "line_items"]) => sessions::items(db, params, id),
@@ -81,7 +80,6 @@ fn route(db: &mut Database, method: &str, path: &str, params: &Params) -> Result
 
 macro_rules! readable {
     ($($path:literal $kind:ident $rules:tt,)*) => {
-        /// Answers reads of stored objects by path: a single one, or a list with filters.
         fn look_up(db: &Database, params: &Params, path: &str) -> Result<Value> {
             let (collection, id) = path.rsplit_once('/').unwrap_or_default();
             match (path, collection) {

@@ -4,7 +4,6 @@
 use jiff::{Span, Timestamp, tz::TimeZone};
 
 words! {
-    /// How often a subscription is billed.
     Interval {
         Month "month",
         Year "year",

@@ -8,12 +8,11 @@ use serde_json::Value;
 
 use super::{
     ids::Ids,
-    objects::{Event, Head, Listing, Note, Object, Request, Tables},
+    objects::{Head, Listing, Note, Object, Request, Tables},
     refusal::{Refusal, Result},
     shape,
 };
 
-/// A kind of stored object.
 pub(crate) trait StoredObject:
     Object + Clone + Serialize + DeserializeOwned + 'static
 {
@@ -23,7 +22,6 @@ pub(crate) trait StoredObject:
     fn table(tables: &Tables) -> &BTreeMap<String, Self>;
     fn table_mut(tables: &mut Tables) -> &mut BTreeMap<String, Self>;
     fn note(self) -> Note;
-    /// The object as callers see it.
     fn view(&self, db: &Database) -> Value {
         // Texts and numbers always become JSON.
         let whole = serde_json::to_value(self).unwrap_or_default();
@@ -33,10 +31,8 @@ pub(crate) trait StoredObject:
     }
 }
 
-/// The most events of one project.
 const MAX_EVENTS: usize = 100_000;
 
-/// The objects, with the present instant and source of ids of the current request.
 pub(crate) struct Database {
     tables: Tables,
     /// Number of the newest object, counted in the order of creation.
@@ -44,8 +40,6 @@ pub(crate) struct Database {
     due: BTreeSet<(i64, String)>,
     stale: BTreeSet<(i64, String)>,
     outgoing: BTreeMap<u64, String>,
-    /// Events by when they happened, then by their number.
-    events: BTreeMap<(i64, u64), String>,
     changes: BTreeMap<String, Option<String>>,
     /// The most events; the oldest make room. 0 for none.
     pub(crate) most_events: usize,
@@ -59,7 +53,6 @@ pub(crate) struct Database {
     pub(crate) request: Request,
 }
 
-/// A saved note that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("a stored object of the sandbox cannot be read: {0}")]
 pub(crate) struct Unreadable(#[from] serde_json::Error);
@@ -72,7 +65,6 @@ impl Database {
             due: BTreeSet::new(),
             stale: BTreeSet::new(),
             outgoing: BTreeMap::new(),
-            events: BTreeMap::new(),
             changes: BTreeMap::new(),
             most_events: MAX_EVENTS,
             listing: Listing::default(),
@@ -83,7 +75,6 @@ impl Database {
         }
     }
 
-    /// Loads the saved objects.
     pub(crate) fn restore(&mut self, notes: &[(String, String)]) -> Result<(), Unreadable> {
         for (_, json) in notes {
             serde_json::from_str::<Note>(json)?.restore(self);
@@ -91,7 +82,6 @@ impl Database {
         Ok(())
     }
 
-    /// The head of a new object with this id.
     pub(crate) fn head_of(&mut self, id: String) -> Head {
         self.last += 1;
         Head {
@@ -101,7 +91,6 @@ impl Database {
         }
     }
 
-    /// The head of a new object with a new id.
     pub(crate) fn head(&mut self, prefix: &str) -> Head {
         let id = self.ids.usual(prefix);
         self.head_of(id)
@@ -131,6 +120,10 @@ impl Database {
         T::table(&self.tables).values()
     }
 
+    pub(crate) fn count<T: StoredObject>(&self) -> usize {
+        T::table(&self.tables).len()
+    }
+
     /// The matching objects, newest first.
     pub(crate) fn newest<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<&T> {
         let mut objects: Vec<&T> = self.all::<T>().filter(|object| pass(object)).collect();
@@ -138,12 +131,10 @@ impl Database {
         objects
     }
 
-    /// Copies of the matching objects, newest first.
     pub(crate) fn copies<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<T> {
         self.newest(pass).into_iter().cloned().collect()
     }
 
-    /// Views of the matching objects, newest first.
     pub(crate) fn views<T: StoredObject>(&self, pass: impl Fn(&T) -> bool) -> Vec<Value> {
         let objects = self.newest(pass).into_iter();
         objects.map(|object| object.view(self)).collect()
@@ -160,7 +151,6 @@ impl Database {
         object
     }
 
-    /// Stores an object and makes an event about it.
     pub(crate) fn put_and_emit<T: StoredObject>(&mut self, kind: &str, object: &T) {
         self.put(object.clone());
         self.emit(kind, object);
@@ -168,7 +158,7 @@ impl Database {
 
     /// Puts an object into its table and the indexes, without recording a change.
     pub(super) fn insert<T: StoredObject>(&mut self, object: T) {
-        let Head { id, n, created } = object.head().clone();
+        let Head { id, n, .. } = object.head().clone();
         self.last = self.last.max(n);
         self.unlist::<T>(&id);
         if let Some(at) = object.due() {
@@ -180,9 +170,6 @@ impl Database {
         if object.is_outgoing() {
             self.outgoing.insert(n, id.clone());
         }
-        if T::NAME == Event::NAME {
-            self.events.insert((created, n), id.clone());
-        }
         T::table_mut(&mut self.tables).insert(id, object);
     }
 
@@ -191,11 +178,8 @@ impl Database {
             return;
         };
         let (due, stale) = (old.due(), old.forget_at());
-        let Head { n, created, .. } = *old.head();
+        let n = old.head().n;
         self.outgoing.remove(&n);
-        if T::NAME == Event::NAME {
-            self.events.remove(&(created, n));
-        }
         if let Some(at) = due {
             self.due.remove(&(at, id.to_owned()));
         }
@@ -210,12 +194,10 @@ impl Database {
         self.changes.insert(id.to_owned(), None);
     }
 
-    /// The object that is due first, and when.
     pub(crate) fn first_due(&self) -> Option<&(i64, String)> {
         self.due.first()
     }
 
-    /// The object that may be forgotten first, and when.
     pub(crate) fn first_stale(&self) -> Option<&(i64, String)> {
         self.stale.first()
     }
@@ -225,23 +207,15 @@ impl Database {
         self.outgoing.values().map(String::as_str)
     }
 
-    /// Events by when they happened.
-    pub(crate) const fn events(&self) -> &BTreeMap<(i64, u64), String> {
-        &self.events
-    }
-
-    /// The object with this id, as callers see it.
     pub(crate) fn view(&self, id: &str) -> Option<Value> {
         self.tables.view(id, self)
     }
 
-    /// The object with this id, as it is stored.
     #[cfg(feature = "test-util")]
     pub(crate) fn note(&self, id: &str) -> Option<Note> {
         self.tables.note(id)
     }
 
-    /// Whether there are changes to save.
     pub(crate) fn is_changed(&self) -> bool {
         !self.changes.is_empty()
     }

@@ -4,7 +4,6 @@
 use super::money::written;
 use crate::core::prelude::*;
 
-/// Stripe's codes for a bank's reason.
 pub(crate) const REASONS: [&str; 8] = [
     "credit_not_processed",
     "duplicate",
@@ -16,13 +15,11 @@ pub(crate) const REASONS: [&str; 8] = [
     "unrecognized",
 ];
 
-/// The dispute that the bank opens.
 #[derive(Default)]
 pub(crate) struct DisputeParams {
     /// `None` for all that is left.
     pub(crate) amount: Option<i64>,
     pub(crate) reason: Option<&'static str>,
-    /// Whether it is an inquiry.
     pub(crate) inquiry: bool,
 }
 
@@ -81,7 +78,6 @@ fn withdraw(db: &mut Database, dispute: &mut Dispute) {
     });
 }
 
-/// Turns an inquiry into a dispute.
 pub(crate) fn escalate(db: &mut Database, mut dispute: Dispute) -> Result<Dispute> {
     match dispute.status {
         DisputeStatus::WarningNeedsResponse | DisputeStatus::WarningUnderReview => {}

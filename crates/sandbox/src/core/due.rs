@@ -7,7 +7,6 @@ use crate::core::prelude::*;
 /// The most objects forgotten at once: the changes are one save.
 const MAX_FORGOTTEN: usize = 100;
 
-/// The next instant at which something is due, in seconds.
 pub(crate) fn next(db: &Database, delay_seconds: u32) -> Option<i64> {
     let by_itself = db.first_due().map(|(at, _)| *at);
     let sent = events::next(db, delay_seconds);

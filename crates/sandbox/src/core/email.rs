@@ -35,7 +35,6 @@ fn is_domain(domain: &str) -> bool {
         && !last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Refuses a text that is not an email address.
 pub(crate) fn checked(text: &str, param: &str) -> Result<()> {
     if is_email(text) {
         return Ok(());

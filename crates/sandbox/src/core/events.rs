@@ -8,7 +8,6 @@ const PAUSES: [i64; 12] = [
 ];
 
 impl Database {
-    /// Makes an event about an object.
     pub(crate) fn emit<T: StoredObject>(&mut self, kind: &str, object: &T) {
         if self.most_events == 0 {
             return;
@@ -31,11 +30,10 @@ impl Database {
             request: self.request.clone(),
             targets,
         });
-        while self.events().len() > self.most_events {
-            let Some((_, oldest)) = self.events().first_key_value() else {
-                return;
-            };
-            let oldest = oldest.clone();
+        while self.count::<Event>() > self.most_events
+            && let Some(oldest) = self.all::<Event>().min_by_key(|event| event.head.n)
+        {
+            let oldest = oldest.head.id.clone();
             self.forget::<Event>(&oldest);
         }
     }
@@ -54,7 +52,6 @@ impl Event {
         due.map(|(target, _)| target)
     }
 
-    /// When it is to be sent next, in seconds.
     pub(crate) fn send_at(&self, delay_seconds: u32) -> Option<i64> {
         self.targets_at(delay_seconds).map(|(_, at)| at).min()
     }
@@ -83,7 +80,6 @@ impl Event {
         });
     }
 
-    /// Whether all of its targets accepted it.
     pub(crate) const fn is_delivered(&self) -> bool {
         self.targets.is_empty() && self.delivered > 0
     }
@@ -102,7 +98,6 @@ pub(crate) fn due(db: &Database, delay_seconds: u32) -> Vec<Event> {
     outgoing(db).filter(is_due).cloned().collect()
 }
 
-/// When the next event is to be sent, in seconds.
 pub(crate) fn next(db: &Database, delay_seconds: u32) -> Option<i64> {
     let at = outgoing(db).filter_map(|event| event.send_at(delay_seconds));
     at.min()

@@ -11,7 +11,6 @@ const MAX_TIMES: u32 = 10_000;
 const MAX_SECONDS: u64 = 600;
 
 words! {
-    /// The kind of fault.
     Kind {
         /// No answer, and nothing is done.
         Hang "hang",
@@ -26,7 +25,6 @@ words! {
     }
 }
 
-/// A fault for some calls.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
@@ -37,7 +35,6 @@ pub(crate) struct Fault {
     pub(crate) status: u16,
     /// Seconds in the header `Retry-After`, if sent.
     pub(crate) retry_after: Option<u32>,
-    /// Seconds for which it hangs.
     pub(crate) seconds: u64,
 }
 
@@ -72,7 +69,6 @@ impl Fault {
         })
     }
 
-    /// The answer that a caller gets, in Stripe's form.
     pub(crate) fn body(&self) -> Value {
         let refusal = match self.kind {
             Kind::RateLimit => Refusal::rate_limit(),

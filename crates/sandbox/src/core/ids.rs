@@ -11,7 +11,6 @@ const USUAL_CHARS: usize = 24;
 /// Characters of an id that opens a page: some 345 bits, as long as Stripe's.
 const SECRET_CHARS: usize = 58;
 
-/// A source of new ids.
 pub(crate) enum Ids {
     Drawn {
         seed: [u8; 32],
@@ -27,7 +26,6 @@ impl Ids {
         Self::Drawn { seed, drawn: 0 }
     }
 
-    /// An id for an object.
     pub(crate) fn usual(&mut self, prefix: &str) -> String {
         self.draw(prefix, USUAL_CHARS)
     }

@@ -13,12 +13,10 @@ const TWO_DECIMAL: &str = "aed afn all amd ang aoa ars aud awg azn bam bbd bdt b
     rub sar sbd scr sek sgd shp sle sos srd std szl thb tjs top try ttd twd tzs uah ugx usd uyu uzs \
     wst xcd xcg yer zar zmw";
 
-/// A currency's code as the catalog writes it, in capitals.
 fn code(currency: &str) -> String {
     currency.to_ascii_uppercase()
 }
 
-/// Digits behind the decimal point of a currency.
 fn decimals(currency: &str) -> usize {
     domain::catalog::decimals(&code(currency))
 }

@@ -25,7 +25,6 @@ pub(crate) use {
     sessions::*,
 };
 
-/// The common fields of all objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) id: String,
@@ -35,7 +34,6 @@ pub(crate) struct Head {
     pub(crate) created: i64,
 }
 
-/// The behaviour of an object.
 pub(crate) trait Object {
     /// When it is due for something, in seconds.
     fn due(&self) -> Option<i64> {
@@ -57,27 +55,23 @@ pub(crate) trait Object {
 
 macro_rules! kinds {
     ($($kind:ident $table:ident $name:literal,)*) => {
-        /// An object as it is stored.
         #[derive(Serialize, Deserialize)]
         #[serde(tag = "object")]
         pub(crate) enum Note {
             $(#[serde(rename = $name)] $kind($kind),)*
         }
 
-        /// All objects by their ids.
         #[derive(Default)]
         pub(crate) struct Tables {
             $($table: BTreeMap<String, $kind>,)*
         }
 
         impl Tables {
-            /// The object with this id, of any kind, as callers see it.
             pub(super) fn view(&self, id: &str, db: &Database) -> Option<Value> {
                 let none: Option<Value> = None;
                 none$(.or_else(|| Some(self.$table.get(id)?.view(db))))*
             }
 
-            /// The object with this id, of any kind, as it is stored.
             #[cfg(feature = "test-util")]
             pub(super) fn note(&self, id: &str) -> Option<Note> {
                 $(if let Some(object) = self.$table.get(id) {
@@ -88,7 +82,6 @@ macro_rules! kinds {
         }
 
         impl Note {
-            /// How many kinds of objects there are.
             #[cfg(test)]
             pub(crate) const KINDS: usize = [$($name),*].len();
 
@@ -98,14 +91,12 @@ macro_rules! kinds {
                 }
             }
 
-            /// The object as callers see it.
             pub(crate) fn view(&self, db: &Database) -> Value {
                 match self {
                     $(Self::$kind(object) => object.view(db),)*
                 }
             }
 
-            /// The JSON that is stored.
             pub(crate) fn text(&self) -> String {
                 // Texts and numbers always become JSON.
                 let mut value = serde_json::to_value(self).unwrap_or_default();

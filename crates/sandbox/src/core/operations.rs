@@ -10,26 +10,22 @@ use crate::core::prelude::*;
 
 const MAX_KEY_BYTES: usize = 255;
 
-/// A request of Stripe's API.
 pub(crate) struct Call<'a> {
     pub(crate) method: &'a str,
     /// Path below `/v1/`.
     pub(crate) path: &'a str,
     pub(crate) params: &'a Params,
-    /// The request's idempotency key.
     pub(crate) key: Option<&'a str>,
     /// An injected failure: answered without being done.
     pub(crate) instead: Option<InjectedFailure>,
 }
 
-/// A failure requested by a script or a test.
 pub(crate) struct InjectedFailure {
     pub(crate) answer: Answer,
     /// Whether the idempotency key keeps it for a day, as if the request had begun.
     pub(crate) is_kept: bool,
 }
 
-/// The outcome of a request.
 pub(crate) struct OperationResult {
     pub(crate) answer: Answer,
     /// Whether the answer is an earlier one under the same key.
@@ -87,7 +83,6 @@ fn id(key: &str) -> String {
     format!("operation/{key}")
 }
 
-/// The response stored under this key, if any.
 fn replay(db: &Database, key: &str, digest: &str) -> Result<Option<Answer>> {
     Refusal::invalid("Idempotency keys have 1 to 255 characters.")
         .when(key.is_empty() || key.len() > MAX_KEY_BYTES)?;

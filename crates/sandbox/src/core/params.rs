@@ -18,7 +18,6 @@ const MAX_METADATA_BYTES: usize = 1500;
 const MAX_PAIRS: usize = 200;
 const MAX_VALUE_BYTES: usize = 2048;
 
-/// The metadata of an object.
 pub(crate) type Metadata = BTreeMap<String, String>;
 
 struct Pair {
@@ -27,7 +26,6 @@ struct Pair {
     taken: Cell<bool>,
 }
 
-/// The parameters of one request.
 pub(crate) struct Params(Vec<Pair>);
 
 impl Params {
@@ -58,7 +56,6 @@ impl Params {
         Ok(Self(read))
     }
 
-    /// The value, if sent.
     pub(crate) fn text(&self, path: &str) -> Result<Option<String>> {
         let Some(pair) = self.0.iter().find(|pair| pair.path == path) else {
             return Ok(None);
@@ -81,12 +78,10 @@ impl Params {
         empty.inspect(|pair| pair.taken.set(true)).is_some()
     }
 
-    /// The required value.
     pub(crate) fn required(&self, path: &str) -> Result<String> {
         self.text(path)?.ok_or_else(|| Refusal::missing(path))
     }
 
-    /// A text of at most `max` characters.
     pub(crate) fn bounded(&self, path: &str, max: usize) -> Result<Option<String>> {
         let text = self.text(path)?;
         if text.as_ref().is_some_and(|text| text.chars().count() > max) {
@@ -96,7 +91,6 @@ impl Params {
         Ok(text)
     }
 
-    /// Replaces a text of at most `max` characters, if sent.
     pub(crate) fn change(&self, path: &str, max: usize, to: &mut Option<String>) -> Result<()> {
         if let Some(text) = self.bounded(path, max)? {
             *to = Some(text);
@@ -104,13 +98,11 @@ impl Params {
         Ok(())
     }
 
-    /// The object that the parameter names, if sent.
     pub(crate) fn object<T: StoredObject>(&self, db: &Database, path: &str) -> Result<Option<T>> {
         let id = self.text(path)?;
         id.map(|id| db.named(&id, path)).transpose()
     }
 
-    /// A whole number.
     pub(crate) fn integer<T: FromStr>(&self, path: &str) -> Result<Option<T>> {
         let Some(text) = self.text(path)? else {
             return Ok(None);
@@ -121,7 +113,6 @@ impl Params {
         })
     }
 
-    /// `true` or `false`.
     pub(crate) fn flag(&self, path: &str) -> Result<Option<bool>> {
         match self.text(path)?.as_deref() {
             None => Ok(None),
@@ -131,7 +122,6 @@ impl Params {
         }
     }
 
-    /// One of these words.
     pub(crate) fn word(&self, path: &str, words: &[&'static str]) -> Result<Option<&'static str>> {
         let Some(text) = self.text(path)? else {
             return Ok(None);
@@ -143,7 +133,6 @@ impl Params {
         })
     }
 
-    /// One of the words of an enum, as its value.
     pub(crate) fn choice<T: StripeEnum>(&self, path: &str) -> Result<Option<T>> {
         let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
         let said = self.word(path, &words)?;
@@ -165,7 +154,6 @@ impl Params {
         names
     }
 
-    /// A list of texts.
     pub(crate) fn list(&self, path: &str) -> Result<Vec<String>> {
         let paths = self.below(path).into_iter();
         paths
@@ -173,7 +161,6 @@ impl Params {
             .collect()
     }
 
-    /// The metadata that was sent for a new object.
     pub(crate) fn metadata(&self, path: &str) -> Result<Metadata> {
         let mut metadata = Metadata::new();
         self.change_metadata(path, &mut metadata)?;
@@ -218,7 +205,6 @@ impl Params {
         Ok(())
     }
 
-    /// The paths to expand in the answer.
     pub(crate) fn expansions(&self) -> impl Iterator<Item = &str> {
         let named = |pair: &&Pair| pair.path.starts_with("expand[");
         self.0.iter().filter(named).map(|pair| pair.value.as_str())
@@ -235,7 +221,6 @@ impl Params {
         }
     }
 
-    /// The pairs, to compare requests.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()

@@ -3,7 +3,6 @@
 use crate::core::prelude::*;
 
 impl PaymentIntent {
-    /// Marks it as succeeded, with a new charge.
     pub(crate) fn succeed(mut self, db: &mut Database) {
         let charge = Charge {
             head: db.head("ch_"),
@@ -24,13 +23,11 @@ impl PaymentIntent {
         db.emit("payment_intent.succeeded", &self);
     }
 
-    /// Marks it as waiting for the buyer's 3-D Secure authentication.
     pub(crate) fn ask(&mut self, db: &mut Database) {
         self.status = IntentStatus::RequiresAction;
         db.put_and_emit("payment_intent.requires_action", self);
     }
 
-    /// Marks it as failed: no money was taken.
     pub(crate) fn fail(mut self, db: &mut Database) {
         self.status = IntentStatus::RequiresPaymentMethod;
         db.put_and_emit("payment_intent.payment_failed", &self);

@@ -8,7 +8,6 @@ const SEEDED: [(&str, i64, &str); 2] = [
     ("SANDBOX100", 10_000, "100% off"),
 ];
 
-/// Adds missing initial codes.
 pub(crate) fn seed(db: &mut Database) {
     for (code, hundredths, name) in SEEDED {
         let lower = code.to_ascii_lowercase();

@@ -14,7 +14,6 @@ pub(crate) const FAILURES: [&str; 6] = [
     "unknown",
 ];
 
-/// The refund to make.
 #[derive(Default)]
 pub(crate) struct RefundParams {
     /// `None` for all that is left.
@@ -25,7 +24,6 @@ pub(crate) struct RefundParams {
     pub(crate) status: Option<RefundStatus>,
 }
 
-/// Makes a refund of a charge.
 pub(crate) fn refund(
     db: &mut Database,
     mut charge: Charge,

@@ -34,7 +34,6 @@ pub(crate) fn need<T>(value: Option<T>, param: &str) -> Result<T> {
     value.ok_or_else(|| Refusal::missing(param))
 }
 
-/// Why a request is refused, in Stripe's terms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct Refusal {
@@ -52,7 +51,6 @@ impl Refusal {
         self.code.is_some_and(|code| !of_form(code))
     }
 
-    /// The request is wrong, without a certain parameter.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self {
             status: 400,
@@ -63,7 +61,6 @@ impl Refusal {
         }
     }
 
-    /// This parameter is wrong.
     pub(crate) fn param(param: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             param: Some(param.into()),
@@ -76,7 +73,6 @@ impl Refusal {
         Self { code, ..self }
     }
 
-    /// Refuses if `wrong`.
     pub(crate) fn when(self, wrong: bool) -> Result<()> {
         if wrong {
             return Err(self);
@@ -100,7 +96,6 @@ impl Refusal {
         Self::param(param, message).with_code("parameter_missing")
     }
 
-    /// There is no such object at this path.
     pub(crate) fn no_such(kind: &str, id: &str) -> Self {
         Self {
             status: 404,
@@ -108,7 +103,6 @@ impl Refusal {
         }
     }
 
-    /// There is no such endpoint.
     pub(crate) fn no_route(method: &str, path: &str) -> Self {
         Self {
             status: 404,
@@ -128,7 +122,6 @@ impl Refusal {
         }
     }
 
-    /// The card was declined.
     pub(crate) fn declined() -> Self {
         Self {
             status: 402,
@@ -137,7 +130,6 @@ impl Refusal {
         }
     }
 
-    /// The object's state no longer allows it.
     pub(crate) fn impossible(message: &str) -> Self {
         Self {
             status: 409,
@@ -145,7 +137,6 @@ impl Refusal {
         }
     }
 
-    /// There were too many requests.
     pub(crate) fn rate_limit() -> Self {
         let message = "Request rate limit exceeded. Learn more about rate limits here \
                        https://docs.stripe.com/rate-limits.";
@@ -155,7 +146,6 @@ impl Refusal {
         }
     }
 
-    /// The API key is missing or wrong.
     pub(crate) fn unauthorized(message: &str) -> Self {
         Self {
             status: 401,
@@ -163,7 +153,6 @@ impl Refusal {
         }
     }
 
-    /// One idempotency key was used for two requests.
     pub(crate) fn key_reused(key: &str) -> Self {
         Self {
             kind: "idempotency_error",
@@ -175,7 +164,6 @@ impl Refusal {
         }
     }
 
-    /// The body of the answer.
     pub(crate) fn body(&self) -> Value {
         let page = self.code.map(|code| code.replace('_', "-"));
         let page = page.map(|page| format!("https://docs.stripe.com/error-codes/{page}"));

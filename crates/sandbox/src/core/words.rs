@@ -1,14 +1,11 @@
 //! Enums of Stripe's API, with the text of each value in one place.
 
-/// A value of an enum in a request or an object.
 pub(crate) trait StripeEnum: Copy + 'static {
     /// All values, each with Stripe's text for it.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// Stripe's text for the value.
     fn word(self) -> &'static str;
 
-    /// The value with this text.
     fn of(word: &str) -> Option<Self> {
         let found = Self::WORDS.iter().find(|(one, _)| *one == word);
         found.map(|(_, meant)| *meant)

@@ -1,6 +1,5 @@
 //! A limit of requests a second.
 
-/// The requests of the current second.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     since_millis: i64,

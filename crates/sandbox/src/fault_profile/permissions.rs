@@ -1,46 +1,26 @@
-//! The permission of a restricted key that each endpoint needs, by the names in Stripe's refusals and prefilled
-//! links. Prices have their old name there, plans.
+//! The permission of a restricted key that each endpoint needs.
 
 use std::collections::BTreeSet;
+
+use stripe::permissions::{ENDPOINTS, Permission};
 
 use super::{exchange::Request, refusal};
 use crate::core::refusal::Refusal;
 
-/// Paths below `/v1/`, and the name of each in permissions.
-const SCOPES: [(&str, &str); 20] = [
-    ("account", "accounts_kyc_basic"),
-    ("billing_portal", "customer_portal"),
-    ("charges", "charge"),
-    ("checkout/sessions", "checkout_session"),
-    ("coupons", "coupon"),
-    ("customers", "customer"),
-    ("disputes", "dispute"),
-    ("events", "event"),
-    ("invoice_payments", "invoice_payment"),
-    ("invoiceitems", "invoice_item"),
-    ("invoices", "invoice"),
-    ("payment_intents", "payment_intent"),
-    ("prices", "plan"),
-    ("products", "product"),
-    ("promotion_codes", "promotion_code"),
-    ("refunds", "charge"),
-    ("subscription_schedules", "subscription_schedule"),
-    ("subscriptions", "subscription"),
-    ("webhook_endpoints", "webhook"),
-    ("balance_transactions", "balance_transaction"),
-];
-
 /// The permission that a request needs, for example `rak_dispute_read`, if known.
-#[must_use]
-pub fn permission(method: &str, path: &str) -> Option<String> {
-    let path = path.strip_prefix("/v1/")?;
-    let mut scopes = SCOPES.iter();
-    let (_, name) = scopes.find(|(prefix, _)| {
-        let rest = path.strip_prefix(prefix);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    })?;
-    let verb = if method == "GET" { "read" } else { "write" };
-    Some(format!("rak_{name}_{verb}"))
+pub(super) fn permission(method: &str, path: &str) -> Option<String> {
+    let wanted = collection(path.strip_prefix("/v1/")?);
+    let mut endpoints = ENDPOINTS.iter();
+    let endpoint = endpoints.find(|endpoint| collection(endpoint.path) == wanted)?;
+    let permission = Permission {
+        resource: endpoint.resource,
+        writes: method != "GET",
+    };
+    Some(permission.to_string())
+}
+
+fn collection(path: &str) -> Option<&str> {
+    path.split('/').next()
 }
 
 /// The request's endpoint, with `{id}` in place of ids: `GET /v1/invoices/{id}/lines`.

@@ -10,7 +10,6 @@ impl From<Refusal> for Outcome {
 }
 
 impl Outcome {
-    /// Adds a header to the answer.
     pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
         if let Self::Answer { headers, .. } = &mut self {
             headers.push((name, value.into()));
@@ -43,7 +42,6 @@ pub(super) fn denied(key: &str, permission: &str) -> Refusal {
     }
 }
 
-/// An internal error of Stripe.
 pub(super) fn broken(status: u16) -> Refusal {
     let message = "Sorry! There was an error while talking to Stripe. Our engineers have been \
                    notified and we'll fix the problem as soon as possible. In the meantime, you can \

@@ -36,18 +36,24 @@ pub struct FaultProfile {
     pub requests_per_account: u32,
     /// Seconds until an event of `late_types` is listed; without types a different delay up to this for each, so that
     /// older events appear after newer ones. Minutes under load: singer-io/tap-stripe#45, estuary/connectors#2731.
+    #[cfg(any(test, feature = "test-util"))]
     pub events_late_seconds: u32,
     /// Types of events that are late by exactly `events_late_seconds`.
+    #[cfg(any(test, feature = "test-util"))]
     pub late_types: BTreeSet<String>,
     /// Events of one second are listed in any order; Stripe promises none.
+    #[cfg(any(test, feature = "test-util"))]
     pub events_shuffled: bool,
     /// Reads of an object that find nothing (404 `resource_missing`) right after an event named it. How often
     /// that happens is not documented; that it may is: docs.stripe.com/webhooks on eventual consistency.
+    #[cfg(any(test, feature = "test-util"))]
     pub missing_reads: u32,
     /// Sales of another product on the same account, each with its objects and one event: sessions, renewals, invoices
     /// and refunds in turn, and one dispute in a thousand.
+    #[cfg(any(test, feature = "test-util"))]
     pub foreign_sales: u32,
     /// Days before now over which they are spread; 0 for one.
+    #[cfg(any(test, feature = "test-util"))]
     pub foreign_days: u32,
     /// Number of POSTs that fail with a 500, which is kept under their idempotency keys: "we save the resulting
     /// status code and body of the first request made for any given idempotency key, regardless of whether it
@@ -127,7 +133,6 @@ impl FaultProfile {
     }
 
     /// The first invalid switch, and what is wrong with it.
-    #[must_use]
     pub fn fault(&self) -> Option<(&'static str, String)> {
         let is_scope = |name: &String| {
             let named = name.strip_prefix("rak_");

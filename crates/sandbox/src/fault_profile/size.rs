@@ -9,7 +9,6 @@ use crate::core::shape::completed;
 const EVENT_BYTES: usize = 8_000;
 const SUBSCRIPTION_EVENT_BYTES: usize = 11_000;
 
-/// Fills every object in an answer.
 pub(super) fn pad(body: &mut Value) {
     *body = completed(body.take());
     fill_events(body);

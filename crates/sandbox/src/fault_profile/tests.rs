@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, convert::Infallible};
 
 use serde_json::json;
 
-use super::*;
+use super::{permissions::permission, *};
 
 const NOW: i64 = 1_795_000_000;
 

@@ -36,7 +36,6 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Which of the two APIs is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ApiKind {
     /// Stripe's API, `/v1/...`.
@@ -70,10 +69,8 @@ pub(super) async fn call(
     answer
 }
 
-/// A request as it was received.
 #[derive(Clone)]
 struct IncomingRequest {
-    /// The request's id, sent back as `Request-Id`.
     id: String,
     key: Option<String>,
     method: Method,
@@ -248,7 +245,6 @@ impl IncomingRequest {
     }
 }
 
-/// Adds the headers that all of Stripe's answers have.
 fn add_headers(answer: &mut Response, incoming: &IncomingRequest) {
     let headers = answer.headers_mut();
     if let Ok(value) = HeaderValue::try_from(&incoming.id) {

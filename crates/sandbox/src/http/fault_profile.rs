@@ -47,7 +47,6 @@ pub(super) fn script(
     shown.map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// A request's parameters, by name.
 pub(super) fn form(params: &Params) -> Parameters {
     let pairs = params.pairs();
     pairs
@@ -55,7 +54,6 @@ pub(super) fn form(params: &Params) -> Parameters {
         .collect()
 }
 
-/// Reads another path than the request's.
 pub(super) fn read(db: &mut Database, path: &str, form: &Parameters) -> Result<Answer> {
     let params = Params::new(form.clone())?;
     let path = path.trim_start_matches("/v1/");
@@ -66,7 +64,6 @@ pub(super) fn read(db: &mut Database, path: &str, form: &Parameters) -> Result<A
     }
 }
 
-/// The HTTP response for a printed body.
 pub(super) fn respond(
     status: u16,
     printed: String,

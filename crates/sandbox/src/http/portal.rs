@@ -116,7 +116,9 @@ fn done(db: &mut Database, id: &str, word: &str, params: &Params) -> Result<Valu
             refunds::refund(db, charge, wanted)?;
         }
         "refund_succeeds" | "refund_fails" => {
-            let refund = refund(db, &visit, params)?;
+            let is_theirs = |one: &Refund| is_theirs(db, &visit, &one.charge);
+            let is_pending = |one: &Refund| one.status == RefundStatus::Pending;
+            let refund = named(db, params, "refund", is_theirs, is_pending)?;
             let status = match word {
                 "refund_fails" => RefundStatus::Failed,
                 _ => RefundStatus::Succeeded,
@@ -190,64 +192,55 @@ fn offered(
 
 /// The named subscription, or the only running one.
 fn subscription(db: &Database, visit: &PortalSession, params: &Params) -> Result<Subscription> {
-    let id = params.text("subscription")?;
-    let subscriptions = db.newest::<Subscription>(|subscription| {
-        subscription.customer == visit.customer
-            && match &id {
-                Some(id) => subscription.head.id == *id,
-                None => subscription.status.is_running(),
-            }
-    });
-    match subscriptions.as_slice() {
-        [only] => Ok((*only).clone()),
-        [] => Err(Refusal::no_such("subscription", &id.unwrap_or_default())),
-        _ => Err(Refusal::missing("subscription")),
-    }
+    let is_theirs = |one: &Subscription| one.customer == visit.customer;
+    let running = db.newest::<Subscription>(|one| is_theirs(one) && one.status.is_running());
+    Refusal::missing("subscription")
+        .when(params.text("subscription")?.is_none() && running.len() > 1)?;
+    named(db, params, "subscription", is_theirs, |one| {
+        one.status.is_running()
+    })
 }
 
 /// The named charge, or the newest.
 fn charge(db: &Database, visit: &PortalSession, params: &Params) -> Result<Charge> {
-    let id = params.text("charge")?;
-    let charges = db.copies::<Charge>(|charge| is_theirs(db, visit, &charge.head.id));
-    first(charges, id, |_| true)
+    named(
+        db,
+        params,
+        "charge",
+        |one: &Charge| is_theirs(db, visit, &one.head.id),
+        |_| true,
+    )
 }
 
-/// The named refund, or the newest pending one.
-fn refund(db: &Database, visit: &PortalSession, params: &Params) -> Result<Refund> {
-    let id = params.text("refund")?;
-    let refunds = db.copies::<Refund>(|refund| is_theirs(db, visit, &refund.charge));
-    first(refunds, id, |refund| refund.status == RefundStatus::Pending)
-}
-
-/// The object with this id; without one the first for which `is_default` is true.
-fn first<T: StoredObject>(
-    objects: Vec<T>,
-    id: Option<String>,
+/// The customer's object with the id of a parameter; without it the newest for which `is_default` is true.
+fn named<T: StoredObject>(
+    db: &Database,
+    params: &Params,
+    param: &str,
+    is_theirs: impl Fn(&T) -> bool,
     is_default: impl Fn(&T) -> bool,
 ) -> Result<T> {
-    let is_named = |object: &T| {
-        id.as_ref()
-            .map_or_else(|| is_default(object), |id| object.head().id == *id)
+    let id = params.text(param)?;
+    let is_it = |object: &T| match &id {
+        Some(id) => object.head().id == *id,
+        None => is_default(object),
     };
-    let first = objects.into_iter().find(is_named);
-    first.ok_or_else(|| Refusal::no_such(T::NAME, id.as_deref().unwrap_or_default()))
+    let found = db.copies(|object| is_theirs(object) && is_it(object));
+    let none = || Refusal::no_such(T::NAME, id.as_deref().unwrap_or_default());
+    found.into_iter().next().ok_or_else(none)
 }
 
-/// The named dispute, or the newest of the named charge.
+/// The named dispute, or the newest of the named charge. Without an open one a decided one, so that a decision can be
+/// repeated.
 fn dispute(db: &Database, visit: &PortalSession, params: &Params) -> Result<Dispute> {
-    let (id, charge) = (params.text("dispute")?, params.text("charge")?);
-    let disputes = db.copies::<Dispute>(|dispute| {
-        is_theirs(db, visit, &dispute.charge)
-            && match (&id, &charge) {
-                (Some(id), _) => *id == dispute.head.id,
-                (None, Some(charge)) => *charge == dispute.charge,
-                (None, None) => true,
-            }
-    });
-    // Without an open one, a decided one, so that a decision can be repeated.
-    let open = disputes.iter().position(|dispute| dispute.status.is_open());
-    let first = disputes.into_iter().nth(open.unwrap_or(0));
-    first.ok_or_else(|| Refusal::invalid("This payment is not disputed."))
+    let charge = params.text("charge")?;
+    let is_theirs = |one: &Dispute| {
+        is_theirs(db, visit, &one.charge)
+            && charge.as_ref().is_none_or(|charge| *charge == one.charge)
+    };
+    named(db, params, "dispute", is_theirs, |one| one.status.is_open())
+        .or_else(|_| named(db, params, "dispute", is_theirs, |_| true))
+        .map_err(|_| Refusal::invalid("This payment is not disputed."))
 }
 
 fn is_theirs(db: &Database, visit: &PortalSession, charge: &str) -> bool {

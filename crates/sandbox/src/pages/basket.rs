@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use super::{Notice, alert};
 use crate::core::prelude::*;
 
-/// The basket with its total.
 pub(super) fn basket(session: &Session, db: &Database, notice: &Notice) -> Markup {
     let amount = |amount: i64| written(amount, &session.currency);
     let interval = session.lines.first().and_then(|line| line.interval);

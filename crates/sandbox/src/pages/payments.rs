@@ -7,7 +7,6 @@ use crate::core::prelude::*;
 
 const PAGE_SIZE: usize = 50;
 
-/// The section with all payments, the newest first.
 pub(super) fn payments(visit: &PortalSession, db: &Database, url: &str) -> Markup {
     let found = db.newest::<Charge>(|charge| charge.customer.as_ref() == Some(&visit.customer));
     html! {

@@ -17,7 +17,6 @@ pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Val
     Ok(customer.view(db))
 }
 
-/// The customer with a form's fields filled in.
 fn filled(params: &Params, mut customer: Customer) -> Result<Customer> {
     if let Some(text) = params.bounded("email", 512)? {
         email::checked(&text, "email")?;

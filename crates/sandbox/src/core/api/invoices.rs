@@ -40,7 +40,6 @@ pub(super) fn lines(db: &Database, params: &Params, id: &str) -> Result<Value> {
     paging.views(&lines, &format!("/v1/invoices/{id}/lines"))
 }
 
-/// Creates an item for a customer's next invoice.
 pub(super) fn create_item(db: &mut Database, params: &Params) -> Result<Value> {
     let customer = params.required("customer")?;
     db.named::<Customer>(&customer, "customer")?;

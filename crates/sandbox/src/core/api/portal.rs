@@ -38,7 +38,6 @@ fn save(db: &mut Database, params: &Params, mut configuration: Configuration) ->
     Ok(db.stored(configuration).view(db))
 }
 
-/// The features that a configuration may have.
 const FEATURES: [&str; 5] = [
     "customer_update",
     "invoice_history",

@@ -5,16 +5,9 @@ use crate::core::prelude::*;
 
 const MAX_NAME_CHARS: usize = 250;
 
-words! {
-    /// Whether a price includes tax; the sandbox has no tax.
-    TaxBehavior {
-        Exclusive "exclusive",
-        Inclusive "inclusive",
-        Unspecified "unspecified",
-    }
-}
+/// Whether a price includes tax; the sandbox has no tax.
+const TAX_BEHAVIORS: [&str; 3] = ["exclusive", "inclusive", "unspecified"];
 
-/// The billing interval, if the request has one.
 pub(crate) fn interval(params: &Params, path: &str) -> Result<Option<Interval>> {
     if params.below(path).is_empty() {
         return Ok(None);
@@ -64,7 +57,7 @@ pub(crate) fn inline_price(
     let unit_amount = need(params.integer(&amount_path)?, &amount_path)?;
     let unit_amount = money::amount(unit_amount, &amount_path)?;
     money::whole_units(unit_amount, &currency, &amount_path)?;
-    params.choice::<TaxBehavior>(&at("tax_behavior"))?;
+    params.word(&at("tax_behavior"), &TAX_BEHAVIORS)?;
     let (product_path, data_path) = (at("product"), at("product_data"));
     let inline = !params.below(&data_path).is_empty();
     let product = match params.text(&product_path)? {
@@ -128,7 +121,7 @@ pub(super) fn update(db: &mut Database, params: &Params, id: &str) -> Result<Val
         params.change("lookup_key", 200, &mut price.lookup_key)?;
     }
     params.change_metadata("metadata", &mut price.metadata)?;
-    params.choice::<TaxBehavior>("tax_behavior")?;
+    params.word("tax_behavior", &TAX_BEHAVIORS)?;
     params.finish()?;
     take_key(db, &price, transfer)?;
     db.put_and_emit("price.updated", &price);

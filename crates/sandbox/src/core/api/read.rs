@@ -40,7 +40,6 @@ pub(super) fn deleted<T: StoredObject>(db: &mut Database, id: &str) -> Value {
     json!({ "id": id, "object": T::NAME, "deleted": true })
 }
 
-/// The requested page of a list.
 pub(crate) struct Paging {
     pub(crate) limit: usize,
     pub(crate) after: Option<String>,
@@ -59,7 +58,6 @@ impl Paging {
         })
     }
 
-    /// The page of these views.
     pub(crate) fn views(&self, objects: &[Value], url: &str) -> Result<Value> {
         let id = |view: &Value| Some(view.get("id")?.as_str()?.to_owned());
         self.page(objects.iter().collect(), id, Value::clone, url)
@@ -97,7 +95,6 @@ impl Paging {
     }
 }
 
-/// A page in Stripe's form.
 pub(crate) fn list(data: Vec<Value>, has_more: bool, url: &str) -> Value {
     json!({ "object": "list", "has_more": has_more, "data": data, "url": url })
 }

@@ -3,11 +3,6 @@
 use super::read::{self, Paging};
 use crate::core::prelude::*;
 
-pub(super) fn create(db: &mut Database, params: &Params) -> Result<Value> {
-    let session = checkout::create(db, params)?;
-    Ok(session.view(db))
-}
-
 /// A session. An expired one is closed first, so that it is never shown as open.
 pub(super) fn retrieve(db: &mut Database, params: &Params, id: &str) -> Result<Value> {
     read::changed(db, params, id, |session: Session, db| {

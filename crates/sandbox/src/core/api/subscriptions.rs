@@ -33,7 +33,6 @@ pub(super) fn list(db: &Database, params: &Params) -> Result<Value> {
     )
 }
 
-/// The changes of a form.
 struct Update {
     change: Option<Change>,
     /// A pause of collection; `Some(None)`: collect again.

@@ -3,7 +3,6 @@
 use crate::core::prelude::*;
 
 impl Subscription {
-    /// Sets whether it ends with its period.
     pub(crate) fn cancel_at_end(mut self, db: &mut Database, ending: bool) -> Result<Self> {
         self.refusal().when(!self.status.is_running())?;
         if ending {
@@ -19,7 +18,6 @@ impl Subscription {
         Ok(self)
     }
 
-    /// Ends it now.
     pub(crate) fn cancel_now(self, db: &mut Database) -> Result<Self> {
         let id = self.head.id.clone();
         Refusal::no_such("subscription", &id).when(self.ended_at.is_some())?;

@@ -15,7 +15,6 @@ words! {
     }
 }
 
-/// A change of items.
 pub(crate) struct Change {
     /// All items afterwards, first the one that the portal switches.
     pub(crate) items: Vec<Item>,
@@ -27,7 +26,6 @@ pub(crate) struct Change {
 }
 
 impl Subscription {
-    /// Changes its items, and bills the difference.
     pub(crate) fn change(mut self, db: &mut Database, wanted: Change) -> Result<Self> {
         let before: Vec<Item> = self.items().cloned().collect();
         if before == wanted.items && !wanted.anchored_now {
@@ -121,7 +119,6 @@ impl Subscription {
         common.ok_or_else(|| Refusal::param("items", message))
     }
 
-    /// The proration line of an item for the rest of the period.
     pub(super) fn prorated(
         &self,
         db: &mut Database,
@@ -150,7 +147,6 @@ impl Subscription {
     }
 }
 
-/// What a cycle of these items costs.
 fn worth(db: &Database, items: &[Item]) -> i64 {
     let amounts = items.iter().map(|item| {
         let price = db.get::<Price>(&item.price);

@@ -58,7 +58,6 @@ impl Invoice {
         self.collect(db)
     }
 
-    /// Pays it now, on the shop's request.
     pub(crate) fn pay(self, db: &mut Database) -> Result<()> {
         match self.status {
             InvoiceStatus::Draft => self.finalize(db),
@@ -84,7 +83,6 @@ impl Invoice {
         }
     }
 
-    /// Pays a part of an invoice by a separate payment.
     pub(crate) fn pay_part(mut self, db: &mut Database, amount: i64) -> Result<()> {
         Refusal::invalid("Only an open invoice can be paid in parts.")
             .when(self.status != InvoiceStatus::Open)?;
@@ -99,7 +97,6 @@ impl Invoice {
         Ok(())
     }
 
-    /// Voids it, on the shop's request.
     pub(crate) fn void(self, db: &mut Database) -> Result<()> {
         Refusal::invalid("You can only void an invoice that is open.")
             .with_code("invoice_not_editable")
@@ -108,7 +105,6 @@ impl Invoice {
         Ok(())
     }
 
-    /// Marks it as void or uncollectible.
     pub(super) fn give_up(mut self, db: &mut Database, void: bool) {
         let (status, kind) = match void {
             true => (InvoiceStatus::Void, "invoice.voided"),
@@ -192,7 +188,6 @@ impl Invoice {
         Ok(())
     }
 
-    /// Marks it as paid in full.
     pub(super) fn is_paid(&mut self, db: &mut Database) {
         self.attempts += 1;
         self.status = InvoiceStatus::Paid;

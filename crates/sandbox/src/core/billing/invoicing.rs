@@ -10,13 +10,11 @@ const DRAFT_SECONDS: i64 = 3600;
 const MAX_PENDING: usize = 40;
 
 impl Database {
-    /// A product's name for people.
     pub(crate) fn product_name(&self, product: &str) -> String {
         let product = self.get::<Product>(product);
         product.map_or_else(|| "Subscription".into(), |product| product.name.clone())
     }
 
-    /// Whether the customer's card is declined.
     pub(crate) fn declines(&self, customer: &str) -> bool {
         let customer = self.get::<Customer>(customer);
         customer.is_some_and(|customer| customer.declines)
@@ -44,7 +42,6 @@ impl Database {
 }
 
 impl Subscription {
-    /// The present recurring discount of an amount.
     pub(super) fn discount_of(&self, db: &Database, amount: i64) -> i64 {
         let lasts = |term: &&RecurringDiscount| match term.until {
             DiscountEnd::Forever => true,
@@ -152,7 +149,6 @@ impl Subscription {
         Ok(self)
     }
 
-    /// Stores it, with an event that it was updated.
     pub(crate) fn updated(&self, db: &mut Database) {
         db.put_and_emit("customer.subscription.updated", self);
     }

@@ -53,7 +53,6 @@ impl Subscription {
         self.draw_up_cycle(db)
     }
 
-    /// Creates the invoice of the current period.
     pub(super) fn draw_up_cycle(mut self, db: &mut Database) -> Result<()> {
         let (lines, discount) = self.cycle_lines(db)?;
         let mut invoice = self.draft(db, BillingReason::Cycle, lines, discount);

@@ -4,7 +4,6 @@
 use crate::core::prelude::*;
 
 impl Subscription {
-    /// Creates a schedule with the current price.
     pub(crate) fn schedule(&mut self, db: &mut Database, metadata: Metadata) -> Result<Schedule> {
         Refusal::param(
             "from_subscription",
@@ -30,7 +29,6 @@ impl Subscription {
         db.get(self.schedule.as_deref()?).cloned()
     }
 
-    /// The current price and period as a phase.
     fn running_phase(&self) -> Phase {
         Phase {
             price: self.item.price.clone(),

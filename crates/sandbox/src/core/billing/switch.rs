@@ -3,7 +3,6 @@
 use super::change::{Change, ProrationBehavior};
 use crate::core::prelude::*;
 
-/// When a switch takes effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SwitchTiming {
     /// It already has this price.
@@ -27,7 +26,6 @@ pub(crate) fn how(offer: &Configuration, from: &Price, to: &Price) -> SwitchTimi
 }
 
 impl Subscription {
-    /// Switches to another price.
     pub(crate) fn switch(
         mut self,
         db: &mut Database,

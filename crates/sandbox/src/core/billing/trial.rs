@@ -7,7 +7,6 @@ use crate::core::prelude::*;
 pub(crate) const MAX_TRIAL_DAYS: i64 = 730;
 
 impl Subscription {
-    /// Announces that the trial will end soon.
     pub(super) fn announce(mut self, db: &mut Database) {
         if let Some(trial) = &mut self.trial {
             trial.announced = true;

@@ -4,7 +4,6 @@ use super::create::one_currency;
 use crate::core::prelude::*;
 
 words! {
-    /// An action of a buyer or a bank.
     Action {
         Pay "pay",
         PayLater "pay_later",
@@ -24,7 +23,6 @@ words! {
     }
 }
 
-/// What a buyer typed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Buyer {
     pub(crate) email: Option<String>,

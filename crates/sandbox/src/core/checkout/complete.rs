@@ -3,7 +3,6 @@
 use crate::core::prelude::*;
 
 impl Session {
-    /// Pays with a card.
     pub(super) fn pay(mut self, db: &mut Database, email: Option<&str>) -> Result<Self> {
         self.complete(db, email)?;
         match self.mode {
@@ -47,7 +46,6 @@ impl Session {
         db.stored(self)
     }
 
-    /// Pays after 3-D Secure was passed.
     pub(super) fn authenticated(mut self, db: &mut Database) -> Result<Self> {
         let Challenge { email, intent } = self.challenge.take().unwrap_or_default();
         self.intent = intent;
@@ -78,7 +76,6 @@ impl Session {
         Ok(self)
     }
 
-    /// The pending payment succeeded.
     pub(super) fn settle(mut self, db: &mut Database) -> Result<Self> {
         self.later = Some(LaterPayment::Settled);
         match (self.mode, &self.intent) {
@@ -126,7 +123,6 @@ impl Session {
         Ok(())
     }
 
-    /// Its payment succeeded.
     fn paid_by(&mut self, db: &mut Database, intent: PaymentIntent) {
         if self.options.invoice {
             self.invoice_once(db, &intent);

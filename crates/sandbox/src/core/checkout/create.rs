@@ -21,7 +21,6 @@ pub(crate) fn create(db: &mut Database, params: &Params) -> Result<Session> {
     let (customer, customer_email) = buyer(db, params)?;
     let has_customer = customer.is_some();
     let inner_path = inner(params, mode)?;
-    let codes_allowed = params.flag("allow_promotion_codes")?;
     let mut session = Session {
         mode,
         customer,
@@ -34,19 +33,18 @@ pub(crate) fn create(db: &mut Database, params: &Params) -> Result<Session> {
         metadata: params.metadata("metadata")?,
         inner: params.metadata(&format!("{inner_path}[metadata]"))?,
         description: params.bounded(&format!("{inner_path}[description]"), 500)?,
-        codes_allowed: codes_allowed == Some(true),
+        codes_allowed: params.flag("allow_promotion_codes")? == Some(true),
         trial: trial(params, mode, db.now)?,
         options: options(params, mode, has_customer)?,
         ..Session::default()
     };
     without_effect(params, mode)?;
-    let discount = discount(params, codes_allowed.is_some())?;
     let basket = basket(db, params, mode)?;
     session.head = db.secret_head("cs_test_");
     session.currency = basket.currency;
     session.lines = basket.lines;
     one_currency(db, &session)?;
-    apply_discount(db, &mut session, discount)?;
+    discount(db, params, &mut session)?;
     params.finish()?;
     if mode == Mode::Payment {
         money::chargeable(session.total(), &session.currency)?;
@@ -84,21 +82,6 @@ fn without_effect(params: &Params, mode: Mode) -> Result<()> {
         params.bounded("payment_intent_data[statement_descriptor_suffix]", 22)?;
     }
     Ok(())
-}
-
-/// Applies the requested discount to a session.
-fn apply_discount(db: &Database, session: &mut Session, discount: Option<Discount>) -> Result<()> {
-    let Some((kind, id)) = discount else {
-        return Ok(());
-    };
-    let taken = match kind {
-        "coupon" => promotions::apply_coupon(db, session, &id),
-        _ => {
-            let code = db.find::<PromotionCode>(&id);
-            code.and_then(|code| promotions::apply_code(db, session, &code))
-        }
-    };
-    taken.map_err(|refusal| refusal.of_param(format!("discounts[0][{kind}]")))
 }
 
 /// A customer pays for all subscriptions in one currency.
@@ -177,29 +160,31 @@ fn inner(params: &Params, mode: Mode) -> Result<&'static str> {
     Err(Refusal::param(theirs, message))
 }
 
-/// A `coupon` or a `promotion_code`, by its id.
-type Discount = (&'static str, String);
-
-fn discount(params: &Params, codes_allowed: bool) -> Result<Option<Discount>> {
+/// Applies the requested discount, a coupon or a promotion code, to a session.
+fn discount(db: &Database, params: &Params, session: &mut Session) -> Result<()> {
+    const COUPON: &str = "discounts[0][coupon]";
     let sent = params.below("discounts");
     let Some(first) = sent.first() else {
-        return Ok(None);
+        return Ok(());
     };
+    let codes_allowed = params.flag("allow_promotion_codes")?.is_some();
     Refusal::exclusive("allow_promotion_codes", "allow_promotion_codes, discounts")
         .when(codes_allowed)?;
     let message = "You may only specify one discount.";
     Refusal::param("discounts", message).when(sent.len() > 1)?;
     let coupon = params.text(&format!("discounts[{first}][coupon]"))?;
     let code = params.text(&format!("discounts[{first}][promotion_code]"))?;
-    match (coupon, code) {
-        (Some(coupon), None) => Ok(Some(("coupon", coupon))),
-        (None, Some(code)) => Ok(Some(("promotion_code", code))),
-        (Some(_), Some(_)) => Err(Refusal::exclusive(
-            "discounts[0][coupon]",
-            "coupon, promotion_code",
-        )),
-        (None, None) => Err(Refusal::missing("discounts[0][coupon]")),
-    }
+    let (applied, param) = match (coupon, code) {
+        (Some(coupon), None) => (promotions::apply_coupon(db, session, &coupon), COUPON),
+        (None, Some(code)) => {
+            let code = db.find::<PromotionCode>(&code);
+            let applied = code.and_then(|code| promotions::apply_code(db, session, &code));
+            (applied, "discounts[0][promotion_code]")
+        }
+        (Some(_), Some(_)) => return Err(Refusal::exclusive(COUPON, "coupon, promotion_code")),
+        (None, None) => return Err(Refusal::missing(COUPON)),
+    };
+    applied.map_err(|refusal| refusal.of_param(param))
 }
 
 #[derive(Default)]

@@ -8,7 +8,6 @@ const SOONEST_TRIAL_END: i64 = 48 * 3600;
 const LOCALES: &str = "auto bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt \
     lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW";
 
-/// Refuses a locale that Checkout does not support.
 fn check_locale(text: &str) -> Result<()> {
     if LOCALES.split(' ').any(|locale| locale == text) {
         return Ok(());
@@ -53,7 +52,6 @@ pub(super) fn trial(params: &Params, mode: Mode, now: i64) -> Result<Option<Tria
     }))
 }
 
-/// All settings of the request besides the trial.
 pub(super) fn options(params: &Params, mode: Mode, has_customer: bool) -> Result<CheckoutOptions> {
     let on = |path: &str| Ok::<_, Refusal>(params.flag(path)? == Some(true));
     let locale = params.text("locale")?;

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::core::prelude::*;
 
 words! {
-    /// The status of a subscription.
     SubscriptionStatus {
         /// The first payment is pending.
         Incomplete "incomplete",
@@ -32,7 +31,6 @@ impl SubscriptionStatus {
     }
 }
 
-/// How long a discount lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DiscountEnd {
@@ -55,7 +53,6 @@ pub(crate) struct RecurringDiscount {
 pub(crate) struct Retry {
     pub(crate) invoice: String,
     pub(crate) failed_at: i64,
-    /// Number of retries so far.
     pub(crate) made: u32,
     pub(crate) next_at: i64,
 }
@@ -77,7 +74,6 @@ pub(crate) struct Pause {
 }
 
 words! {
-    /// What happens when a trial ends without a card.
     WithoutCard {
         Cancel "cancel",
         CreateInvoice "create_invoice",
@@ -85,7 +81,6 @@ words! {
     }
 }
 
-/// A trial of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trial {
     pub(crate) start: i64,
@@ -98,11 +93,9 @@ pub(crate) struct Trial {
 /// How long before its end a trial's end is announced.
 const ANNOUNCED_SECONDS: i64 = 3 * 24 * 3600;
 
-/// An item of a subscription, billed by one price.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Item {
     pub(crate) id: String,
-    /// Creation time in seconds.
     pub(crate) created: i64,
     pub(crate) price: String,
     pub(crate) quantity: i64,
@@ -152,7 +145,6 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// All its items, oldest first.
     pub(crate) fn items(&self) -> impl DoubleEndedIterator<Item = &Item> {
         std::iter::once(&self.item).chain(&self.addons)
     }
@@ -174,7 +166,6 @@ impl Subscription {
         self.period_end = after(now, self.interval, 1);
     }
 
-    /// Begins the next cycle where the current one ends.
     pub(crate) fn advance(&mut self) {
         self.cycle += 1;
         self.period_start = self.period_end;

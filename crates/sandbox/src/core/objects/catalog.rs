@@ -4,7 +4,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::prelude::*;
 
-/// A product that is sold.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Product {
     #[serde(flatten)]
@@ -79,7 +78,6 @@ pub(super) fn unit(unit_amount: i64, interval: Option<Interval>) -> Value {
     })
 }
 
-/// How much a coupon takes off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DiscountAmount {
@@ -108,7 +106,6 @@ impl DiscountAmount {
     }
 }
 
-/// How long a coupon applies to a subscription.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Duration {

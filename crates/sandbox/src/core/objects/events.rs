@@ -5,7 +5,6 @@ use stripe::API_VERSION;
 
 use crate::core::prelude::*;
 
-/// An event, and its pending targets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Event {
     #[serde(flatten)]
@@ -17,7 +16,6 @@ pub(crate) struct Event {
     /// Copies that the project's own URL accepted.
     pub(crate) delivered: u32,
     pub(crate) request: Request,
-    /// The pending targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) targets: Vec<Target>,
 }
@@ -57,7 +55,6 @@ impl ObjectSnapshot {
         Self(note.text())
     }
 
-    /// The object as callers see it.
     pub(crate) fn view(&self, db: &Database) -> Value {
         let note = serde_json::from_str::<Note>(&self.0);
         note.map_or(Value::Null, |note| note.view(db))
@@ -100,7 +97,6 @@ impl Object for Operation {
     }
 }
 
-/// A webhook endpoint that a shop registered.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Endpoint {
     #[serde(flatten)]
@@ -126,7 +122,6 @@ impl Object for Endpoint {
 pub(crate) struct Target {
     /// An endpoint that the shop registered; `None` for the project's own URL.
     pub(crate) endpoint: Option<String>,
-    /// Deliveries that failed.
     pub(crate) failures: u32,
     /// After a failure, the second of the next attempt.
     pub(crate) retry_at: Option<i64>,

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::core::prelude::*;
 
 words! {
-    /// The status of an invoice.
     InvoiceStatus {
         /// It may still change, and cannot be paid.
         Draft "draft",
@@ -17,7 +16,6 @@ words! {
 }
 
 words! {
-    /// Why an invoice was created.
     BillingReason {
         Create "subscription_create",
         Cycle "subscription_cycle",
@@ -65,7 +63,6 @@ fn named(id: &str) -> Option<&str> {
     (!id.is_empty()).then_some(id)
 }
 
-/// What these lines cost together.
 pub(crate) fn sum(lines: &[InvoiceLine]) -> i64 {
     let amounts = lines.iter().map(|line| line.amount);
     amounts.fold(0, i64::saturating_add)
@@ -177,7 +174,6 @@ impl Object for InvoiceItem {
     }
 }
 
-/// How invoices show their lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listing {
     /// Lines embedded in an invoice; the rest is in its list of lines.
@@ -261,7 +257,6 @@ impl Invoice {
         }
     }
 
-    /// The amount that is still to be paid.
     pub(crate) fn remaining(&self) -> i64 {
         self.due_amount().saturating_sub(self.paid())
     }
@@ -293,7 +288,6 @@ impl Invoice {
         pending.chain(self.full_lines(db)).collect()
     }
 
-    /// All of its lines as callers see them.
     pub(crate) fn line_views(&self, db: &Database) -> Vec<Value> {
         let lines = self.listed(db);
         let views = lines.iter().map(|line| line.view(self));

@@ -5,14 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::core::prelude::*;
 
 words! {
-    /// The status of a payment intent.
     IntentStatus {
-        /// The payment is pending.
         Processing "processing",
         Succeeded "succeeded",
         /// The buyer has to pass 3-D Secure.
         RequiresAction "requires_action",
-        /// The payment failed.
         RequiresPaymentMethod "requires_payment_method",
     }
 }
@@ -99,7 +96,6 @@ impl Object for Charge {
 }
 
 words! {
-    /// The status of a refund.
     RefundStatus {
         Succeeded "succeeded",
         /// The money is on its way back.
@@ -145,7 +141,6 @@ impl Object for Refund {
 }
 
 words! {
-    /// The status of a dispute.
     DisputeStatus {
         /// An inquiry: the bank has withdrawn nothing.
         WarningNeedsResponse "warning_needs_response",
@@ -178,14 +173,12 @@ impl DisputeStatus {
     }
 }
 
-/// Money that moved because of a dispute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Movement {
     pub(crate) id: String,
     pub(crate) at: i64,
 }
 
-/// A dispute of a charge by the buyer's bank.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     #[serde(flatten)]

@@ -38,7 +38,6 @@ impl Configuration {
         self.word("/subscription_cancel/mode") == Some("immediately")
     }
 
-    /// The prices that can be switched to.
     pub(crate) fn prices(&self) -> impl Iterator<Item = &str> {
         let products = self.list("/subscription_update/products");
         let prices = products.filter_map(|product| product.get("prices")?.as_array());
@@ -70,7 +69,6 @@ impl Object for Configuration {
     }
 }
 
-/// How long a portal session lasts.
 const VISIT_SECONDS: i64 = 3600;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -98,7 +96,6 @@ impl Object for PortalSession {
     }
 }
 
-/// URL of a portal session's page.
 pub(crate) fn portal_url(db: &Database, id: &str) -> String {
     format!("{}/portal/{id}", db.base)
 }

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::core::prelude::*;
 
 words! {
-    /// The status of a schedule.
     ScheduleStatus {
         Active "active",
         Released "released",

@@ -6,7 +6,6 @@ use super::catalog::unit;
 use crate::core::prelude::*;
 
 words! {
-    /// What a session sells: a payment or a subscription.
     Mode {
         Payment "payment",
         Subscription "subscription",
@@ -14,7 +13,6 @@ words! {
 }
 
 words! {
-    /// The status of a session.
     SessionStatus {
         Open "open",
         Complete "complete",
@@ -23,7 +21,6 @@ words! {
 }
 
 words! {
-    /// Stripe's payment status of a session.
     PaymentStatus {
         Unpaid "unpaid",
         Paid "paid",
@@ -58,7 +55,6 @@ impl CheckoutLine {
     }
 }
 
-/// What these lines cost together.
 pub(crate) fn subtotal(lines: &[CheckoutLine]) -> i64 {
     let amounts = lines.iter().map(CheckoutLine::amount);
     amounts.fold(0, i64::saturating_add)
@@ -105,7 +101,6 @@ pub(crate) struct Session {
     pub(crate) challenge: Option<Challenge>,
 }
 
-/// Settings of a session besides the payment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CheckoutOptions {
     pub(crate) locale: Option<String>,
@@ -124,7 +119,6 @@ pub(crate) struct Challenge {
     pub(crate) intent: Option<String>,
 }
 
-/// A trial that a subscription is to begin with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TrialOffer {
     pub(crate) days: Option<i64>,
@@ -162,7 +156,6 @@ impl Session {
     }
 }
 
-/// URL of a session's page.
 pub(crate) fn checkout_url(db: &Database, id: &str) -> String {
     format!("{}/checkout/{id}", db.base)
 }

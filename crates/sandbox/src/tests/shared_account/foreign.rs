@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 use parking_lot::Mutex;
 use serde_json::Value;
 
-use super::{exchange::Parameters, lists::PAGING, settings::FaultProfile};
+use super::{FaultProfile, Parameters, lists::PAGING};
 use crate::core::{
     api,
     checkout::{self, Action, Buyer},
@@ -30,12 +30,9 @@ const EVENT_TYPES: [&str; 5] = [
     "charge.refunded",
 ];
 
-/// The other product's sales.
 #[derive(Debug, Default)]
 pub(super) struct ForeignSales {
-    /// Number of sales.
     pub(super) sales: u32,
-    /// When the first sale was, in seconds since the Unix epoch.
     first: i64,
     /// Seconds over which the sales are spread.
     span: i64,
@@ -56,7 +53,6 @@ fn event_type(model: u32) -> &'static str {
     EVENT_TYPES.get(index).copied().unwrap_or_default()
 }
 
-/// The model of a sale.
 const fn model(number: u32) -> u32 {
     match number % DISPUTED == DISPUTED - 1 {
         true => 4,

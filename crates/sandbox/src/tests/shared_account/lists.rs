@@ -3,9 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    exchange::{Parameters, Request},
+    FaultProfile, Parameters, Request,
     foreign::{ForeignSales, number},
-    settings::FaultProfile,
 };
 use crate::core::{
     api::{Paging, created},
@@ -18,7 +17,6 @@ const MAX_PAGES: usize = 1000;
 /// Parameters that choose a page rather than filter objects.
 pub(super) const PAGING: [&str; 4] = ["limit", "starting_after", "ending_before", "created"];
 
-/// A rewritten list.
 pub(super) struct Listing<'a> {
     settings: &'a FaultProfile,
     foreign: &'a ForeignSales,
