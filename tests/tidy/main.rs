@@ -48,21 +48,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "crates/payments/src/fulfilment.rs",
-        "one answer of the provider and all that may follow from it",
-    ),
-    (
-        "length",
-        "crates/payments/src/reconciliation/mod.rs",
-        "the steps of one reconciliation, in their order",
-    ),
-    (
-        "length",
-        "crates/payments/src/inbox.rs",
-        "the states of one stored event, from arrival to its end",
-    ),
-    (
-        "length",
         "crates/stripe/src/provider/fetch.rs",
         "a match over all objects that can be asked about",
     ),

@@ -122,7 +122,9 @@ impl Handle {
 
     /// These orders in this order, each once, without those whose append failed after it was looked up. Each wallet is
     /// read once and not woken: an order shows its wallet's code and balance, which change without the order.
-    pub(super) async fn orders_at(
+    /// # Errors
+    /// [`Error::Overloaded`] or [`Error::Unavailable`].
+    pub async fn orders_at(
         &self,
         scope: &Scope,
         orders: Vec<OrderId>,

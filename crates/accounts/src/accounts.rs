@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use ::sandbox::Sandbox;
 use actors::{Handle, ServerKeys, notes};
+use async_trait::async_trait;
 use catalog::{CatalogStore, ProjectCatalog};
 use data_encoding::HEXLOWER;
 use domain::{
@@ -16,7 +17,7 @@ use domain::{
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;
 use payments::{Error, NamedLock, NamedLocks, Providers};
-use payments_port::{Provider, ProviderFuture};
+use payments_port::Provider;
 use sha2::Sha256;
 use stripe::{Api, PriceCache, SecretKey, Stripe as StripeAccount, signature::SigningSecret};
 use subtle::ConstantTimeEq as _;
@@ -57,10 +58,9 @@ pub struct Accounts {
 }
 
 /// The keys of a sandbox's account.
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct SandboxKeys {
-    /// The account's API key.
     pub secret_key: String,
-    /// The secret that its webhooks are signed with.
     pub webhook_secret: String,
 }
 
@@ -93,31 +93,26 @@ impl Accounts {
     }
 
     /// The addresses of this server and of Stripe.
-    #[must_use]
     pub const fn place(&self) -> &ProviderEnvironment {
         &self.place
     }
 
     /// The catalog of all projects.
-    #[must_use]
     pub fn catalog(&self) -> &CatalogStore {
         &self.catalog
     }
 
     /// The address that a project's webhooks have to be sent to.
-    #[must_use]
     pub fn webhook_url(&self, project: ProjectId) -> String {
         format!("{}/webhooks/stripe/{project}", self.place.public_url)
     }
 
     /// The base address of a project's sandbox, for its client.
-    #[must_use]
     pub fn sandbox_api(&self, project: ProjectId) -> String {
         format!("{}/sandbox/{project}", self.place.public_url)
     }
 
     /// The keys of a project's sandbox: derived, so that they are the same at every start.
-    #[must_use]
     pub fn sandbox_keys(&self, project: ProjectId) -> SandboxKeys {
         let derived = |label: &[u8]| {
             let mut mac = self.sandbox_mac.clone();
@@ -223,6 +218,7 @@ impl Accounts {
     }
 }
 
+#[async_trait]
 impl Providers for Accounts {
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error> {
         let id = project.project.id;
@@ -239,24 +235,19 @@ impl Providers for Accounts {
         }
     }
 
-    fn tick<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()> {
-        Box::pin(async {
-            if let Some(account) = stripe_of(project).filter(|account| !account.verified) {
-                return self.verify(project, account).await;
-            }
-            let Some(sandbox) = self.sandbox.get().filter(|_| project.sandbox().is_some()) else {
-                return Ok(());
-            };
-            let done = sandbox.run_due(project.project.id).await;
-            done.map_err(|error| payments_port::Error::Unavailable {
-                reason: error.to_string(),
-                retry_after_seconds: None,
-            })
-        })
+    async fn tick(&self, project: &ProjectCatalog) -> payments_port::Result<()> {
+        if let Some(account) = stripe_of(project).filter(|account| !account.verified) {
+            return self.verify(project, account).await;
+        }
+        let Some(sandbox) = self.sandbox.get().filter(|_| project.sandbox().is_some()) else {
+            return Ok(());
+        };
+        let done = sandbox.run_due(project.project.id).await;
+        done.map_err(payments_port::Error::unavailable)
     }
 
-    fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()> {
-        self.shared.forget(project)
+    async fn forget(&self, project: ProjectId) -> payments_port::Result<()> {
+        self.shared.forget(project).await
     }
 }
 

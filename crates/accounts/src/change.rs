@@ -38,15 +38,14 @@ pub enum ChangeError {
 
 /// The result of trying a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants say what they are")]
 pub enum KeyCheck {
-    /// The key works.
     Works {
         /// The account, where the key may read it.
         account: Option<StripeAccount>,
         /// Permissions that it lacks: some things will not be done.
         missing: Vec<String>,
     },
-    /// The provider cannot be reached now.
     Unreachable,
 }
 
@@ -163,7 +162,6 @@ impl Accounts {
     }
 
     /// Stripe's page for a new restricted key with all needed permissions, in the mode of a project's key.
-    #[must_use]
     pub fn key_link(&self, project: &ProjectCatalog) -> Option<String> {
         let key = self.key_of(stripe_of(project)?).ok()?;
         Some(permissions::link(livemode(&key) == Some(false)))
@@ -218,24 +216,14 @@ impl Accounts {
         project: &ProjectCatalog,
         account: &Stripe,
     ) -> Result<(), payments_port::Error> {
-        let unavailable = |reason: String| payments_port::Error::Unavailable {
-            reason,
-            retry_after_seconds: None,
-        };
-        let key = self.key_of(account);
-        let key = key.map_err(|error| unavailable(error.to_string()))?;
-        match self
-            .try_key(&key)
-            .await
-            .map_err(payments_port::Error::Key)?
-        {
-            KeyCheck::Unreachable => Err(unavailable("it cannot be reached".into())),
+        use payments_port::Error;
+        let key = self.key_of(account).map_err(Error::unavailable)?;
+        match self.try_key(&key).await.map_err(Error::Key)? {
+            KeyCheck::Unreachable => Err(Error::unavailable("it cannot be reached")),
             KeyCheck::Works { account: named, .. } => {
                 let known = self.catalog();
                 let verified = known.mark_provider_verified(project.project.id, account, named);
-                verified
-                    .await
-                    .map_err(|error| unavailable(error.to_string()))
+                verified.await.map_err(Error::unavailable)
             }
         }
     }

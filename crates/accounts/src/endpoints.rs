@@ -42,7 +42,6 @@ impl Drop for Endpoints {
 
 impl Accounts {
     /// Keeps all projects' endpoints in order from now on.
-    #[must_use]
     pub fn maintain_endpoints(self: &Arc<Self>) -> Endpoints {
         let accounts = Arc::clone(self);
         let task = tokio::spawn(async move {

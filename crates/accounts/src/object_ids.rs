@@ -4,9 +4,10 @@ use actors::{
     Handle,
     notes::{self, NoteKind},
 };
+use async_trait::async_trait;
 use dashmap::DashMap;
 use domain::id::ProjectId;
-use payments_port::{ObjectIds, ProviderFuture};
+use payments_port::{ObjectIds, Result};
 
 /// The provider's id of an object that was created once, by the hash of what it is.
 #[derive(Debug)]
@@ -19,7 +20,6 @@ impl NoteKind for ObjectIdNote {
     type Body = String;
 }
 
-/// [`ObjectIds`] over notes, all of them in memory.
 pub(super) struct StoredObjectIds {
     handle: Handle,
     made: DashMap<(ProjectId, [u8; 16]), String>,
@@ -31,42 +31,32 @@ impl StoredObjectIds {
         Ok(Self { handle, made })
     }
 
-    fn put(&self, notes: Vec<persistence::Note>) -> ProviderFuture<'static, ()> {
-        let handle = self.handle.clone();
-        Box::pin(async move {
-            let put = notes::put_all(&handle, notes).await;
-            put.map_err(|error| payments_port::Error::Unavailable {
-                reason: error.to_string(),
-                retry_after_seconds: None,
-            })
-        })
+    async fn put(&self, notes: Vec<persistence::Note>) -> Result<()> {
+        let put = notes::put_all(&self.handle, notes).await;
+        put.map_err(payments_port::Error::unavailable)
     }
 }
 
+#[async_trait]
 impl ObjectIds for StoredObjectIds {
     fn find(&self, project: ProjectId, what: [u8; 16]) -> Option<String> {
         self.made.get(&(project, what)).map(|id| id.clone())
     }
 
-    fn remember(
-        &self,
-        project: ProjectId,
-        what: [u8; 16],
-        id: String,
-    ) -> ProviderFuture<'static, ()> {
+    async fn remember(&self, project: ProjectId, what: [u8; 16], id: String) -> Result<()> {
         let key = (project, what);
         let note = notes::put::<ObjectIdNote>(&key, &id);
         self.made.insert(key, id);
-        self.put(vec![note])
+        self.put(vec![note]).await
     }
 
-    fn forget_all(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
+    async fn forget_all(&self, project: ProjectId) -> Result<()> {
         let keys: Vec<_> = self.made.iter().map(|entry| *entry.key()).collect();
         let of_project = keys.into_iter().filter(|(whose, _)| *whose == project);
         let notes = of_project.map(|key| {
             self.made.remove(&key);
             notes::forget::<ObjectIdNote>(&key)
         });
-        self.put(notes.collect())
+        self.put(notes.collect()).await
     }
 }

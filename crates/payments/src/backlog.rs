@@ -137,14 +137,12 @@ impl Backlog {
         }
     }
 
-    /// Whether any event of a project waits.
     pub(crate) fn has(&self, project: ProjectId) -> bool {
         let projects = self.0.lock();
         let backlog = projects.get(&project);
         backlog.is_some_and(|backlog| !backlog.by_time.is_empty() || !backlog.blocked.is_empty())
     }
 
-    /// How many events are about a processing payment.
     pub(crate) fn processing(&self) -> usize {
         let projects = self.0.lock();
         let waiting = projects

@@ -6,10 +6,11 @@ use std::sync::{
 };
 
 use actors::Handle;
+use async_trait::async_trait;
 use catalog::{CatalogStore, ProjectCatalog};
 use dashmap::DashMap;
 use domain::id::ProjectId;
-use payments_port::{ObjectRef, Origin, Provider, ProviderEvent, ProviderFuture};
+use payments_port::{ObjectRef, Origin, Provider, ProviderEvent};
 
 use crate::{
     doubled_subscriptions::DoubledSubscriptions,
@@ -20,6 +21,7 @@ use crate::{
 };
 
 /// Finds each project's payment provider.
+#[async_trait]
 pub trait Providers: Send + Sync {
     /// A project's provider.
     /// # Errors
@@ -27,10 +29,10 @@ pub trait Providers: Send + Sync {
     fn of(&self, project: &ProjectCatalog) -> Result<Arc<dyn Provider>, Error>;
 
     /// Does the periodic work of a project's provider: verifies a new account, runs due work of the sandbox.
-    fn tick<'a>(&'a self, project: &'a ProjectCatalog) -> ProviderFuture<'a, ()>;
+    async fn tick(&self, project: &ProjectCatalog) -> payments_port::Result<()>;
 
     /// Forgets the ids of objects that were created for a project at its former provider.
-    fn forget(&self, project: ProjectId) -> ProviderFuture<'_, ()>;
+    async fn forget(&self, project: ProjectId) -> payments_port::Result<()>;
 }
 
 #[derive(Clone, Copy)]
@@ -58,7 +60,6 @@ pub(crate) struct Context {
     /// Permissions that projects' keys lack, as of the last sweep.
     pub(crate) missing: Arc<DashMap<ProjectId, Vec<String>>>,
     pub(crate) missing_objects: Arc<AtomicU64>,
-    /// Checkouts that were opened since the start.
     pub(crate) opened: Arc<AtomicU64>,
 }
 

@@ -7,9 +7,12 @@ use std::{collections::BTreeSet, sync::Arc};
 use actors::{DoubledWallet, Handle, notes};
 use catalog::ProjectCatalog;
 use domain::id::{ProjectId, WalletKey};
+use futures_util::{StreamExt as _, stream};
 use parking_lot::RwLock;
 
 use crate::{named_locks::NamedLocks, note_kinds::DoubledNote};
+
+const CONCURRENCY: usize = 16;
 
 /// The noted wallets of all projects. Cheap to clone.
 #[derive(Clone)]
@@ -79,13 +82,16 @@ impl DoubledSubscriptions {
             let noted = self.0.noted.read();
             noted.range(span).map(|(_, wallet)| *wallet).collect()
         };
-        let mut rest = noted.into_iter();
+        let mut rest = noted.len();
+        let looks = noted.into_iter().map(|wallet| self.look(project, wallet));
+        let mut looks = stream::iter(looks).buffered(CONCURRENCY);
         let mut found = Vec::new();
         while found.len() < limit
-            && let Some(wallet) = rest.next()
+            && let Some(look) = looks.next().await
         {
-            found.extend(self.look(project, wallet).await?);
+            rest -= 1;
+            found.extend(look?);
         }
-        Ok((found, rest.count()))
+        Ok((found, rest))
     }
 }

@@ -49,7 +49,6 @@ pub struct EventList {
     projects: DashMap<ProjectId, ReadState>,
 }
 
-/// How far a project's list was read, and when.
 #[derive(Debug, Clone, Copy, Default)]
 struct ReadState {
     /// All events up to here were read, by the provider's clock; `None` if never.
@@ -85,7 +84,6 @@ pub(crate) struct TimeSlices {
     money: Vec<UnseenEvents>,
 }
 
-/// The new events of a slice of the list.
 struct Slice {
     /// Events about purchases, handled before those about their refunds.
     bought: Vec<UnseenEvents>,
@@ -106,7 +104,6 @@ impl EventList {
         }
     }
 
-    /// Restores the position of an earlier process.
     pub(crate) fn restore(&self, project: ProjectId, position: Position) {
         let mut reading = self.projects.entry(project).or_default();
         (reading.until, reading.webhooks_seen) = (Some(position.until), position.webhooks_seen);
@@ -202,7 +199,6 @@ impl EventList {
         }
     }
 
-    /// Drops the events of other products.
     fn without_foreign(
         &self,
         project: &ProjectCatalog,

@@ -10,12 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Error, Payments, context::ProjectAccount};
 
-/// The outcome of a call under a caller's key.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct KeyedResult<T> {
-    /// The order or subscription afterwards.
     pub after: T,
-    /// Whether an earlier call under the same key did it.
     pub replayed: bool,
 }
 

@@ -13,7 +13,6 @@ mod backlog;
 mod bill_payments;
 mod checkout;
 mod context;
-mod divided_reversal;
 mod doubled_subscriptions;
 mod error;
 mod event_poller;
@@ -188,37 +187,31 @@ impl Payments {
     }
 
     /// Payments that lead to no order.
-    #[must_use]
     pub fn unfulfilled(&self) -> &List {
         &self.0.context.unfulfilled
     }
 
     /// Wallets with several subscriptions to one product.
-    #[must_use]
     pub fn doubled(&self) -> &DoubledSubscriptions {
         &self.0.context.doubled
     }
 
     /// The reconciliation of the provider's lists with the orders.
-    #[must_use]
     pub fn reconciliations(&self) -> &Reconciliations {
         &self.0.reconciliations
     }
 
     /// The receiver of webhooks.
-    #[must_use]
     pub fn inbox(&self) -> &Inbox {
         &self.0.inbox
     }
 
     /// The reader of providers' lists of events.
-    #[must_use]
     pub fn event_poller(&self) -> &EventPoller {
         &self.0.event_poller
     }
 
     /// The sweep over orders that stay pending.
-    #[must_use]
     pub fn pending_orders(&self) -> &PendingOrderSweep {
         &self.0.pending_orders
     }
@@ -229,14 +222,12 @@ impl Payments {
     }
 
     /// Permissions that the provider keys of all projects lacked when last needed, in the providers' terms.
-    #[must_use]
     pub fn missing_permissions(&self) -> BTreeSet<String> {
         let missing = self.0.context.missing.iter();
         missing.flat_map(|missing| missing.clone()).collect()
     }
 
     /// Checkouts opened since the start, and orders paid.
-    #[must_use]
     pub fn sales(&self) -> (u64, u64) {
         let context = &self.0.context;
         let opened = context.opened.load(Ordering::Relaxed);
@@ -244,7 +235,6 @@ impl Payments {
     }
 
     /// Objects named since the start that the provider does not have.
-    #[must_use]
     pub fn missing_objects(&self) -> u64 {
         self.0.context.missing_objects.load(Ordering::Relaxed)
     }

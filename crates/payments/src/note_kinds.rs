@@ -39,7 +39,6 @@ impl NoteKind for EventNote {
     }
 }
 
-/// How far a provider's list of events was read and processed.
 pub(crate) struct PositionNote;
 
 impl NoteKind for PositionNote {
@@ -57,7 +56,6 @@ pub(crate) struct Position {
     pub(crate) webhooks_seen: bool,
 }
 
-/// A payment that leads to no order.
 pub(crate) struct UnfulfilledNote;
 
 impl NoteKind for UnfulfilledNote {
@@ -73,7 +71,6 @@ impl NoteKind for UnfulfilledNote {
     }
 }
 
-/// The result of a project's last reconciliation.
 pub(crate) struct ReconciliationNote;
 
 impl NoteKind for ReconciliationNote {
@@ -83,7 +80,6 @@ impl NoteKind for ReconciliationNote {
     type Body = Reconciliation;
 }
 
-/// A checkout that was opened under a key.
 pub(crate) struct CheckoutNote;
 
 impl NoteKind for CheckoutNote {
@@ -93,7 +89,6 @@ impl NoteKind for CheckoutNote {
     type Body = KeyedCheckout;
 }
 
-/// A wallet with several continuing subscriptions to one product.
 pub(crate) struct DoubledNote;
 
 impl NoteKind for DoubledNote {
@@ -103,7 +98,6 @@ impl NoteKind for DoubledNote {
     type Body = ();
 }
 
-/// The answer to a repeated checkout.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct KeyedCheckout {
@@ -118,7 +112,6 @@ pub(crate) struct KeyedCheckout {
 /// A project, and a hash of its caller's key.
 pub(crate) type ScopedKey = (ProjectId, [u8; 16]);
 
-/// An event of a project's provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredEvent {
     pub(crate) key: EventKey,

@@ -11,14 +11,12 @@ use payments_port::ObjectRef;
 
 use super::{Context, Error, Payments, context::ProjectAccount, fulfilment::CheckoutProgress};
 
-/// The outcome of a refresh.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct OrderRefresh {
-    /// The order after the refresh.
     pub order: OrderAnswer,
     /// Whether anything visible about the order changed.
     pub changed: bool,
-    ///  The buyer's progress.
     pub progress: CheckoutProgress,
 }
 

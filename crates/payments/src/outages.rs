@@ -11,7 +11,6 @@ use domain::{Timestamp, id::ProjectId};
 pub(crate) struct Outages(Arc<DashMap<ProjectId, Timestamp>>);
 
 impl Outages {
-    /// Records the outcome of a request.
     pub(crate) fn note<T>(
         &self,
         project: ProjectId,

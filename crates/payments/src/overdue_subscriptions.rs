@@ -30,7 +30,6 @@ const RESTART_INTERVAL_SECONDS: i64 = 24 * 3600;
 const PAGE_SIZE: usize = 64;
 const WALLET_CONCURRENCY: usize = 16;
 
-/// A position in the look-up of periods by their ends.
 type PeriodCursor = (Timestamp, u128);
 type Overdue = (WalletKey, SubscriptionId);
 

@@ -27,7 +27,6 @@ use super::{
 const SECONDS_BEFORE_EXPIRY: [i64; 3] = [45, PENDING_SECONDS - 2 * 3600, PENDING_SECONDS - 600];
 /// How far back the first walk begins, to include every pending order.
 const FIRST_SECONDS: i64 = PENDING_SECONDS + 3600;
-/// Orders read from the books at once.
 const PAGE_SIZE: usize = 64;
 
 /// The sweep over orders that stay pending.

@@ -45,7 +45,6 @@ impl CheckoutKey {
     }
 }
 
-/// The checkouts of the last day that were opened under keys.
 #[derive(Default)]
 pub(crate) struct RepeatedCheckouts(Mutex<CheckoutsByKey>);
 

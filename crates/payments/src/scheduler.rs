@@ -24,7 +24,6 @@ impl Drop for Scheduler {
     }
 }
 
-/// One kind of periodic work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Task {
     Provider,
@@ -48,7 +47,6 @@ impl Task {
 
 impl Payments {
     /// Queues stored events, and starts the periodic work.
-    #[must_use]
     pub fn start(&self) -> Scheduler {
         self.0.inbox.queue_stored();
         let payments = self.clone();

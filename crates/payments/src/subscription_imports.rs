@@ -16,10 +16,9 @@ use payments_port::{BillingTerms, ImportableSubscription, ListPage, ObjectRef, O
 
 use super::{Error, Payments, context::ProjectAccount, failpoint};
 
-/// A running subscription at the provider, with its order here, if any.
 #[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct ImportCandidate {
-    /// The subscription at the provider.
     pub running: ImportableSubscription,
     /// Its first order here; `None` if it is not imported yet.
     pub order: Option<OrderId>,

@@ -34,18 +34,14 @@ const MAX_PAUSE_SECONDS: i64 = 600;
 
 /// Where candidates come from, and how one is refreshed.
 pub(crate) trait Source: Send + Sync {
-    /// An object to refresh.
     type Candidate: fmt::Debug + Clone + PartialEq + Send + Sync;
-    /// The progress of one run.
     type Run: Default + Send;
 
-    /// How many candidates are refreshed concurrently.
     const CONCURRENCY: usize;
 
     /// Whether candidates come up again later, so that one may be skipped without being stored.
     const REPEATS: bool = false;
 
-    /// Whether it is time for another run.
     fn is_due(&self, _project: ProjectId) -> bool {
         true
     }

@@ -2,6 +2,7 @@
 
 /// A request to the provider failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub enum Error {
     /// The provider has no such object.
     #[error("the payment provider does not know it: {0}")]
@@ -20,7 +21,6 @@ pub enum Error {
     Permission {
         /// The provider's name of the missing permission, such as `rak_dispute_read`.
         permission: String,
-        /// The provider's own message.
         reason: String,
     },
     /// The provider understood the request and refused it. A retry would be refused too.
@@ -33,9 +33,7 @@ pub enum Error {
     /// same operation.
     #[error("the payment provider is not available: {reason}")]
     Unavailable {
-        /// What went wrong at the last attempt.
         reason: String,
-        /// How long the provider asked to wait, if it did.
         retry_after_seconds: Option<u64>,
     },
     /// An answer that is not the provider's: a wrong address, or a proxy in between.
@@ -44,8 +42,16 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the provider gave no answer about the object; other requests may get one.
+    /// No answer, for this reason.
     #[must_use]
+    pub fn unavailable(reason: impl ToString) -> Self {
+        Self::Unavailable {
+            reason: reason.to_string(),
+            retry_after_seconds: None,
+        }
+    }
+
+    /// Whether the provider gave no answer about the object; other requests may get one.
     pub const fn is_unanswered(&self) -> bool {
         matches!(
             self,
@@ -54,13 +60,11 @@ impl Error {
     }
 
     /// Whether the provider refused the request and would refuse it again.
-    #[must_use]
     pub const fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused(_) | Self::Missing(_))
     }
 
     /// Whether the provider certainly did nothing.
-    #[must_use]
     pub const fn nothing_was_done(&self) -> bool {
         !matches!(self, Self::Unavailable { .. } | Self::Garbage(_))
     }

@@ -3,15 +3,16 @@
 //!
 //! An event from a provider ([`ProviderEvent`]: a webhook, or an entry of its event list) only names an object to
 //! fetch. The object's fetched state counts, so it does not matter whether the event came twice, late, out of order or
-//! not at all.
+//! not at all. Amounts are in the currency's minor unit.
 
 mod error;
 mod lists;
 mod report;
 mod request;
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
     terms::Terms,
@@ -33,25 +34,21 @@ pub use self::{
     },
 };
 
-/// The future that every request to a provider returns.
-pub type ProviderFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+/// The answer to a request.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Stores the ids of objects that an adapter creates once (products, prices), to find them after a restart. An object
 /// whose id is lost is created again.
+#[async_trait]
 pub trait ObjectIds: Send + Sync {
     /// The id of the object created for `what`, if any.
     fn find(&self, project: ProjectId, what: [u8; 16]) -> Option<String>;
 
     /// Stores the id of the object created for `what`.
-    fn remember(
-        &self,
-        project: ProjectId,
-        what: [u8; 16],
-        id: String,
-    ) -> ProviderFuture<'static, ()>;
+    async fn remember(&self, project: ProjectId, what: [u8; 16], id: String) -> Result<()>;
 
     /// Forgets all ids of a project: some of the objects no longer exist at the provider.
-    fn forget_all(&self, project: ProjectId) -> ProviderFuture<'static, ()>;
+    async fn forget_all(&self, project: ProjectId) -> Result<()>;
 }
 
 /// A span of the provider's time.
@@ -87,6 +84,7 @@ pub struct ListPage<T> {
 /// A project's account at a payment provider. Cheap to make; never prints a secret.
 ///
 /// Every request that changes something is named by an [`Operation`]: repeated under that name, it is done once.
+#[async_trait]
 pub trait Provider: Send + Sync {
     /// The same account for background work: its requests yield to others and stay well below the rate limit.
     fn in_background(&self) -> Arc<dyn Provider>;
@@ -103,101 +101,78 @@ pub trait Provider: Send + Sync {
 
     /// The provider's events in a span of its time, both ends included, newest page first. Within a page they are in
     /// any order; events that Scrip does not act on are left out.
-    fn events<'a>(
-        &'a self,
-        span: Span,
-        page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<ProviderEvent>>;
+    async fn events(&self, span: Span, page: Option<&str>) -> Result<ListPage<ProviderEvent>>;
 
     /// Permissions that the account's key lacked when last needed, in the provider's terms. One is removed when a
     /// request that needs it succeeds.
     fn missing_permissions(&self) -> Vec<String>;
 
     /// Tries the missing permissions again, with requests that change nothing.
-    fn retry_missing_permissions(&self) -> ProviderFuture<'_, ()>;
+    async fn retry_missing_permissions(&self) -> Result<()>;
 
     /// Fetches an object's present state. Empty if the object is not this project's.
-    fn fetch<'a>(
-        &'a self,
-        subject: &'a ObjectRef,
-        owners: &'a dyn Owners,
-    ) -> ProviderFuture<'a, Vec<Report>>;
+    async fn fetch(&self, subject: &ObjectRef, owners: &dyn Owners) -> Result<Vec<Report>>;
 
     /// The present state of a payment's charge; `None` if nothing was captured.
-    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>>;
+    async fn charge(&self, payment: &PaymentId) -> Result<Option<ProviderCharge>>;
 
     /// All successful payments of an invoice with their present state, oldest first; empty if nothing had to be paid.
-    fn payments_of<'a>(&'a self, invoice: &'a InvoiceId) -> ProviderFuture<'a, Vec<PartPayment>>;
+    async fn payments_of(&self, invoice: &InvoiceId) -> Result<Vec<PartPayment>>;
 
     /// One of the provider's lists: items created at or after `from` and before `until`, newest first, page by page,
     /// without items that captured nothing.
-    fn list<'a>(
-        &'a self,
+    async fn list(
+        &self,
         list: ProviderList,
         from: Timestamp,
         until: Timestamp,
-        page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<ProviderListItem>>;
+        page: Option<&str>,
+    ) -> Result<ListPage<ProviderListItem>>;
 
     /// Opens a checkout page for a buyer to pay.
-    fn open_checkout<'a>(
-        &'a self,
-        request: &'a CheckoutRequest<'a>,
-    ) -> ProviderFuture<'a, CheckoutPage>;
+    async fn open_checkout(&self, request: &CheckoutRequest<'_>) -> Result<CheckoutPage>;
 
     /// Closes a checkout page, so that it can no longer be paid.
-    fn close_checkout<'a>(
-        &'a self,
-        checkout: &'a CheckoutId,
-        order: OrderId,
-    ) -> ProviderFuture<'a, ()>;
+    async fn close_checkout(&self, checkout: &CheckoutId, order: OrderId) -> Result<()>;
 
     /// Opens a portal page, where a customer sees invoices, changes cards, switches tiers and cancels. Returns its URL.
-    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String>;
+    async fn open_portal(&self, request: &PortalRequest<'_>) -> Result<String>;
 
     /// Running subscriptions to one of the provider's prices, with or without an order here, page by page.
-    fn running_subscriptions<'a>(
-        &'a self,
-        price: &'a str,
-        page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<ImportableSubscription>>;
+    async fn running_subscriptions(
+        &self,
+        price: &str,
+        page: Option<&str>,
+    ) -> Result<ListPage<ImportableSubscription>>;
 
     /// One subscription with its newest invoice; `None` if it is unknown.
-    fn running_subscription<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-    ) -> ProviderFuture<'a, Option<ImportableSubscription>>;
+    async fn running_subscription(
+        &self,
+        subscription: &SubscriptionId,
+    ) -> Result<Option<ImportableSubscription>>;
 
     /// Writes our price's id into the metadata of a subscription's price. The subscription is reported as an order paid
     /// with 0.
-    fn adopt<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        reference: &'a OrderReference,
-    ) -> ProviderFuture<'a, PaidOrder>;
+    async fn adopt(
+        &self,
+        subscription: &SubscriptionId,
+        reference: &OrderReference,
+    ) -> Result<PaidOrder>;
 
     /// Writes the id of its first order into a subscription's metadata.
-    fn mark_subscription<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        order: OrderId,
-    ) -> ProviderFuture<'a, ()>;
+    async fn mark_subscription(&self, subscription: &SubscriptionId, order: OrderId) -> Result<()>;
 
     /// Refunds money. Credits follow from the payment's state afterwards.
-    fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()>;
+    async fn refund(&self, request: &RefundRequest) -> Result<()>;
 
     /// Cancels a subscription, now or at the end of its period. A repeated call changes nothing.
-    fn cancel<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
+    async fn cancel(
+        &self,
+        subscription: &SubscriptionId,
         at_period_end: bool,
-        operation: &'a Operation,
-    ) -> ProviderFuture<'a, ()>;
+        operation: &Operation,
+    ) -> Result<()>;
 
     /// Withdraws a subscription's cancellation and its pause. A repeated call changes nothing.
-    fn resume<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        operation: &'a Operation,
-    ) -> ProviderFuture<'a, ()>;
+    async fn resume(&self, subscription: &SubscriptionId, operation: &Operation) -> Result<()>;
 }

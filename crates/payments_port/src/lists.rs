@@ -1,5 +1,7 @@
 //! The provider's lists of money movements in the account, of this project or anything else.
 
+#![expect(missing_docs, reason = "most fields and variants say what they are")]
+
 use domain::{
     id::OrderId,
     text::{CustomerId, PaymentId},
@@ -21,7 +23,6 @@ pub enum ProviderList {
 
 /// A charge's present state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct ProviderCharge {
     /// The provider's payment; a charge without one was not made by Scrip.
     pub payment: Option<PaymentId>,
@@ -41,31 +42,24 @@ pub struct ProviderCharge {
 /// One of the payments of an invoice, which may be paid in parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartPayment {
-    /// The provider's payment.
     pub payment: PaymentId,
-    /// What it took, in the minor unit of the invoice's currency.
     pub amount_cents: i64,
-    /// The part that was refunded, or is about to be.
     pub refunded_cents: i64,
-    /// The part that disputes withhold or took.
     pub disputed_cents: i64,
 }
 
 impl PartPayment {
     /// What was not refunded, including what a dispute withholds.
-    #[must_use]
     pub fn kept_cents(&self) -> i64 {
         self.amount_cents.saturating_sub(self.refunded_cents).max(0)
     }
 
     /// Whether all of it was refunded.
-    #[must_use]
     pub fn is_refunded(&self) -> bool {
         self.kept_cents() == 0
     }
 
     /// What can still be refunded of it.
-    #[must_use]
     pub fn left_cents(&self) -> i64 {
         let gone = self.refunded_cents.saturating_add(self.disputed_cents);
         self.amount_cents.saturating_sub(gone).max(0)
@@ -75,18 +69,14 @@ impl PartPayment {
 /// One item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderListItem {
-    /// The provider's id of the charge, refund, dispute or invoice.
     pub id: String,
-    /// The charge that it is about.
     pub charge: ProviderCharge,
-    /// What happened to the charge's money.
     pub movement: Movement,
 }
 
 /// What happened to a charge's money.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Movement {
-    /// The money was taken.
     Taken,
     /// A refund of this much succeeded, is under way or failed.
     Refunded {

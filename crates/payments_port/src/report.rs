@@ -1,5 +1,7 @@
 //! A provider's events and reports, in Scrip's terms.
 
+#![expect(missing_docs, reason = "most fields and variants say what they are")]
+
 use std::{collections::BTreeMap, fmt};
 
 use domain::{
@@ -57,11 +59,9 @@ pub enum Origin {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "about", content = "name", rename_all = "snake_case")]
 pub enum ObjectRef {
-    /// A checkout page, open, paid or expired.
     Checkout(CheckoutId),
     /// A subscription, with its paid and open invoices.
     Subscription(SubscriptionId),
-    /// A subscription's invoice.
     Invoice(InvoiceId),
     /// A payment, with its refunds and disputes.
     Payment(PaymentId),
@@ -69,7 +69,6 @@ pub enum ObjectRef {
 
 impl ObjectRef {
     /// The provider's id of the object.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Checkout(id) => id.as_str(),
@@ -83,17 +82,12 @@ impl ObjectRef {
 /// The present state of an object at the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Report {
-    /// The buyer has not paid, and still may.
     Open(OrderId),
     /// The buyer has finished the checkout; the payment has not settled yet.
     Processing(OrderId),
-    /// The order is paid and is to be fulfilled.
     Paid(Box<PaidOrder>),
-    /// The payment failed for good.
     Failed(OrderId),
-    /// The checkout page closed, and nothing was bought.
     Expired(OrderId),
-    /// A subscription's present state.
     Subscription(Box<SubscriptionState>),
     /// How much of an order's payment is refunded or disputed.
     Reversed(PaymentReversal),
@@ -122,9 +116,7 @@ pub enum NoOrderReason {
 /// A payment that was taken and leads to no order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentWithoutOrder {
-    /// Why it leads to no order.
     pub reason: NoOrderReason,
-    /// The provider's payment, with its amount and receipt.
     pub payment: Payment,
     /// The subscription that it is for, and the cycle that it pays.
     pub billing: Option<PaidCycle>,
@@ -133,19 +125,14 @@ pub struct PaymentWithoutOrder {
 /// An order that is paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidOrder {
-    /// The order's id, from the provider's metadata or from Scrip's own look-ups.
     pub order: OrderId,
     /// The price, from the provider's metadata, if it names one.
     pub price: Option<PriceId>,
     /// The user whose wallet gets the credits; `None` for an anonymous wallet.
     pub user: Option<ExternalUserId>,
-    /// How many of the price were bought.
     pub quantity: Quantity,
-    /// Its amount, its receipt and who paid.
     pub payment: Payment,
-    /// The currency of the payment, if known.
     pub currency: Option<Currency>,
-    /// The first cycle of the subscription that it starts.
     pub billing: Option<PaidCycle>,
     /// The subscription's state, unless a report of its own carries it.
     pub subscription: Option<SubscriptionState>,
@@ -154,23 +141,16 @@ pub struct PaidOrder {
 /// A subscription's present state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscriptionState {
-    /// The order that began it.
     pub first_order: OrderId,
-    /// The provider's id of the subscription.
     pub id: SubscriptionId,
     /// Its status; `None` if it has not begun, and nothing changes.
     pub status: Option<SubscriptionStatus>,
-    /// The invoice that the buyer has yet to pay.
     pub open_invoice: Option<OpenInvoice>,
-    /// Whether the collection of its payments is paused.
     pub collection_paused: bool,
     /// Our price that it is billed by; `None` for a foreign price.
     pub price: Option<PriceId>,
-    /// How many of the price it bills.
     pub quantity: Quantity,
-    /// When its current period ends.
     pub current_period_end: Option<Timestamp>,
-    /// Whether it ends with its current period.
     pub cancel_at_period_end: bool,
     /// The paid invoices of its current cycle, and the fetched one, oldest first. The first invoice of all is reported
     /// as the order that it pays.
@@ -180,9 +160,7 @@ pub struct SubscriptionState {
 /// An invoice's id and creation time, which its order's id is derived from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvoiceName {
-    /// The provider's id of the invoice.
     pub id: InvoiceId,
-    /// When it was created.
     pub created: Timestamp,
 }
 
@@ -198,9 +176,7 @@ pub struct InvoicePart {
 /// A paid invoice of a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaidInvoice {
-    /// The invoice's id and creation time.
     pub invoice: InvoiceName,
-    /// The provider's payment, with its whole amount and receipt.
     pub payment: Payment,
     /// The orders that it makes, that of the tier first.
     pub parts: Vec<PaidPart>,
@@ -215,20 +191,15 @@ pub struct PaidPart {
     pub amount_cents: i64,
     /// What it pays for; `None` for a switch from a foreign tier.
     pub pays: Option<Pays>,
-    /// Whether it is for an add-on rather than the tier.
     pub is_add_on: bool,
     /// Our price that it was computed with; `None` for a foreign price.
     pub price: Option<PriceId>,
-    /// How many of the price it bills.
     pub quantity: Quantity,
-    /// The subscription, and the cycle that the part belongs to.
     pub billing: PaidCycle,
 }
 
-/// What a payment was for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaymentTarget {
-    /// An order that was placed here.
     Order(OrderId),
     /// A subscription's invoice: the order that began the subscription, and the invoice.
     Invoice(OrderId, InvoiceName),
@@ -237,7 +208,6 @@ pub enum PaymentTarget {
 /// How much of a payment was refunded or is disputed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentReversal {
-    /// What the payment was for.
     pub target: PaymentTarget,
     /// The reversed amounts, dated by the request to the provider.
     pub reversal: Reversal,
@@ -259,15 +229,12 @@ pub struct PartAmount {
 /// A part of a sum, in the currency's minor unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// The part's amount.
     pub cents: i64,
-    /// The whole sum that it is a part of.
     pub of_cents: i64,
 }
 
 impl Share {
     /// The same share of another sum, rounded down.
-    #[must_use]
     pub fn share(self, cents: i64) -> i64 {
         let share = i128::from(cents).saturating_mul(self.cents.into());
         let share = share.checked_div(self.of_cents.into()).unwrap_or(0);
@@ -278,17 +245,13 @@ impl Share {
 /// How much is charged, in which currency and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BillingTerms {
-    /// The amount of one charge, in the currency's minor unit.
     pub amount_cents: i64,
-    /// The currency of the charge.
     pub currency: Currency,
-    /// How often it is charged.
     pub interval: Interval,
 }
 
 impl BillingTerms {
     /// The terms of a catalog price; `None` if its currency is invalid.
-    #[must_use]
     pub fn of_price(price: &Price) -> Option<Self> {
         Some(Self {
             amount_cents: price.amount_cents,
@@ -312,7 +275,6 @@ impl fmt::Display for BillingTerms {
 
 /// A subscription at the provider that may be imported, with what identifies it for an operator.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct ImportableSubscription {
     pub id: SubscriptionId,
     pub customer: CustomerId,

@@ -8,35 +8,27 @@ use super::{
     object::object,
 };
 
-/// A charge, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Charge {
-    /// Charge id, `ch_` or `py_`.
     pub id: ChargeId,
     pub amount: i64,
-    /// The part of it that was captured.
     #[serde(default)]
     pub amount_captured: Option<i64>,
     /// `succeeded`, `pending` or `failed`.
     #[serde(default)]
     pub status: Option<String>,
-    /// When it was made, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
-    /// Billing details, as the payer entered them.
     #[serde(default)]
     pub billing_details: BillingDetails,
     /// Refunded so far, in the minor unit; decreases if a refund fails.
     pub amount_refunded: i64,
     pub refunded: bool,
-    /// Whether the payer's bank ever disputed it.
     #[serde(default)]
     pub disputed: bool,
-    /// ISO 4217 code, in lower case.
     pub currency: String,
     pub payment_intent: Option<PaymentId>,
     pub customer: Option<CustomerId>,
-    /// Stripe's receipt page for the payer.
     pub receipt_url: Option<String>,
     /// Metadata of the payment intent when it was charged.
     #[serde(default)]
@@ -45,7 +37,6 @@ pub struct Charge {
 
 object!(ChargeId => Charge, "charges", []);
 
-/// Billing details, as a payer entered them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct BillingDetails {
     pub email: Option<String>,

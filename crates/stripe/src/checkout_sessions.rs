@@ -18,7 +18,6 @@ use super::{
 /// The form that creates a session: a subscription for `tier`, a price of Stripe's catalog; or else a single payment
 /// for a price that Stripe's catalog does not list. `code` is the promotion code to apply. The session expires after 24
 /// hours by Stripe's clock.
-#[must_use]
 pub fn form(
     request: &CheckoutRequest<'_>,
     tier: Option<&StripePriceId>,
@@ -116,7 +115,6 @@ fn asking(form: Form, request: &CheckoutRequest<'_>, is_once: bool) -> Form {
     .fold(form, |form, (_, name, value)| form.with(name, value))
 }
 
-/// A checkout session.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Session {
     pub id: CheckoutId,
@@ -131,11 +129,9 @@ pub struct Session {
     pub invoice: Option<Expandable<InvoiceId>>,
     pub customer: Option<CustomerId>,
     customer_details: Option<CustomerDetails>,
-    /// The prefilled email.
     customer_email: Option<String>,
     /// The charge after promotions and taxes, in the minor unit.
     pub amount_total: Option<i64>,
-    /// ISO 4217 code, in lower case.
     pub currency: Option<String>,
     #[serde(default)]
     pub metadata: Metadata,
@@ -148,7 +144,6 @@ object!(
 
 impl Session {
     /// The buyer's email, as entered or prefilled.
-    #[must_use]
     pub fn email(&self) -> Option<&str> {
         let entered = self.customer_details.as_ref();
         entered
@@ -158,7 +153,6 @@ impl Session {
 
     /// Whether the purchase is to be delivered. A complete session may still wait for its money, unless a promotion
     /// made it free.
-    #[must_use]
     pub fn is_paid(&self) -> bool {
         self.status == Some(SessionStatus::Complete)
             && matches!(&*self.payment_status, "paid" | "no_payment_required")
@@ -171,7 +165,6 @@ struct CustomerDetails {
 }
 
 words! {
-    /// The status of a session.
     SessionStatus {
         /// It waits for the buyer.
         Open,

@@ -41,7 +41,6 @@ pub struct Api {
     quotas: Arc<Quotas>,
 }
 
-/// How pauses between attempts are made.
 #[derive(Debug, Clone)]
 enum Pauses {
     Slept,
@@ -80,7 +79,6 @@ impl Api {
         }
     }
 
-    /// The same for another address of the same kind.
     #[must_use]
     pub fn at(&self, base: Url) -> Self {
         Self {
@@ -89,8 +87,6 @@ impl Api {
         }
     }
 
-    /// A client that calls with an account's key.
-    #[must_use]
     pub fn client(&self, key: SecretKey) -> Client {
         Client {
             quota: self.quotas.of(key.text()),
@@ -111,7 +107,6 @@ pub struct Client {
     background: bool,
 }
 
-/// A request, the same in each attempt.
 struct Call<'a> {
     method: Method,
     url: Url,
@@ -179,8 +174,6 @@ impl Client {
         }
     }
 
-    /// Permissions that the key is known to lack.
-    #[must_use]
     pub fn missing_permissions(&self) -> Vec<String> {
         self.quota.missing_permissions()
     }
@@ -416,7 +409,6 @@ async fn short<T: Answer>(response: Response) -> Result<Result<T, String>, reqwe
     Ok(parsed.map_err(|error| error.to_string()))
 }
 
-/// The body; `None` if it is too large.
 async fn body(mut response: Response) -> Result<Option<Vec<u8>>, reqwest::Error> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await? {

@@ -11,25 +11,20 @@ use super::{
     object::{Expandable, object},
 };
 
-/// A dispute, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Dispute {
     pub id: DisputeId,
     /// Stripe's status: that of an inquiry begins with `warning_`, one that waits for a response ends with
     /// `needs_response`.
     status: String,
-    /// Disputed amount, in the minor unit.
     pub amount: i64,
-    /// ISO 4217 code, in lower case.
     pub currency: String,
     pub charge: Expandable<ChargeId>,
     pub payment_intent: Option<PaymentId>,
     /// Stripe's code for the reason, for example `fraudulent`.
     pub reason: Option<String>,
-    /// When it was opened, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
-    /// The response that Stripe expects.
     evidence_details: Option<EvidenceDetails>,
 }
 
@@ -41,7 +36,6 @@ struct EvidenceDetails {
     due_by: Option<i64>,
 }
 
-/// Where the money of a dispute is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisputedMoney {
     /// With the merchant: never withdrawn, or reinstated.
@@ -55,7 +49,6 @@ pub enum DisputedMoney {
 }
 
 impl Dispute {
-    #[must_use]
     pub fn money(&self) -> DisputedMoney {
         match &*self.status {
             "warning_needs_response" | "warning_under_review" | "warning_closed" | "won" => {

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Deserializer};
 
-/// The most characters of Stripe's message that are kept.
 const MAX_MESSAGE_CHARS: usize = 500;
 
 /// Why a call failed. Never contains a secret.
@@ -30,7 +29,6 @@ impl Error {
         Self::Other(payments_port::Error::Garbage(what.into()))
     }
 
-    /// Whether the key lacks a permission.
     pub(super) fn is_forbidden(&self) -> bool {
         matches!(self, Self::Refused(refusal) if refusal.status == 403)
     }
@@ -60,7 +58,6 @@ impl From<Error> for payments_port::Error {
     }
 }
 
-/// A refusal: the error object in Stripe's response.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, thiserror::Error)]
 #[error("{status} {}: {message}{}", code.as_deref().unwrap_or(kind), at(param.as_deref()))]
 pub struct ErrorResponse {
@@ -72,7 +69,6 @@ pub struct ErrorResponse {
     /// Its `code`, for example `resource_missing`.
     pub code: Option<String>,
     pub param: Option<String>,
-    /// Stripe's message for people, in English.
     #[serde(default, deserialize_with = "text")]
     pub message: String,
 }
@@ -101,12 +97,10 @@ impl ErrorResponse {
         named.or(self.code.as_deref()).or(Some("unnamed"))
     }
 
-    /// Whether the operation key was used before with another form.
     pub(super) fn is_key_reused(&self) -> bool {
         self.status == 400 && self.kind == "idempotency_error"
     }
 
-    /// Whether the account's own balance is too low.
     fn lacks_funds(&self) -> bool {
         let code = self.code.as_deref();
         code.is_some_and(|code| ["balance_insufficient", "insufficient_funds"].contains(&code))

@@ -64,7 +64,6 @@ fn listed() -> impl Iterator<Item = &'static str> {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "RawEvent")]
 pub struct StripeEvent {
-    /// Event id, the same at each delivery.
     pub id: EventId,
     kind: String,
     /// When it happened; the Unix epoch where the event has no date.
@@ -75,7 +74,6 @@ pub struct StripeEvent {
     about: Option<Result<ObjectRef, TextError>>,
     /// Metadata in the event's copy of the object; for an invoice, of its subscription.
     metadata: Option<Metadata>,
-    /// The subscription of an invoice.
     subscription: Option<SubscriptionId>,
     customer: Option<CustomerId>,
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-/// Parameters of a request, in the order in which they were added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Form(Vec<(String, String)>);
 
@@ -18,7 +17,6 @@ impl Form {
         self
     }
 
-    /// Adds a pair if there is a value.
     #[must_use]
     pub fn with_some(self, key: impl Into<String>, value: Option<impl Display>) -> Self {
         match value {
@@ -40,7 +38,6 @@ impl Form {
     }
 
     /// Encodes it as `application/x-www-form-urlencoded`.
-    #[must_use]
     pub fn encode(&self) -> String {
         url::form_urlencoded::Serializer::new(String::new())
             .extend_pairs(&self.0)

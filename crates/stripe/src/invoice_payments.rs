@@ -11,17 +11,14 @@ use super::{
     object::Expandable,
 };
 
-/// One payment of one invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct InvoicePayment {
-    /// The invoice that it pays.
     pub invoice: Expandable<InvoiceId>,
     /// `open`, `paid` or `canceled`.
     status: String,
     /// What it paid of the invoice, in the minor unit of the invoice's currency.
     #[serde(default)]
     pub amount_paid: Option<i64>,
-    /// When it was created, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
     payment: Payment,
@@ -37,8 +34,6 @@ impl InvoicePayment {
         self.status == "paid"
     }
 
-    /// The payment intent that it was made with.
-    #[must_use]
     pub const fn intent(&self) -> Option<&Expandable<PaymentId>> {
         self.payment.payment_intent.as_ref()
     }

@@ -17,27 +17,20 @@ use super::{
     object::{Expandable, Page, object, quantity, words},
 };
 
-/// An invoice, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Invoice {
     pub id: InvoiceId,
     pub customer: Option<CustomerId>,
-    /// The payer's email, as of the invoice.
     pub customer_email: Option<String>,
     pub status: Option<InvoiceStatus>,
     pub billing_reason: Option<BillingReason>,
-    /// Paid amount, in the minor unit.
     pub amount_paid: i64,
-    /// Amount left to pay, in the minor unit.
     #[serde(default)]
     amount_remaining: i64,
     /// When Stripe tries to collect it next, in seconds since the Unix epoch.
     next_payment_attempt: Option<i64>,
-    /// ISO 4217 code, in lower case.
     pub currency: String,
-    /// When it was made, in seconds since the Unix epoch.
     pub created: i64,
-    /// Stripe's page of the invoice, for the payer.
     pub hosted_invoice_url: Option<String>,
     status_transitions: Option<Transitions>,
     parent: Option<Parent>,
@@ -69,25 +62,20 @@ struct SubscriptionDetails {
     metadata: Metadata,
 }
 
-/// A line of an invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct InvoiceLine {
     id: Option<LineId>,
     /// Amount in the minor unit; negative for what a switch gives back.
     pub amount: i64,
-    /// The period that it pays for.
     pub period: LinePeriod,
     quantity: Option<u32>,
     parent: Option<LineParent>,
     pricing: Option<Pricing>,
 }
 
-/// The period that a line pays for, in seconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct LinePeriod {
-    /// Start of the period.
     pub start: i64,
-    /// End of the period.
     pub end: i64,
 }
 
@@ -125,18 +113,15 @@ struct PriceDetails {
 }
 
 impl InvoiceLine {
-    /// Stripe's price that it was computed with.
     pub(super) fn price(&self) -> Option<&StripePriceId> {
         let details = self.pricing.as_ref()?.price_details.as_ref();
         details.map(|details| &details.price)
     }
 
-    /// The subscription item that it bills, if it names one.
     pub(super) fn item(&self) -> Option<&ItemId> {
         self.details()?.subscription_item.as_ref()
     }
 
-    /// Its quantity, clamped to what Scrip can sell.
     pub(super) fn quantity(&self) -> Quantity {
         quantity(self.quantity)
     }
@@ -147,7 +132,6 @@ impl InvoiceLine {
         parent.is_some_and(|parent| parent.subscription_item_details.is_some())
     }
 
-    /// Whether it pays for a whole cycle.
     pub(super) fn is_cycle(&self) -> bool {
         self.is_subscription() && !self.is_proration()
     }
@@ -187,7 +171,6 @@ impl Invoice {
         })
     }
 
-    /// The subscription that it bills, if any.
     pub(super) fn subscription(&self) -> Option<&Expandable<SubscriptionId>> {
         self.subscription_details()
             .map(|details| &details.subscription)
@@ -213,7 +196,6 @@ impl Invoice {
             && (lines.has_more || settles || several)
     }
 
-    /// The payment intent that pays it, or did.
     pub(super) fn intent(&self) -> Option<&Expandable<PaymentId>> {
         let mut all = self.payments.as_ref()?.data.iter();
         all.find_map(InvoicePayment::intent)
@@ -233,7 +215,6 @@ impl Invoice {
     }
 
     /// Metadata of the subscription when the invoice was created.
-    #[must_use]
     pub fn subscription_metadata(&self) -> Metadata {
         let details = self.subscription_details();
         details
@@ -258,9 +239,7 @@ impl Invoice {
 }
 
 words! {
-    /// The status of an invoice.
     InvoiceStatus {
-        /// To be paid.
         Open,
         /// Paid, or nothing was to be paid.
         Paid,
@@ -268,15 +247,11 @@ words! {
 }
 
 words! {
-    /// Why Stripe created an invoice.
     BillingReason {
-        /// A subscription began.
         SubscriptionCreate,
-        /// A cycle began.
         SubscriptionCycle,
         /// A subscription was changed, for example to another tier.
         SubscriptionUpdate,
-        /// A person created it.
         Manual,
     }
 }

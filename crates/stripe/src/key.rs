@@ -22,7 +22,6 @@ pub struct SecretKey {
 
 impl SecretKey {
     /// Takes 1 to 512 visible ASCII characters; `None` for anything else.
-    #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = (1..=MAX_SECRET_BYTES).contains(&text.len());
         if !fits || !text.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -1,5 +1,6 @@
 //! A client for the part of Stripe's API that Scrip uses: one file per resource, with the form sent and the response
-//! fields read. Unknown fields and enum values are ignored, so that a newer API version does not break parsing.
+//! fields read. Unknown fields and enum values are ignored, so that a newer API version does not break parsing. Amounts
+//! are in the minor unit, instants in seconds since the Unix epoch, currencies ISO 4217 codes in lower case.
 //!
 //! [`Stripe`] adapts it to the payments port.
 //!

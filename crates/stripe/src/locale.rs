@@ -11,7 +11,6 @@ const SUPPORTED: [&str; 41] = [
 const LATIN_AMERICA: &str = "419 AR BO BR BZ CL CO CR CU DO EC GT HN MX NI PA PE PR PY SV US UY VE";
 
 /// The supported locale nearest to a language tag; `None` if there is none, and the page follows the browser.
-#[must_use]
 pub(crate) fn nearest(tag: &str) -> Option<&'static str> {
     let subtags: Vec<&str> = tag.split('-').collect();
     let language = subtags.first()?.to_ascii_lowercase();

@@ -15,11 +15,8 @@ use serde_json::Value;
 
 use super::form::Form;
 
-/// The project's key.
 pub const PROJECT: &str = "scrip_project_id";
-/// The order's key.
 pub const ORDER: &str = "scrip_order_id";
-/// Our price's key.
 pub const PRICE: &str = "scrip_price_id";
 /// The key of the external user id, if the wallet is a user's.
 pub const USER: &str = "scrip_external_user_id";
@@ -40,16 +37,13 @@ pub(super) fn put(reference: &OrderReference, form: Form, prefix: &str) -> Form 
         .with_some(format!("{prefix}[{QUANTITY}]"), several)
 }
 
-/// Scrip's metadata as read from one of Stripe's objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
     pub project: Option<ProjectId>,
     pub order: Option<OrderId>,
     pub price: Option<PriceId>,
     pub user: Option<ExternalUserId>,
-    /// The quantity; 1 by default.
     pub quantity: Quantity,
-    /// The operation that created the object.
     pub operation: Option<String>,
     /// All metadata, the merchant's included.
     pub all: BTreeMap<String, String>,

@@ -12,11 +12,13 @@ use super::{
     id::CustomerId,
 };
 
+/// Stripe's largest page of a list, in objects.
+pub(crate) const PAGE_SIZE: u8 = 100;
+
 /// The id type of one kind of Stripe object, with what is needed to fetch it.
 pub trait Identifier:
     Clone + fmt::Debug + fmt::Display + PartialEq + Eq + DeserializeOwned + Send + Sync + 'static
 {
-    /// The kind of object that it identifies.
     type Object: Clone + fmt::Debug + PartialEq + Eq + DeserializeOwned + Send + Sync + 'static;
 
     /// Path of such objects, below `/v1/`.
@@ -43,12 +45,10 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// A reference to another object: its id, or the expanded object.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged, bound = "")]
 pub enum Expandable<I: Identifier> {
     Id(I),
-    /// The whole object, expanded.
     Object(Box<I::Object>),
 }
 
@@ -68,7 +68,6 @@ impl<I: Identifier> Expandable<I> {
     }
 }
 
-/// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Page<T> {
     pub(crate) data: Vec<T>,
@@ -89,10 +88,8 @@ impl<T> Default for Page<T> {
     }
 }
 
-/// A customer: the person or company that pays.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Customer {
-    /// Customer id, `cus_`.
     pub id: CustomerId,
     email: Option<String>,
     /// The merchant's metadata on the customer.

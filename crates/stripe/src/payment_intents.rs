@@ -8,17 +8,13 @@ use super::{
     object::{Expandable, object},
 };
 
-/// A payment intent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PaymentIntent {
     pub id: PaymentId,
-    /// Received amount, in the minor unit.
     pub amount_received: i64,
     /// Its status, for example `processing`.
     pub status: Option<String>,
-    /// Its last charge.
     pub latest_charge: Option<Expandable<ChargeId>>,
-    /// Scrip's metadata on the payment intent.
     #[serde(default)]
     pub metadata: Metadata,
 }

@@ -5,15 +5,12 @@
 //! Stripe names permissions `rak_<resource>_<read|write>`; write includes read, and prices go by their old name, plans.
 //! Source: its refusals ("Having the 'rak_…' permission would allow this request") and "Restricted API keys".
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-};
+use std::{collections::BTreeSet, fmt};
 
+use futures_util::future::try_join_all;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::task::JoinSet;
 
 use super::{client::Client, error::Error, form::Form, key};
 
@@ -24,13 +21,10 @@ pub struct Resource {
     pub name: &'static str,
     /// Title of its row in Stripe's form for keys.
     pub row: &'static str,
-    /// What Scrip uses it for.
     pub purpose: &'static str,
-    /// How much Scrip needs it.
     pub need: PermissionNeed,
 }
 
-/// How much Scrip needs a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PermissionNeed {
     /// Required for selling or delivering: a key without it is refused.
@@ -41,14 +35,11 @@ pub enum PermissionNeed {
     Convenience,
 }
 
-/// One of Stripe's endpoints that Scrip calls.
 #[derive(Debug, Clone)]
 pub struct StripeEndpoint {
-    /// HTTP method of the call.
     pub method: Method,
     /// Path below `/v1/`; `{}` in place of ids.
     pub path: &'static str,
-    /// The resource that the key needs a permission for.
     pub resource: &'static Resource,
     /// Whether checking a key calls it; otherwise another endpoint checks the same permission.
     is_tried: bool,
@@ -144,10 +135,8 @@ pub static ENDPOINTS: &[StripeEndpoint] = {
     ]
 };
 
-/// A permission that a key needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permission {
-    /// The resource that it is given for.
     pub resource: &'static Resource,
     /// Whether it is to write, which includes reading.
     pub writes: bool,
@@ -166,8 +155,6 @@ impl StripeEndpoint {
         self
     }
 
-    /// The permission that a call of it needs.
-    #[must_use]
     pub fn permission(&self) -> Permission {
         Permission {
             resource: self.resource,
@@ -176,7 +163,6 @@ impl StripeEndpoint {
     }
 
     /// Whether a call goes to this endpoint; `path` is below `/v1/`.
-    #[must_use]
     pub fn is(&self, method: &str, path: &str) -> bool {
         let mut parts = path.split('/');
         let same = |part: &str| parts.next().is_some_and(|at| part == "{}" || part == at);
@@ -185,7 +171,6 @@ impl StripeEndpoint {
 }
 
 /// The permission needed for each resource, once: write where anything is written, else read.
-#[must_use]
 pub fn all() -> Vec<Permission> {
     let mut all: Vec<Permission> = Vec::new();
     for needed in ENDPOINTS.iter().map(StripeEndpoint::permission) {
@@ -201,7 +186,6 @@ pub fn all() -> Vec<Permission> {
 }
 
 /// Link to Stripe's form for a new restricted key, with all permissions filled in.
-#[must_use]
 pub fn link(test_mode: bool) -> String {
     let mode = if test_mode { "test/" } else { "" };
     let mut link = format!("https://dashboard.stripe.com/{mode}apikeys/create?name=Scrip");
@@ -211,14 +195,11 @@ pub fn link(test_mode: bool) -> String {
     link
 }
 
-/// A permission that a key lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPermission {
     /// The permission, as Stripe names it.
     pub permission: String,
-    /// How much Scrip needs it.
     pub need: PermissionNeed,
-    /// The message of Stripe's refusal.
     pub message: String,
 }
 
@@ -233,17 +214,9 @@ impl Client {
             tried.partition(|endpoint| endpoint.resource == &EVENTS);
         let mut missing = Vec::new();
         for at_once in [first, rest] {
-            let mut trials = JoinSet::new();
-            for (at, endpoint) in at_once.into_iter().enumerate() {
-                let client = self.clone();
-                trials.spawn(async move { (at, client.probe_endpoint(endpoint).await) });
-            }
-            let mut lacking = BTreeMap::new();
-            while let Some(trial) = trials.join_next().await {
-                let (at, outcome) = trial.map_err(|error| Error::garbage(error.to_string()))?;
-                lacking.insert(at, outcome?);
-            }
-            missing.extend(lacking.into_values().flatten());
+            let trials = at_once.into_iter();
+            let trials = trials.map(|endpoint| self.probe_endpoint(endpoint));
+            missing.extend(try_join_all(trials).await?.into_iter().flatten());
         }
         let mut names = BTreeSet::new();
         missing.retain(|missing: &MissingPermission| names.insert(missing.permission.clone()));

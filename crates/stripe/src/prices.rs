@@ -20,7 +20,6 @@ use super::{
 };
 
 /// The form that creates Stripe's price for one of ours, with its lookup key, and the name that the buyer sees.
-#[must_use]
 pub fn form(product: &Product, price: &Price) -> Form {
     let name = match &price.label {
         Some(label) if *label != product.name => format!("{} {label}", product.name),
@@ -48,41 +47,32 @@ const fn cycle(price: &Price) -> &'static str {
     }
 }
 
-/// A price, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredPrice {
     pub id: StripePriceId,
     pub product: Expandable<StripeProductId>,
-    /// ISO 4217 code, in lower case.
     #[serde(default)]
     pub currency: String,
-    /// Amount per unit, in the minor unit.
     pub unit_amount: Option<i64>,
     /// How often it is charged; `None` for once.
     pub recurring: Option<Recurring>,
-    /// Scrip's metadata on the price.
     #[serde(default)]
     pub metadata: Metadata,
 }
 
 object!(StripePriceId => StoredPrice, "prices", []);
 
-/// A product of Stripe's catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct StoredProduct {
     id: StripeProductId,
-    /// Whether it may be sold.
     active: bool,
 }
 
 object!(StripeProductId => StoredProduct, "products", []);
 
-/// How often a price is charged.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Recurring {
-    /// The unit, for example `month`.
     interval: String,
-    /// Units between two invoices.
     #[serde(default = "one")]
     interval_count: i64,
 }

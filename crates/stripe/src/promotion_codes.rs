@@ -13,7 +13,6 @@ use super::{
 /// The most codes of one name to search: a code is unique only among the active ones of each customer.
 const MAX_NAMESAKES: u8 = 100;
 
-/// A promotion code.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PromotionCode {
     pub id: PromotionCodeId,

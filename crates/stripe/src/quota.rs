@@ -19,6 +19,8 @@ use tokio::{
     time::Instant,
 };
 
+use super::object::PAGE_SIZE;
+
 /// Background requests a second: in live mode, in any other mode, and of one kind.
 const LIVE_RATE: u32 = 50;
 const TEST_RATE: u32 = 12;
@@ -32,10 +34,7 @@ const CONCURRENCY: u32 = 8;
 const MAX_DELAY: Duration = Duration::from_secs(2);
 /// The most remembered accounts before idle ones are forgotten.
 const MAX_REMEMBERED: usize = 1000;
-/// Stripe's largest page of a list, in objects.
-const PAGE_SIZE: u8 = 100;
 
-/// The quotas of all accounts at one API address.
 #[derive(Debug)]
 pub(super) struct Quotas {
     /// Background requests a second, overall and of each kind; 0 for the mode's default, `None` for no limit.
@@ -43,7 +42,6 @@ pub(super) struct Quotas {
     accounts: Mutex<HashMap<[u8; 32], Arc<Quota>>>,
 }
 
-/// One account's rates, page size and missing permissions.
 #[derive(Debug)]
 pub(super) struct Quota {
     rates: Option<Mutex<Rates>>,
@@ -204,7 +202,6 @@ impl Quota {
         }
     }
 
-    /// Remembers that the key has a permission.
     pub(super) fn note_granted(&self, question: &str) {
         if let Some(permission) = self.missing.lock().remove(question) {
             tracing::info!(
@@ -221,7 +218,6 @@ impl Quota {
         permissions.into_iter().collect()
     }
 
-    /// Page size to request, in objects.
     pub(super) fn page(&self) -> u8 {
         self.page.load(Ordering::Relaxed)
     }

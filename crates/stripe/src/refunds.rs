@@ -8,19 +8,13 @@ use super::{
     form::Form,
     id::{ChargeId, PaymentId, RefundId},
     metadata::Metadata,
-    object::{Expandable, object},
+    object::{Expandable, PAGE_SIZE, object},
 };
 
-/// Stripe's largest page of a list, in objects.
-const PAGE_SIZE: u32 = 100;
-
-/// A refund, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Refund {
     pub id: RefundId,
-    /// Refunded amount, in the minor unit.
     pub amount: i64,
-    /// ISO 4217 code, in lower case.
     pub currency: Option<String>,
     status: Option<String>,
     pub charge: Option<Expandable<ChargeId>>,
@@ -48,7 +42,6 @@ impl Client {
         Ok(names.any(|operation| operation == Some(name)))
     }
 
-    /// All refunds of a payment, in any status.
     pub(super) async fn refunds(&self, intent: &PaymentId) -> Result<Vec<Refund>, Error> {
         let (mut refunds, mut after) = (Vec::new(), None::<String>);
         loop {

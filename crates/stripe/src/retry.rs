@@ -15,13 +15,9 @@ const MAX_OWN_PAUSE_MS: u64 = 4000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FailedAttempt {
-    /// HTTP status; `None` without an answer.
     pub(super) status: Option<u16>,
-    /// The `code` in the body.
     pub(super) code: Option<String>,
-    /// The header `Stripe-Should-Retry`.
     pub(super) should_retry: Option<bool>,
-    /// The header `Retry-After`, in seconds.
     pub(super) retry_after_seconds: Option<u64>,
 }
 

@@ -9,7 +9,6 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq as _};
 
-/// The header that carries it.
 pub const HEADER: &str = "stripe-signature";
 /// How far the header's time may be from ours, before or after.
 pub const TOLERANCE_SECONDS: i64 = 300;
@@ -23,7 +22,6 @@ pub struct SigningSecret(Hmac<Sha256>);
 impl SigningSecret {
     /// Takes the whole text including `whsec_`, as Stripe does. `None` if it is empty, since anybody could sign with
     /// that.
-    #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         if text.is_empty() {
             return None;
@@ -61,7 +59,6 @@ pub enum Error {
 }
 
 /// Whether a header is well-formed with a signature. Checked before the body is read.
-#[must_use]
 pub fn is_one(header: &[u8]) -> bool {
     parse(header).is_some_and(|parsed| !parsed.signatures.is_empty())
 }
@@ -99,7 +96,6 @@ pub fn verify(
 }
 
 /// The signature header for a body that is sent now.
-#[must_use]
 pub fn sign(secret: &SigningSecret, body: &[u8], now: Timestamp) -> String {
     let time = now.0.div_euclid(1000).to_string();
     let mac = secret.mac(time.as_bytes(), body);

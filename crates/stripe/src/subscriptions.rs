@@ -13,22 +13,18 @@ use super::{
     prices::StoredPrice,
 };
 
-/// A subscription, with the fields that are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Subscription {
     pub id: SubscriptionId,
     pub customer: Expandable<CustomerId>,
-    /// Stripe's status of it.
     pub status: SubscriptionStatus,
     /// Set where it was cancelled for the period's end, with classic billing.
     #[serde(default)]
     cancel_at_period_end: bool,
     /// When it ends, in seconds since the Unix epoch: the only cancellation field with flexible billing.
     cancel_at: Option<i64>,
-    /// When it was created, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
-    /// When it ended, in seconds since the Unix epoch.
     pub ended_at: Option<i64>,
     /// When its trial began, if it had one, in seconds since the Unix epoch.
     pub trial_start: Option<i64>,
@@ -41,7 +37,6 @@ pub struct Subscription {
     pub latest_invoice: Option<Expandable<InvoiceId>>,
     #[serde(default)]
     pub metadata: Metadata,
-    /// ISO 4217 code, in lower case.
     pub currency: Option<String>,
     #[serde(default)]
     items: Page<SubscriptionItem>,
@@ -55,14 +50,11 @@ object!(SubscriptionId => Subscription, "subscriptions", ["latest_invoice.paymen
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 struct PauseCollection {}
 
-/// An item of a subscription: one of the prices that it is billed by.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct SubscriptionItem {
     pub id: Option<ItemId>,
-    /// The price that the item is billed by.
     pub price: StoredPrice,
     quantity: Option<u32>,
-    /// When it was added, in seconds since the Unix epoch.
     #[serde(default)]
     pub created: i64,
     /// When its running period began, in seconds since the Unix epoch.
@@ -72,7 +64,6 @@ pub struct SubscriptionItem {
 }
 
 impl SubscriptionItem {
-    /// Its quantity, clamped to what Scrip can sell.
     pub(super) fn quantity(&self) -> Quantity {
         quantity(self.quantity)
     }
@@ -80,7 +71,6 @@ impl SubscriptionItem {
 
 impl Subscription {
     /// The items that it is billed by: Scrip creates one, a merchant may add others.
-    #[must_use]
     pub fn items(&self) -> &[SubscriptionItem] {
         &self.items.data
     }
@@ -153,7 +143,6 @@ fn months_before(end: i64, months: i64, anchor: i64) -> Option<i64> {
 }
 
 words! {
-    /// The status of a subscription.
     SubscriptionStatus {
         /// The first payment did not come within a day. Final.
         IncompleteExpired,

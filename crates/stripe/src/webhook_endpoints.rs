@@ -13,7 +13,6 @@ use super::{
 };
 use domain::id::ProjectId;
 
-/// An endpoint, with the fields that are read.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 pub struct WebhookEndpoint {
     pub id: WebhookEndpointId,
@@ -43,7 +42,6 @@ impl std::fmt::Debug for WebhookEndpoint {
 
 impl WebhookEndpoint {
     /// Whether it is enabled and receives every event that Scrip acts on.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         let sent = |kind: &&str| {
             self.enabled_events

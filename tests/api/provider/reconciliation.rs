@@ -104,6 +104,19 @@ async fn every_cent_is_an_orders_an_unfulfilled_payments_or_another_products() {
 }
 
 #[tokio::test]
+async fn what_matches_wakes_nobody() {
+    let shop = StripeShop::open().await;
+    for user in ["ann", "bea"] {
+        shop.sells(user).await;
+    }
+    let shop = shop.again().await;
+    assert_eq!(shop.service.handle.stats().awake, 0, "a new process");
+    let report = shop.reconcile().await;
+    assert_eq!(sum(&report), [1000, 0, 0, 0]);
+    assert_eq!(shop.service.handle.stats().awake, 0);
+}
+
+#[tokio::test]
 async fn a_refund_and_a_dispute_without_an_event_are_applied() {
     let shop = StripeShop::open().await;
     let (refunded, payment) = shop.sells("ann").await;

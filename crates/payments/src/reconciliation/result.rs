@@ -70,7 +70,6 @@ pub enum DifferenceKind {
 
 impl DifferenceKind {
     /// The name that the API, the command line and the dashboard use.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unpaid => "unpaid",
@@ -86,26 +85,21 @@ impl DifferenceKind {
 /// A provider's item that differs from the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Difference {
-    /// How it differs.
     pub kind: DifferenceKind,
-    /// The provider's id of the charge, refund or dispute.
     pub id: String,
-    /// The provider's payment that it belongs to.
     pub payment: Option<PaymentId>,
-    /// The order that it is for, if it names one.
     pub order: Option<String>,
     /// The provider's amount, in the currency's minor unit.
     pub provider_cents: i64,
     /// The order's amount, in the minor unit of the order's currency.
     pub order_cents: Option<i64>,
-    /// The currency of the provider's amount.
     pub currency: Box<str>,
 }
 
 impl Reconciliation {
     /// Whether every cent is accounted for.
-    #[must_use]
     pub const fn adds_up(&self) -> bool {
         self.differences == 0
     }

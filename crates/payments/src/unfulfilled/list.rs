@@ -34,7 +34,6 @@ struct Inner {
     named_locks: NamedLocks,
 }
 
-/// The unfulfilled payments of a project.
 #[derive(Default)]
 struct Entries {
     by_payment: BTreeMap<PaymentId, UnfulfilledPayment>,
@@ -72,7 +71,6 @@ impl List {
         }))
     }
 
-    /// Adds a stored payment to memory.
     pub(crate) fn restore(&self, project: ProjectId, payment: UnfulfilledPayment) {
         let mut payments = self.0.payments.write();
         payments.entry(project).or_default().insert(payment);
@@ -89,7 +87,6 @@ impl List {
     }
 
     /// A payment on the list, open or decided, by its id or another of its bill.
-    #[must_use]
     pub fn get(&self, project: ProjectId, payment: &PaymentId) -> Option<UnfulfilledPayment> {
         let payments = self.0.payments.read();
         payments.get(&project)?.get(payment).cloned()
@@ -100,7 +97,6 @@ impl List {
     }
 
     /// Open payments, newest first: at most `limit` after a position (see [`UnfulfilledPayment::place`]).
-    #[must_use]
     pub fn open(
         &self,
         project: ProjectId,
@@ -120,7 +116,6 @@ impl List {
     }
 
     /// How many payments are open, of one project or of all.
-    #[must_use]
     pub fn count(&self, project: Option<ProjectId>) -> usize {
         let payments = self.0.payments.read();
         payments

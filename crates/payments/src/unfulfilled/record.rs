@@ -23,6 +23,7 @@ const RETENTION_SECONDS: i64 = 400 * 24 * 3600;
 /// A payment for something of a project's that leads to no order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct UnfulfilledPayment {
     /// The provider's id of the payment, also the key of this record.
     pub payment: PaymentId,
@@ -37,15 +38,10 @@ pub struct UnfulfilledPayment {
     pub billing: Option<PaidCycle>,
     /// The ISO 4217 code of its currency, in capitals.
     pub currency: Box<str>,
-    /// When it was taken.
     pub paid_at: Timestamp,
-    /// Why it leads to no order.
     pub reason: NoOrderReason,
-    /// When it was put on the list.
     pub seen_at: Timestamp,
-    /// What was decided about it.
     pub state: State,
-    /// When that was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decided_at: Option<Timestamp>,
     /// How often it was refunded again, because a refund was refused or returned by the buyer's bank. Each round has
@@ -70,10 +66,9 @@ pub enum State {
 
 /// The order that a payment is to become.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct Assignment {
-    /// The order's id, which also names its wallet.
     pub order: OrderId,
-    /// The price that the order buys.
     pub price: PriceId,
     /// The user whose wallet gets the credits; `None` for an anonymous wallet.
     pub user: Option<String>,
@@ -188,13 +183,11 @@ impl UnfulfilledPayment {
     }
 
     /// Whether it still waits for a decision, or for its assignment to be finished.
-    #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open | State::Assigning(_))
     }
 
     /// Its position in the list, newest first.
-    #[must_use]
     pub const fn place(&self) -> (Timestamp, &PaymentId) {
         (self.seen_at, &self.payment)
     }

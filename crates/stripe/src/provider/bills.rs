@@ -50,7 +50,6 @@ impl Stripe {
         })))
     }
 
-    /// All lines whose price is ours.
     async fn own_lines<'a>(&self, invoice: &'a Invoice) -> Result<Vec<OwnLine<'a>>, Error> {
         let mut own = Vec::new();
         for line in invoice.lines() {
@@ -78,7 +77,6 @@ impl Stripe {
         Ok(reading.part_amounts())
     }
 
-    /// Whether any line of an invoice is ours.
     pub(super) async fn has_own_line(&self, invoice: &Invoice) -> Result<bool, Error> {
         Ok(!self.own_lines(invoice).await?.is_empty())
     }

@@ -286,7 +286,6 @@ impl Stripe {
         })
     }
 
-    /// How an invoice was paid.
     pub(super) async fn payment_of(&self, invoice: &Invoice) -> Result<Payment, Error> {
         let (payment, receipt_url) = self.paid_by(invoice).await?;
         Ok(Payment {
@@ -363,7 +362,6 @@ impl Stripe {
         }
     }
 
-    /// Our price behind one of Stripe's, if there is one.
     pub(super) async fn our_price(&self, id: &StripePriceId) -> Result<Option<PriceId>, Error> {
         let theirs = (self.project, id.clone());
         if let Some(ours) = self.shared.ours.get(&theirs) {

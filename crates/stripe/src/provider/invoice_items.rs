@@ -9,7 +9,6 @@ use payments_port::Owners;
 
 use crate::{id::ItemId, invoices::InvoiceLine, subscriptions::Subscription};
 
-/// A line of ours.
 #[derive(Clone, Copy)]
 pub(super) struct OwnLine<'a> {
     pub(super) line: &'a InvoiceLine,
@@ -20,7 +19,6 @@ pub(super) struct OwnLine<'a> {
 pub(super) struct BilledItem<'a> {
     pub(super) name: ItemName<'a>,
     pub(super) cycle: Option<OwnLine<'a>>,
-    /// The lines of switches within a cycle.
     pub(super) switches: Vec<OwnLine<'a>>,
 }
 
@@ -35,7 +33,6 @@ pub(super) enum ItemName<'a> {
 pub(super) struct InvoiceItems<'a> {
     pub(super) subscription: &'a Subscription,
     pub(super) owners: &'a dyn Owners,
-    /// The lines of each item.
     pub(super) items: Vec<BilledItem<'a>>,
     /// Our lines for neither a cycle nor a switch, or that begin a trial.
     pub(super) others: Vec<OwnLine<'a>>,

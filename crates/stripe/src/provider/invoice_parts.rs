@@ -331,7 +331,6 @@ impl About {
     }
 }
 
-/// The subscription of an invoice, and a cycle of it.
 pub(super) fn billing_of(
     subscription: &Subscription,
     invoice: &Invoice,

@@ -10,15 +10,11 @@ use crate::{
     disputes::Dispute,
     id::{ChargeId, DisputeId, InvoiceId, RefundId},
     invoices::Invoice,
-    object::{Expandable, Identifier},
+    object::{Expandable, Identifier, PAGE_SIZE},
     refunds::Refund,
 };
 
-/// Stripe's largest page of a list, in objects.
-const PAGE_SIZE: u8 = 100;
-
 impl Stripe {
-    /// The charge of a payment, if it was captured.
     pub(super) async fn charge_of(
         &self,
         payment: &PaymentId,

@@ -13,8 +13,9 @@ mod portal;
 mod prices;
 mod tier;
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use dashmap::DashMap;
 use domain::{
     id::{OrderId, PriceId, ProjectId},
@@ -25,8 +26,8 @@ use domain::{
 use payments_port::{
     CheckoutPage, CheckoutRequest, ImportableSubscription, ListPage, ObjectIds, ObjectRef,
     Operation, OrderReference, Owners, PaidOrder, PartPayment, PortalRequest, Provider,
-    ProviderCharge, ProviderEvent, ProviderFuture, ProviderList, ProviderListItem, RefundRequest,
-    Report, Span, WebhookError,
+    ProviderCharge, ProviderEvent, ProviderList, ProviderListItem, RefundRequest, Report, Result,
+    Span, WebhookError,
 };
 
 use crate::{
@@ -49,7 +50,6 @@ pub struct Stripe {
     project: ProjectId,
     client: Client,
     secrets: Vec<SigningSecret>,
-    /// The provider called through Stripe's API.
     kind: ProviderKind,
     /// Whether the key is for live mode, if it tells.
     livemode: Option<bool>,
@@ -78,11 +78,12 @@ impl PriceCache {
     }
 
     /// Forgets everything cached and stored for a project, which has another account now.
-    #[must_use]
-    pub fn forget(&self, project: ProjectId) -> ProviderFuture<'static, ()> {
+    /// # Errors
+    /// Those of [`ObjectIds::forget_all`].
+    pub async fn forget(&self, project: ProjectId) -> Result<()> {
         self.prices.retain(|(of, _), _| *of != project);
         self.ours.retain(|(of, _), _| *of != project);
-        self.memory.forget_all(project)
+        self.memory.forget_all(project).await
     }
 }
 
@@ -110,7 +111,7 @@ impl Stripe {
     fn within_timeout<'a, T>(
         &'a self,
         ask: impl Future<Output = Result<T, Error>> + Send + 'a,
-    ) -> ProviderFuture<'a, T> {
+    ) -> Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>> {
         Box::pin(async {
             let _place = self.client.place().await;
             let answer = tokio::time::timeout(TIMEOUT, ask).await;
@@ -119,7 +120,6 @@ impl Stripe {
         })
     }
 
-    /// A receipt that names only the provider.
     fn receipt(&self) -> Receipt {
         Receipt {
             provider: Some(self.kind),
@@ -174,7 +174,6 @@ impl Stripe {
         self.change(&path, &ending, &key).await
     }
 
-    /// Posts a form, ignoring the object in the answer.
     async fn change(&self, path: &[&str], form: &Form, key: &Operation) -> Result<(), Error> {
         let _: serde_json::Value = self.client.post(path, form, key).await?;
         Ok(())
@@ -191,6 +190,7 @@ impl Stripe {
     }
 }
 
+#[async_trait]
 impl Provider for Stripe {
     fn in_background(&self) -> Arc<dyn Provider> {
         Arc::new(Self {
@@ -215,15 +215,12 @@ impl Provider for Stripe {
         self.client.missing_permissions()
     }
 
-    fn retry_missing_permissions(&self) -> ProviderFuture<'_, ()> {
+    async fn retry_missing_permissions(&self) -> Result<()> {
         self.within_timeout(self.client.retry_missing_permissions())
+            .await
     }
 
-    fn events<'a>(
-        &'a self,
-        span: Span,
-        page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<ProviderEvent>> {
+    async fn events(&self, span: Span, page: Option<&str>) -> Result<ListPage<ProviderEvent>> {
         self.within_timeout(async move {
             let page = self.client.events(span, page).await?;
             let mut items = Vec::with_capacity(page.data.len());
@@ -241,46 +238,37 @@ impl Provider for Stripe {
                 next: page.next,
             })
         })
+        .await
     }
 
-    fn fetch<'a>(
-        &'a self,
-        subject: &'a ObjectRef,
-        owners: &'a dyn Owners,
-    ) -> ProviderFuture<'a, Vec<Report>> {
-        self.within_timeout(self.reports(subject, owners))
+    async fn fetch(&self, subject: &ObjectRef, owners: &dyn Owners) -> Result<Vec<Report>> {
+        self.within_timeout(self.reports(subject, owners)).await
     }
 
-    fn charge<'a>(&'a self, payment: &'a PaymentId) -> ProviderFuture<'a, Option<ProviderCharge>> {
-        self.within_timeout(self.charge_of(payment))
+    async fn charge(&self, payment: &PaymentId) -> Result<Option<ProviderCharge>> {
+        self.within_timeout(self.charge_of(payment)).await
     }
 
-    fn payments_of<'a>(&'a self, invoice: &'a InvoiceId) -> ProviderFuture<'a, Vec<PartPayment>> {
-        self.within_timeout(self.parts_of(invoice))
+    async fn payments_of(&self, invoice: &InvoiceId) -> Result<Vec<PartPayment>> {
+        self.within_timeout(self.parts_of(invoice)).await
     }
 
-    fn list<'a>(
-        &'a self,
+    async fn list(
+        &self,
         list: ProviderList,
         from: Timestamp,
         until: Timestamp,
-        page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<ProviderListItem>> {
+        page: Option<&str>,
+    ) -> Result<ListPage<ProviderListItem>> {
         self.within_timeout(self.list_page(list, (from, until), page))
+            .await
     }
 
-    fn open_checkout<'a>(
-        &'a self,
-        request: &'a CheckoutRequest<'a>,
-    ) -> ProviderFuture<'a, CheckoutPage> {
-        self.within_timeout(self.checkout(request))
+    async fn open_checkout(&self, request: &CheckoutRequest<'_>) -> Result<CheckoutPage> {
+        self.within_timeout(self.checkout(request)).await
     }
 
-    fn close_checkout<'a>(
-        &'a self,
-        checkout: &'a CheckoutId,
-        order: OrderId,
-    ) -> ProviderFuture<'a, ()> {
+    async fn close_checkout(&self, checkout: &CheckoutId, order: OrderId) -> Result<()> {
         self.within_timeout(async move {
             let name = key::operation(format_args!("expire/{order}"))?;
             let path = ["checkout", "sessions", checkout.as_str(), "expire"];
@@ -298,61 +286,57 @@ impl Provider for Stripe {
                 Err(failure) => Err(failure.error),
             }
         })
+        .await
     }
 
-    fn open_portal<'a>(&'a self, request: &'a PortalRequest<'a>) -> ProviderFuture<'a, String> {
-        self.within_timeout(self.portal(request))
+    async fn open_portal(&self, request: &PortalRequest<'_>) -> Result<String> {
+        self.within_timeout(self.portal(request)).await
     }
 
-    fn running_subscriptions<'a>(
-        &'a self,
-        price: &'a str,
-        page: Option<&'a str>,
-    ) -> ProviderFuture<'a, ListPage<ImportableSubscription>> {
-        self.within_timeout(self.all_running(price, page))
+    async fn running_subscriptions(
+        &self,
+        price: &str,
+        page: Option<&str>,
+    ) -> Result<ListPage<ImportableSubscription>> {
+        self.within_timeout(self.all_running(price, page)).await
     }
 
-    fn running_subscription<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-    ) -> ProviderFuture<'a, Option<ImportableSubscription>> {
-        self.within_timeout(self.one_running(subscription))
+    async fn running_subscription(
+        &self,
+        subscription: &SubscriptionId,
+    ) -> Result<Option<ImportableSubscription>> {
+        self.within_timeout(self.one_running(subscription)).await
     }
 
-    fn adopt<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        reference: &'a OrderReference,
-    ) -> ProviderFuture<'a, PaidOrder> {
+    async fn adopt(
+        &self,
+        subscription: &SubscriptionId,
+        reference: &OrderReference,
+    ) -> Result<PaidOrder> {
         self.within_timeout(self.take_over(subscription, reference))
+            .await
     }
 
-    fn mark_subscription<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        order: OrderId,
-    ) -> ProviderFuture<'a, ()> {
+    async fn mark_subscription(&self, subscription: &SubscriptionId, order: OrderId) -> Result<()> {
         self.within_timeout(self.write_on(subscription, order))
+            .await
     }
 
-    fn refund<'a>(&'a self, request: &'a RefundRequest) -> ProviderFuture<'a, ()> {
-        self.within_timeout(self.give_back(request))
+    async fn refund(&self, request: &RefundRequest) -> Result<()> {
+        self.within_timeout(self.give_back(request)).await
     }
 
-    fn cancel<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
+    async fn cancel(
+        &self,
+        subscription: &SubscriptionId,
         at_period_end: bool,
-        operation: &'a Operation,
-    ) -> ProviderFuture<'a, ()> {
+        operation: &Operation,
+    ) -> Result<()> {
         self.within_timeout(self.end(subscription, at_period_end, operation))
+            .await
     }
 
-    fn resume<'a>(
-        &'a self,
-        subscription: &'a SubscriptionId,
-        operation: &'a Operation,
-    ) -> ProviderFuture<'a, ()> {
+    async fn resume(&self, subscription: &SubscriptionId, operation: &Operation) -> Result<()> {
         self.within_timeout(async move {
             let (id, now) = (subscription.as_str(), self.client.read(subscription).await?);
             let form = subscriptions::resume_form(&now);
@@ -368,6 +352,7 @@ impl Provider for Stripe {
             }
             Ok(())
         })
+        .await
     }
 }
 

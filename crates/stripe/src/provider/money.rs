@@ -33,7 +33,6 @@ pub(super) fn readable<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-/// The sum of two payments' reversals.
 fn sum(one: Reversal, other: Reversal) -> Reversal {
     let disputes = [one.dispute, other.dispute].into_iter().flatten();
     Reversal {
@@ -130,7 +129,6 @@ impl Stripe {
         })])
     }
 
-    /// The refunds of a payment that name an order of ours.
     async fn refunds_of_orders(
         &self,
         intent: &PaymentId,

@@ -9,7 +9,6 @@ use crate::{
 };
 
 impl Stripe {
-    /// Stripe's price for one of our recurring ones.
     pub(super) async fn tier(
         &self,
         product: &Product,
@@ -56,7 +55,6 @@ impl Stripe {
         stored
     }
 
-    /// Removes a price from the cache.
     pub(super) fn uncache_price(&self, price: &Price) {
         self.shared.prices.remove(&(price.project, price.id));
     }

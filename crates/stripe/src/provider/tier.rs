@@ -11,7 +11,6 @@ use crate::{
 pub(super) struct Tier<'a> {
     /// The item, or the first one if none is ours.
     pub(super) item: Option<&'a SubscriptionItem>,
-    /// Our price of that item.
     pub(super) price: Option<PriceId>,
 }
 

@@ -4,35 +4,27 @@
 //! An object that cannot be fetched now, named by a webhook or a sweep, is stored as an event and waits in the
 //! [`Backlog`]: it is retried until it can be fetched, also after a restart.
 
-use std::{
-    collections::{HashMap, HashSet, VecDeque, hash_map::Entry},
-    sync::Arc,
-    time::Duration,
-};
+mod retries;
+mod state;
+
+use std::{sync::Arc, time::Duration};
 
 use actors::{detached, notes};
 use catalog::ProjectCatalog;
 use domain::id::ProjectId;
 use parking_lot::Mutex;
 use payments_port::{ObjectRef, Origin, ProviderEvent, WebhookError};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
+use self::state::{Lane, State};
 use super::{
     backlog::{Backlog, BacklogEntry},
     context::{Context, ProjectAccount},
     error::Error,
     failpoint,
-    fulfilment::CheckoutProgress,
-    named_locks::{NamedLock, NamedLocks},
     note_kinds::{EventKey, EventNote, StoredEvent},
-    sweep::Source,
 };
 
-/// Processed events remembered, so that a duplicate costs nothing.
-const MAX_REMEMBERED: usize = 65_536;
-/// Events processed concurrently in a lane, over all projects and of one project.
-const CONCURRENCY: usize = 64;
-const PROJECT_CONCURRENCY: u32 = 32;
 /// The most waiting events of all projects; beyond that the provider is asked to send them again later.
 const MAX_WAITING: usize = 100_000;
 /// How long an acknowledgement waits for processing, so that the sender usually sees the event's effect at once.
@@ -64,92 +56,6 @@ struct Inner {
     unqueued: Mutex<Vec<StoredEvent>>,
 }
 
-/// Limits how many events are processed at once.
-struct Lane {
-    at_once: Arc<Semaphore>,
-    /// So that a project with a hanging provider leaves some for others.
-    of_projects: NamedLocks,
-}
-
-impl Default for Lane {
-    fn default() -> Self {
-        Self {
-            at_once: Arc::new(Semaphore::new(CONCURRENCY)),
-            of_projects: NamedLocks::shared_by(PROJECT_CONCURRENCY),
-        }
-    }
-}
-
-impl Lane {
-    /// Waits for a place, which is free again when both are dropped.
-    async fn enter(&self, project: ProjectId) -> (NamedLock, Option<OwnedSemaphorePermit>) {
-        let own = self.of_projects.share(&project.to_string()).await;
-        // The semaphore is never closed.
-        (own, Arc::clone(&self.at_once).acquire_owned().await.ok())
-    }
-}
-
-#[derive(Default)]
-struct State {
-    /// Events that are not processed yet.
-    current: HashMap<EventKey, Current>,
-    /// How many of them may be about purchases, by project.
-    purchases: HashMap<ProjectId, usize>,
-    processed: HashSet<EventKey>,
-    processed_in_order: VecDeque<EventKey>,
-    webhook_projects: HashSet<ProjectId>,
-}
-
-struct Current {
-    /// Becomes true once the event is stored.
-    stored: watch::Receiver<bool>,
-    may_be_purchase: bool,
-}
-
-impl State {
-    fn begin(&mut self, event: &StoredEvent, stored: watch::Receiver<bool>) {
-        let may_be_purchase = !matches!(event.content.about, ObjectRef::Payment(_));
-        let current = Current {
-            stored,
-            may_be_purchase,
-        };
-        if self.current.insert(event.key, current).is_none() && may_be_purchase {
-            let purchases = self.purchases.entry(event.key.project).or_default();
-            *purchases = purchases.saturating_add(1);
-        }
-    }
-
-    /// Whether an unprocessed event is stored.
-    fn has_stored(&self, key: EventKey) -> bool {
-        let current = self.current.get(&key);
-        current.is_some_and(|event| *event.stored.borrow())
-    }
-
-    fn end(&mut self, key: EventKey) {
-        let ended = self.current.remove(&key);
-        if ended.is_some_and(|event| event.may_be_purchase)
-            && let Entry::Occupied(mut purchases) = self.purchases.entry(key.project)
-        {
-            *purchases.get_mut() = purchases.get().saturating_sub(1);
-            if *purchases.get() == 0 {
-                purchases.remove();
-            }
-        }
-    }
-
-    fn finished(&mut self, key: EventKey) {
-        self.end(key);
-        if self.processed.insert(key) {
-            self.processed_in_order.push_back(key);
-        }
-        if self.processed_in_order.len() > MAX_REMEMBERED
-            && let Some(oldest) = self.processed_in_order.pop_front()
-        {
-            self.processed.remove(&oldest);
-        }
-    }
-}
-
 impl Inbox {
     /// Takes the unprocessed events of an earlier process.
     pub(crate) fn new(context: Context, events: Vec<StoredEvent>) -> Self {
@@ -168,7 +74,6 @@ impl Inbox {
     }
 
     /// Unprocessed stored events, without those of processing payments.
-    #[must_use]
     pub fn waiting(&self) -> u64 {
         let current = self.0.state.lock().current.len();
         let waiting = current.saturating_sub(self.0.backlog.processing());
@@ -192,7 +97,6 @@ impl Inbox {
     }
 
     /// Whether a project has a provider that may send webhooks. Checked before a body is read.
-    #[must_use]
     pub fn expects(&self, project: ProjectId) -> bool {
         let context = &self.0.context;
         let current = context.catalog.project(project);
@@ -374,7 +278,6 @@ impl Inbox {
         self.store(StoredEvent::new(project, event), error).await
     }
 
-    /// Forgets an event that was processed.
     fn finish(&self, key: EventKey) {
         failpoint::reached("inbox.worked");
         // Nobody waits for this. If it fails, the event is processed again after a restart, without effect.
@@ -462,107 +365,10 @@ impl Inbox {
         refreshed.await.map(drop)
     }
 
-    /// Queues the unprocessed events of an earlier process.
     pub(crate) fn queue_stored(&self) {
         let now = self.0.context.handle.now();
         for event in std::mem::take(&mut *self.0.unqueued.lock()) {
             self.0.backlog.put(BacklogEntry::new(event), now);
         }
-    }
-}
-
-/// The sweep over stored events that are due for a retry.
-impl Source for Inbox {
-    type Candidate = BacklogEntry;
-    type Run = ();
-
-    const CONCURRENCY: usize = 8;
-
-    fn is_due(&self, project: ProjectId) -> bool {
-        self.0.backlog.has(project)
-    }
-
-    async fn next(
-        &self,
-        account: ProjectAccount<'_>,
-        (): &mut (),
-    ) -> Result<Option<Vec<BacklogEntry>>, Error> {
-        let (now, id) = (self.0.context.handle.now(), account.project.project.id);
-        let missing = account.provider.missing_permissions();
-        let due = self.0.backlog.due(id, now, &missing);
-        Ok(Some(due).filter(|due| !due.is_empty()))
-    }
-
-    async fn refresh(
-        &self,
-        account: ProjectAccount<'_>,
-        waiting: &BacklogEntry,
-    ) -> Result<(), Error> {
-        let (fulfilment, about) = (&self.0.context.fulfilment, &waiting.event.content.about);
-        let progress = fulfilment.refresh(account, about).await?;
-        if progress == CheckoutProgress::Processing {
-            return Err(Error::PaymentProcessing);
-        }
-        self.0.backlog.remove(waiting);
-        self.finish(waiting.event.key);
-        Ok(())
-    }
-
-    async fn store(
-        &self,
-        _: ProjectAccount<'_>,
-        waiting: BacklogEntry,
-        error: Error,
-    ) -> Result<(), Error> {
-        self.0.backlog.remove(&waiting);
-        self.postpone(waiting, &error);
-        Ok(())
-    }
-
-    async fn forget(&self, project: ProjectId) -> Result<(), Error> {
-        self.forget(project).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use domain::{Timestamp, text::PaymentId};
-    use futures_util::FutureExt as _;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_project_leaves_places_to_others_and_a_lane_forgets_it() {
-        let lane = Lane::default();
-        let mut places = Vec::new();
-        for _ in 0..PROJECT_CONCURRENCY {
-            places.push(lane.enter(ProjectId(1)).await);
-        }
-        assert!(lane.enter(ProjectId(1)).now_or_never().is_none());
-        assert!(lane.enter(ProjectId(2)).now_or_never().is_some());
-        drop(places);
-        assert!(lane.of_projects.is_empty());
-    }
-
-    #[test]
-    fn what_is_being_stored_is_not_known_yet_as_a_crash_would_lose_it() {
-        let event = ProviderEvent {
-            id: "evt_1".into(),
-            kind: "checkout.session.completed".into(),
-            at: Timestamp(0),
-            about: ObjectRef::Payment(PaymentId::new("pi_1").unwrap()),
-            origin: Origin::Ours,
-        };
-        let event = StoredEvent::new(ProjectId(1), event);
-        let (mark_stored, stored) = watch::channel(false);
-        let mut state = State::default();
-        state.begin(&event, stored);
-        assert!(!state.has_stored(event.key));
-        mark_stored.send_replace(true);
-        assert!(state.has_stored(event.key));
-        drop(mark_stored);
-        assert!(state.has_stored(event.key));
-        state.end(event.key);
-        assert!(!state.has_stored(event.key));
     }
 }
