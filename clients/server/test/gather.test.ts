@@ -383,3 +383,112 @@ it('closes once all have their answers', async () => {
   await closed;
   await gatherer.close();
 });
+
+/** Numbers from 0 to 1, always the same for a seed. */
+const random = (seed: number) => () => {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+};
+
+/** A server that does things once for each key, and answers badly. */
+class Model {
+  /** The keys that each user's deductions were applied under, in their order. */
+  readonly applied = new Map<string, string[]>();
+  readonly #underWay = new Set<string>();
+  readonly #next: () => number;
+  readonly #hasBatches: boolean;
+
+  constructor(next: () => number, hasBatches: boolean) {
+    this.#next = next;
+    this.#hasBatches = hasBatches;
+  }
+
+  #apply(items: readonly BatchItem[]): (Settled | ScripError)[] {
+    const busy = new Set(items.map(({ externalUserId }) => externalUserId).filter(() => this.#next() < 0.05));
+    return items.map(({ externalUserId, idempotencyKey }) => {
+      if (busy.has(externalUserId)) return refusal(503, 'overloaded');
+      const keys = this.applied.get(String(externalUserId)) ?? [];
+      this.applied.set(String(externalUserId), keys);
+      const deducted = !keys.includes(idempotencyKey);
+      if (deducted) keys.push(idempotencyKey);
+      return { balance: keys.length, deducted };
+    });
+  }
+
+  /** One request. No wallet may be in two, if there are batches. */
+  async ask(items: readonly BatchItem[], isBatch: boolean, signal: AbortSignal): Promise<(Settled | ScripError)[]> {
+    const users = new Set(items.map(({ externalUserId }) => String(externalUserId)));
+    if (this.#hasBatches) for (const user of users) if (this.#underWay.has(user)) throw new Error(`${user} is in two requests`);
+    for (const user of users) this.#underWay.add(user);
+    try {
+      const hangs = this.#next() < 0.03;
+      await new Promise((resolve) => {
+        if (!hangs) setTimeout(resolve, 1 + this.#next() * 300);
+        signal.addEventListener('abort', resolve);
+      });
+      if (signal.aborted) throw new ScripError('aborted', 'The call was aborted.');
+      const luck = this.#next();
+      if (isBatch && !this.#hasBatches) throw refusal(404, 'not_found');
+      if (isBatch && items.length > 8) throw refusal(413, 'unexpected_response');
+      const odd = items.findIndex(({ meta }) => meta?.['odd']);
+      if (odd >= 0) throw refusal(400, 'invalid_request', { param: isBatch ? `items[${odd}].meta` : 'meta' });
+      if (luck < 0.1) throw refusal(429, 'rate_limited', { retryAfterMs: 500 });
+      if (luck < 0.2) throw refusal(503, 'unavailable');
+      if (luck < 0.3) throw offline;
+      const results = this.#apply(items);
+      if (luck < 0.45) throw offline;
+      return results;
+    } finally {
+      for (const user of users) this.#underWay.delete(user);
+    }
+  }
+}
+
+it('does each once, in order, and answers all, in every kind of trouble', async () => {
+  for (let seed = 1; seed <= 150; seed++) {
+    const next = random(seed);
+    const hasBatches = seed % 10 > 0;
+    const model = new Model(next, hasBatches);
+    const endpoints: Endpoints = {
+      deduct: async (item, signal) => {
+        const [result] = await model.ask([item], false, signal);
+        if (result instanceof ScripError) throw result;
+        return result as Settled;
+      },
+      deductBatch: (items, signal) => model.ask(items, true, signal),
+      ensureWallet: async () => undefined,
+    };
+    const gatherer = new Gatherer(endpoints, { timeoutMs: 2_000, retries: 3 });
+    const outcomes: (Settled | ScripError | undefined)[] = [];
+    const inputs: BatchItem[] = [];
+    for (let n = 0; n < 60; n++) {
+      const isOdd = next() < 0.05;
+      const item = { externalUserId: `user-${Math.floor(next() * 8)}`, amount: 1, idempotencyKey: `${n}`, ...(isOdd && { meta: { odd: 1 } }) };
+      inputs.push(item);
+      const stop = new AbortController();
+      if (next() < 0.1) setTimeout(() => stop.abort(), next() * 1_000);
+      const options = { signal: stop.signal, ...(next() < 0.1 && { timeoutMs: 100 }) };
+      gatherer.deduct(item, options).then(
+        (answer) => (outcomes[n] = answer),
+        (error: ScripError) => (outcomes[n] = error),
+      );
+      if (next() < 0.5) await vi.advanceTimersByTimeAsync(next() * 100);
+    }
+    await vi.advanceTimersByTimeAsync(120_000);
+    const what = `seed ${seed}`;
+    const all = [...model.applied.values()].flat();
+    expect([what, all.length]).toEqual([what, new Set(all).size]);
+    for (const [n, { idempotencyKey, meta }] of inputs.entries()) {
+      const outcome = outcomes[n];
+      expect([what, n, outcome]).not.toEqual([what, n, undefined]);
+      if (!(outcome instanceof ScripError)) expect([what, all.includes(idempotencyKey)]).toEqual([what, true]);
+      else expect([what, ['aborted', 'timeout', 'network_error', 'rate_limited', 'unavailable', 'overloaded', 'invalid_request']]).toEqual([what, expect.arrayContaining([outcome.code])]);
+      if (outcome instanceof ScripError && outcome.code === 'invalid_request') expect([what, meta, outcome.param]).toEqual([what, { odd: 1 }, 'meta']);
+    }
+    if (hasBatches) for (const keys of model.applied.values()) expect([what, keys.map(Number)]).toEqual([what, keys.map(Number).sort((one, other) => one - other)]);
+    expect([what, vi.getTimerCount()]).toEqual([what, 0]);
+    await gatherer.close();
+  }
+});
