@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import threading
 from typing import Any, Callable, Optional
 
@@ -202,6 +203,69 @@ def test_more_than_a_client_remembers_is_refused() -> None:
         for _ in range(MAX_WAITING_BYTES // 12_000):
             bench.add("a", meta=meta)
     assert (caught.value.code, caught.value.status, caught.value.idempotency_key) == ("overloaded", 503, "a")
+
+
+def test_each_is_done_once_and_in_order_in_every_kind_of_trouble() -> None:
+    for seed in range(200):
+        chance = random.Random(seed)
+        bench = Bench()
+        machine, calls = bench.machine, bench.calls
+        under_way: list[GatheredRequest] = []
+        applied: dict[str, list[str]] = {}
+        left: set[str] = set()
+
+        def finish(request: GatheredRequest, luck: float) -> None:
+            under_way.remove(request)
+            if luck < 0.2:
+                return machine.finish(request, OFFLINE)
+            if len(request.calls) > 8:
+                return machine.finish(request, refusal(413))
+            if luck < 0.3:
+                return machine.finish(request, refusal(400, f"items[{len(request.calls) - 1}].meta"))
+            for call in request.calls:
+                keys = applied.setdefault(call.key[0], [])
+                if call.key not in keys:
+                    keys.append(call.key)
+            # The answer may be lost though it was done.
+            machine.finish(request, [DONE] * len(request.calls) if luck > 0.4 else OFFLINE)
+
+        def step(luck: float) -> None:
+            live = [call for call in calls.values() if call.key not in left and call.outcome is None]
+            failed = [call for call in calls.values() if call.key not in left and isinstance(call.outcome, ScripError)]
+            if luck < 0.3 and len(calls) < 80:
+                bench.add(f"{chance.choice('abcdefgh')}{len(calls):02}")
+            elif luck < 0.6:
+                request = machine.take()
+                if request is not None:
+                    users = {call.key[0] for call in request.calls}
+                    assert not users & {call.key[0] for other in under_way for call in other.calls}, seed
+                    under_way.append(request)
+            elif luck < 0.8 and under_way:
+                finish(chance.choice(under_way), chance.random())
+            elif luck < 0.95 and failed:
+                machine.again(chance.choice(failed))
+            elif luck < 0.97 and live:
+                call = chance.choice(live)
+                left.add(call.key)
+                machine.leave(call)
+            elif live:
+                call = chance.choice(live)
+                machine.expire(call, late(call, 1))
+
+        for _ in range(1_000):
+            step(chance.random())
+        # At last all goes well.
+        for _ in range(100):
+            for call in calls.values():
+                if call.key not in left and isinstance(call.outcome, ScripError):
+                    machine.again(call)
+            under_way.extend(iter(machine.take, None))
+            for request in list(under_way):
+                finish(request, 1.0)
+        assert (under_way, machine.count, machine._lines, machine._bytes) == ([], 0, {}, 0), seed
+        for user, keys in applied.items():
+            assert keys == sorted(keys) and len(keys) == len(set(keys)), seed
+            assert {key for key in calls if key[0] == user} - left <= set(keys), seed
 
 
 def batches(proxy: Proxy) -> int:
