@@ -1,4 +1,4 @@
-//! A project's orders, filtered by what lists have of them: no wallet is woken. Fails only where the books cannot be read.
+//! A project's orders, filtered by what lists have of them: no wallet is woken.
 
 use domain::{
     Timestamp,
@@ -97,6 +97,8 @@ impl OrderFilter {
 impl dyn Books + '_ {
     /// At most `limit` orders of a project, the newest first: those strictly before the place `before`, or the newest
     /// of all. Fewer than `limit`: there are no more. The next page is asked for with the last one's place.
+    /// # Errors
+    /// The books cannot be read.
     pub fn filtered_orders(
         &self,
         project: ProjectId,

@@ -1,5 +1,5 @@
 //! What a project's orders come to, by the sums that are kept by product and time: orders are walked only where a
-//! range of time begins or ends within what is kept. Fails only where the books cannot be read.
+//! range of time begins or ends within what is kept.
 
 use std::collections::BTreeMap;
 
@@ -116,6 +116,8 @@ impl dyn Books + '_ {
     /// every entry of the smallest list that has all matching orders. Otherwise whole intervals are stored sums, and only
     /// entries at both ends of the range are read: less than an hour each, less than a day where that was more than 90 days
     /// ago, less than a month where that was more than three years ago.
+    /// # Errors
+    /// The books cannot be read.
     pub fn order_totals(
         &self,
         project: ProjectId,
@@ -127,6 +129,8 @@ impl dyn Books + '_ {
     }
 
     /// The same of each of these states, in their order.
+    /// # Errors
+    /// The books cannot be read.
     pub fn order_totals_by_state<const N: usize>(
         &self,
         project: ProjectId,
@@ -139,6 +143,8 @@ impl dyn Books + '_ {
 
     /// [`filtered_orders`](dyn Books::filtered_orders) and [`order_totals`](dyn Books::order_totals), for which orders
     /// are walked once where both have to.
+    /// # Errors
+    /// The books cannot be read.
     pub fn orders_and_totals(
         &self,
         project: ProjectId,
@@ -165,6 +171,8 @@ impl dyn Books + '_ {
 
     /// The prices and the wallets that brought most of a project's orders that were placed within a range of time, at
     /// most `most` of each; wallets among the newest 200,000 orders.
+    /// # Errors
+    /// The books cannot be read.
     pub fn best_sellers(
         &self,
         project: ProjectId,

@@ -1,4 +1,4 @@
-//! What the books are asked: questions that the look-ups answer. Each fails only where the books cannot be read.
+//! What the books are asked: questions that the look-ups answer.
 
 use domain::{
     id::{CodeHash, OrderId, OrderSerial, ProductId, ProjectId, WalletId, WalletKey},
@@ -57,6 +57,8 @@ pub enum WalletOrder {
 
 impl dyn Books + '_ {
     /// The order of this identifier; if several wallets have one, any of them: see [`Self::orders_by_provider_id`].
+    /// # Errors
+    /// The books cannot be read.
     pub fn order_by_provider_id(
         &self,
         project: ProjectId,
@@ -66,6 +68,8 @@ impl dyn Books + '_ {
     }
 
     /// The orders of this identifier, at most `limit` and one a wallet.
+    /// # Errors
+    /// The books cannot be read.
     pub fn orders_by_provider_id(
         &self,
         project: ProjectId,
@@ -119,16 +123,22 @@ impl dyn Books + '_ {
     }
 
     /// The wallet that a code opens, if it is not the code that the wallet was created with.
+    /// # Errors
+    /// The books cannot be read.
     pub fn code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
         self.wallet_under(LookUp::Codes, &code.0)
     }
 
     /// The wallet that this code opened before it was replaced.
+    /// # Errors
+    /// The books cannot be read.
     pub fn former_code(&self, code: &CodeHash) -> Result<Option<WalletKey>, Error> {
         self.wallet_under(LookUp::FormerCodes, &code.0)
     }
 
     /// The key of the wallet with this identifier.
+    /// # Errors
+    /// The books cannot be read.
     pub fn wallet(&self, id: WalletId) -> Result<Option<WalletKey>, Error> {
         self.wallet_under(LookUp::Ids, &id.0.to_be_bytes())
     }
@@ -136,6 +146,8 @@ impl dyn Books + '_ {
     /// At most `limit` orders of a project, checkouts and renewals alike, the newest first: those strictly before the
     /// place `before`, or the newest of all. Fewer than `limit`: there are no more. A page that is asked for with the
     /// last place of the page before it continues that one, however many orders were placed since.
+    /// # Errors
+    /// The books cannot be read.
     pub fn orders(
         &self,
         project: ProjectId,
@@ -148,6 +160,8 @@ impl dyn Books + '_ {
     }
 
     /// At most `limit` orders of a wallet, paged as those of a project are.
+    /// # Errors
+    /// The books cannot be read.
     pub fn wallet_orders(
         &self,
         wallet: WalletKey,
@@ -163,6 +177,8 @@ impl dyn Books + '_ {
 
     /// At most `limit` pending orders of a project that expire at `until` or earlier, the soonest first: those
     /// strictly after the place `after`, or from the first. Fewer than `limit`: there are no more.
+    /// # Errors
+    /// The books cannot be read.
     pub fn due(
         &self,
         project: ProjectId,
@@ -174,6 +190,8 @@ impl dyn Books + '_ {
     }
 
     /// At most `limit` period ends of a project's subscriptions that are not over, listed as pending orders are.
+    /// # Errors
+    /// The books cannot be read.
     pub fn periods(
         &self,
         project: ProjectId,
@@ -208,6 +226,8 @@ impl dyn Books + '_ {
 
     /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
     /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
+    /// # Errors
+    /// The books cannot be read.
     pub fn buyers(
         &self,
         project: ProjectId,
@@ -220,6 +240,8 @@ impl dyn Books + '_ {
 
     /// At most `limit` wallets of a project whose user's identifier begins with a text, by identifier; case is ignored.
     /// Only the first bytes of an identifier are compared: whether the rest fits, the wallet knows.
+    /// # Errors
+    /// The books cannot be read.
     pub fn users(
         &self,
         project: ProjectId,
@@ -232,6 +254,8 @@ impl dyn Books + '_ {
 
     /// At most `limit` wallets of a list, strictly after the place `after`, or from the first. Fewer than `limit`: there
     /// are no more.
+    /// # Errors
+    /// The books cannot be read.
     pub fn wallets(
         &self,
         project: ProjectId,
