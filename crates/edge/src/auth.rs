@@ -88,7 +88,6 @@ impl<S: BehindEdge, P: Needs> FromRequestParts<S> for Authorized<P> {
     }
 }
 
-/// The project that a path names, if it names one.
 async fn project(parts: &mut Parts) -> Option<ProjectId> {
     let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
     let mut named = params.iter().filter(|(name, _)| *name == "projectId");

@@ -35,31 +35,29 @@ pub struct BodyLimits {
     pub timeout_seconds: u64,
 }
 
-/// A JSON body of an ordinary request.
-#[derive(Debug)]
-pub struct Body(Json);
-
-/// A JSON body that may be left out.
-#[derive(Debug)]
-pub struct MaybeBody(Json);
-
-/// A JSON body of a batch, which may be larger.
-#[derive(Debug)]
-pub struct BatchBody(Json);
-
-/// JSON as it was sent.
+/// A JSON body as it was sent. That of a batch may be larger.
 #[derive(Debug, Default)]
-struct Json {
+pub struct JsonBody<const BATCH: bool> {
     bytes: Bytes,
     /// Whether unknown fields are refused, instead of ignored.
     strict: bool,
 }
 
+/// A JSON body of an ordinary request.
+pub type Body = JsonBody<false>;
+
+/// A JSON body of a batch.
+pub type BatchBody = JsonBody<true>;
+
+/// A JSON body that may be left out.
+#[derive(Debug)]
+pub struct MaybeBody(Body);
+
 /// A form of the dashboard, as browsers encode it.
 #[derive(Debug)]
 pub struct FormBody(Bytes);
 
-impl<S: BehindEdge> FromRequest<S> for Body {
+impl<S: BehindEdge, const BATCH: bool> FromRequest<S> for JsonBody<BATCH> {
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
@@ -73,23 +71,13 @@ impl<S: BehindEdge> FromRequest<S> for MaybeBody {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
         if http_body::Body::is_end_stream(request.body()) {
-            return Ok(Self(Json::default()));
+            return Ok(Self(Body::default()));
         }
-        let Body(json) = Body::from_request(request, state).await?;
-        Ok(Self(json))
+        Body::from_request(request, state).await.map(Self)
     }
 }
 
-impl<S: BehindEdge> FromRequest<S> for BatchBody {
-    type Rejection = Error;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
-        let (parts, body) = request.into_parts();
-        Self::read(&parts.headers, body, &state.edge().bodies).await
-    }
-}
-
-impl Body {
+impl<const BATCH: bool> JsonBody<BATCH> {
     /// Takes the body of a request with these headers.
     /// # Errors
     /// The body is of another media type, too large, or does not arrive in time.
@@ -98,15 +86,28 @@ impl Body {
         body: impl Incoming,
         limits: &BodyLimits,
     ) -> Result<Self, Error> {
-        let (max, seconds) = (limits.max_bytes, limits.timeout_seconds);
-        read(headers, body, max, seconds).await.map(Self)
+        if !is_of(headers, "application/json") {
+            return Err(Error::new(ErrorCode::UnsupportedMediaType));
+        }
+        let max = match BATCH {
+            true => limits.max_batch_bytes,
+            false => limits.max_bytes,
+        };
+        Ok(Self {
+            bytes: read_whole(body, max, limits.timeout_seconds).await?,
+            strict: is_strict(headers),
+        })
     }
 
     /// Reads the body as an object of this type.
     /// # Errors
     /// The body is not JSON, or not of this shape; names the input at fault.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
-        self.0.parse()
+        let read = parse(&self.bytes)?;
+        if self.strict {
+            refuse_unread::<T>(&self.bytes)?;
+        }
+        Ok(read)
     }
 }
 
@@ -145,46 +146,10 @@ impl MaybeBody {
     }
 }
 
-impl BatchBody {
-    /// Takes the body of a request with these headers.
-    /// # Errors
-    /// The body is of another media type, too large, or does not arrive in time.
-    pub async fn read(
-        headers: &HeaderMap,
-        body: impl Incoming,
-        limits: &BodyLimits,
-    ) -> Result<Self, Error> {
-        let (max, seconds) = (limits.max_batch_bytes, limits.timeout_seconds);
-        read(headers, body, max, seconds).await.map(Self)
-    }
-
-    /// Reads the body as an object of this type.
-    /// # Errors
-    /// The body is not JSON, or not of this shape; names the input at fault.
-    pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
-        self.0.parse()
-    }
-}
-
 /// The body of a request that may still be arriving.
 pub trait Incoming: http_body::Body<Data = Bytes> + Send + Unpin {}
 
 impl<B: http_body::Body<Data = Bytes> + Send + Unpin> Incoming for B {}
-
-async fn read(
-    headers: &HeaderMap,
-    body: impl Incoming,
-    max: usize,
-    seconds: u64,
-) -> Result<Json, Error> {
-    if !is_of(headers, "application/json") {
-        return Err(Error::new(ErrorCode::UnsupportedMediaType));
-    }
-    Ok(Json {
-        bytes: read_whole(body, max, seconds).await?,
-        strict: is_strict(headers),
-    })
-}
 
 async fn read_whole(body: impl Incoming, max: usize, seconds: u64) -> Result<Bytes, Error> {
     let declared = body.size_hint().lower();
@@ -280,16 +245,6 @@ fn parse<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Error> {
     match read {
         Ok(Object(value)) => Ok(value),
         Err(_) => Err(explain::<T>(body)),
-    }
-}
-
-impl Json {
-    fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
-        let read = parse(&self.bytes)?;
-        if self.strict {
-            refuse_unread::<T>(&self.bytes)?;
-        }
-        Ok(read)
     }
 }
 

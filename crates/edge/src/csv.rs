@@ -12,9 +12,7 @@ use catalog::ProjectCatalog;
 use futures_util::{StreamExt as _, stream};
 use wire::csv;
 
-/// Ledger entries that are read at once.
 const ENTRIES_AT_ONCE: usize = 100;
-/// Orders that are read at once.
 const ORDERS_AT_ONCE: usize = 100;
 /// Wallets that are read at once. Those of one day or rank are read for each page of them: the fewer pages the better.
 const WALLETS_AT_ONCE: usize = 1000;
@@ -33,16 +31,13 @@ pub fn is_wanted(headers: &HeaderMap) -> bool {
 #[must_use]
 pub fn orders(handle: Handle, project: Arc<ProjectCatalog>, filter: OrderFilter) -> Response {
     let head = csv::row(csv::ORDER_COLUMNS);
-    let first = Some((handle, project, filter, None));
-    let rows = stream::try_unfold(first, async |state| {
-        let Some((handle, project, filter, before)) = state else {
-            return Ok(None);
-        };
+    let first = (handle, project, filter, None);
+    let rows = pages(first, async |(handle, project, filter, before)| {
         let page = handle.orders(&project.scope, filter.clone(), before, ORDERS_AT_ONCE);
-        let page = page.await.map_err(io::Error::other)?;
-        let rows: String = page.orders.iter().map(csv::order).collect();
+        let page = page.await?;
+        let rows = page.orders.iter().map(csv::order).collect();
         let next = page.next.map(|next| (handle, project, filter, Some(next)));
-        Ok(Some((rows, next)))
+        Ok((rows, next))
     });
     answer("orders", head, rows)
 }
@@ -61,17 +56,15 @@ pub fn ledger(
         limit: ENTRIES_AT_ONCE,
         ..query
     };
-    let first = Some((handle, project, wallet, query));
-    let rows = stream::try_unfold(first, async |state| {
-        let Some((handle, project, wallet, mut query)) = state else {
-            return Ok(None);
-        };
-        let page = handle.ledger(&project.scope, &wallet, query.clone()).await;
-        let page = page.map_err(io::Error::other)?;
-        let rows: String = page.lines.iter().map(csv::ledger).collect();
+    let first = (handle, project, wallet, query);
+    let rows = pages(first, async |(handle, project, wallet, mut query)| {
+        let page = handle
+            .ledger(&project.scope, &wallet, query.clone())
+            .await?;
+        let rows = page.lines.iter().map(csv::ledger).collect();
         query.before = page.next;
         let next = page.next.map(|_| (handle, project, wallet, query));
-        Ok(Some((rows, next)))
+        Ok((rows, next))
     });
     answer("ledger", head, rows)
 }
@@ -81,21 +74,33 @@ pub fn ledger(
 pub fn wallets(handle: Handle, project: Arc<ProjectCatalog>, order: WalletOrder) -> Response {
     let products = csv::balance_products(&project);
     let head = csv::wallet_head(&products);
-    let first = Some((handle, project, products, None));
-    let rows = stream::try_unfold(first, move |state| async move {
-        let Some((handle, project, products, after)) = state else {
-            return Ok(None);
-        };
+    let first = (handle, project, products, order, None);
+    let rows = pages(first, async |(handle, project, products, order, after)| {
         let page = handle.wallets(&project.scope, order, after, WALLETS_AT_ONCE);
-        let page = page.await.map_err(io::Error::other)?;
+        let page = page.await?;
         let wallets = page.wallets.iter();
-        let rows: String = wallets.map(|it| csv::wallet(it, &products)).collect();
-        let next = page
-            .next
-            .map(|next| (handle, project, products, Some(next)));
-        Ok(Some((rows, next)))
+        let rows = wallets.map(|it| csv::wallet(it, &products)).collect();
+        let next = page.next;
+        let next = next.map(|next| (handle, project, products, order, Some(next)));
+        Ok((rows, next))
     });
     answer("wallets", head, rows)
+}
+
+/// The rows of all pages. `read` answers those of one, and where the next one begins.
+fn pages<S, F>(
+    first: S,
+    read: impl Fn(S) -> F + Copy,
+) -> impl stream::Stream<Item = Result<String, io::Error>>
+where
+    F: Future<Output = Result<(String, Option<S>), actors::Error>>,
+{
+    stream::try_unfold(Some(first), move |page| async move {
+        match page {
+            Some(page) => read(page).await.map(Some).map_err(io::Error::other),
+            None => Ok(None),
+        }
+    })
 }
 
 fn answer(

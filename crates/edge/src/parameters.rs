@@ -10,7 +10,6 @@ use axum::{
 use cluster::cells;
 use wire::Error;
 
-/// The parameter that names a cell.
 const CELL: &str = "cell";
 
 /// The names of each route's query parameters, by its method and its path as the router has it.
