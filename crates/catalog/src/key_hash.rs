@@ -6,7 +6,6 @@ use std::{
     hash::{BuildHasherDefault, Hash, Hasher},
 };
 
-/// SHA-256 of a whole key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeyHash(pub(super) [u8; 32]);
 

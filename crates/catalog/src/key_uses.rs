@@ -18,7 +18,6 @@ use tokio::sync::Notify;
 
 use super::Error;
 
-/// Milliseconds of a UTC day.
 const DAY: i64 = 86_400_000;
 
 /// The day on which a key was last used, in days since the epoch.

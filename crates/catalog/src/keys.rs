@@ -1,16 +1,16 @@
-//! Generates API keys. Only a key's SHA-256 is stored; a secret key is in the clear once, in the response that returns
-//! it.
+//! API keys of a project: generating, changing, revoking. Only a key's SHA-256 is stored; a secret key is in the clear
+//! once, in the response that returns it.
 
 use std::fmt;
 
 use domain::{
     Timestamp,
-    catalog::{ApiKey, NewKey},
+    catalog::{ApiKey, Document, KeyChange, NewKey, Refusal},
     id::{KeyId, ProjectId},
 };
 use sha2::{Digest, Sha256};
 
-use super::{Error, new_id};
+use super::{Catalog, CatalogStore, Error, new_id, store::find};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// 32 characters of 62 carry 190 bits; a key needs at least 160.
@@ -45,6 +45,62 @@ impl MintedKey {
         let key = new.decide((project, KeyId(new_id())), drawn, now)?;
         Ok(Self { key, plain })
     }
+}
+
+impl CatalogStore {
+    /// Adds an API key to a project.
+    /// # Errors
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Error::Randomness`],
+    /// [`Error::Wallets`] when it cannot be logged.
+    pub async fn create_key(
+        &self,
+        project: ProjectId,
+        new: impl Into<NewKey>,
+    ) -> Result<MintedKey, Error> {
+        let new = new.into();
+        self.change(move |catalog, now| {
+            let minted = MintedKey::draw(project, new, now)?;
+            find(catalog, project)?;
+            Ok((vec![Document::Key(minted.key.clone())], minted))
+        })
+        .await
+    }
+
+    /// Changes an API key's name or end, effective with the next request.
+    /// # Errors
+    /// [`Refusal::Invalid`] when an input breaks a rule, [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`],
+    /// [`Error::Wallets`] when it cannot be logged.
+    pub async fn update_key(
+        &self,
+        project: ProjectId,
+        id: KeyId,
+        change: KeyChange,
+    ) -> Result<ApiKey, Error> {
+        self.change(move |catalog, now| {
+            let key = change.decide(find_key(catalog, project, id)?, now)?;
+            Ok((vec![Document::Key(key.clone())], key))
+        })
+        .await
+    }
+
+    /// Revokes an API key, effective with the next request. Revoking it again changes nothing.
+    /// # Errors
+    /// [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`], [`Error::Wallets`] when it cannot be logged.
+    pub async fn revoke_key(&self, project: ProjectId, id: KeyId) -> Result<ApiKey, Error> {
+        self.change(move |catalog, now| {
+            let key = find_key(catalog, project, id)?;
+            match key.revoke(now) {
+                Some(revoked) => Ok((vec![Document::Key(revoked.clone())], revoked)),
+                None => Ok((Vec::new(), key.clone())),
+            }
+        })
+        .await
+    }
+}
+
+fn find_key(catalog: &Catalog, project: ProjectId, id: KeyId) -> Result<&ApiKey, Refusal> {
+    let key = find(catalog, project)?.key(&id);
+    key.ok_or(Refusal::KeyNotFound(id))
 }
 
 /// The hash by which a key is stored and found.

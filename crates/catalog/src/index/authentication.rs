@@ -10,7 +10,6 @@ use crate::{
     key_uses::{KeyUses, LastUse},
 };
 
-/// An API key that is not revoked.
 #[derive(Debug, Clone)]
 pub(super) struct KnownKey {
     pub(super) opens: Authenticated,
@@ -67,7 +66,6 @@ impl Catalog {
         (!ended).then_some(known)
     }
 
-    /// The last use of each key, revoked ones too.
     pub(crate) fn last_uses(&self) -> impl Iterator<Item = (KeyId, &LastUse)> {
         let keys = self.projects.values().flat_map(|project| &project.keys);
         keys.map(|(id, (_, last_use))| (*id, last_use.as_ref()))
