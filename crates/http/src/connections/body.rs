@@ -12,61 +12,23 @@ use std::{
 use axum::response::Response;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
+use http_body_util::{BodyExt as _, Either, Full};
 use hyper::body::Incoming;
 use tokio::{sync::watch, time::sleep};
 
 use super::connection::{AT_THE_STOP, IdleTracker};
 
-/// The body did not arrive in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the body took too long to arrive")]
 pub(super) struct TooSlow;
 
 /// A request's body: on its way, or read already.
-#[derive(Debug)]
-pub enum RequestBody {
-    /// What the client sends.
-    Arriving(Incoming),
-    /// All of it; empty once it was taken.
-    Whole(Bytes),
-}
+pub type RequestBody = Either<Incoming, Full<Bytes>>;
 
 impl From<Bytes> for TimedBody<RequestBody> {
     /// A body that was read already: there is nothing to wait for.
     fn from(bytes: Bytes) -> Self {
-        Self::new(RequestBody::Whole(bytes), Duration::MAX, None)
-    }
-}
-
-impl Body for RequestBody {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        match self.get_mut() {
-            Self::Arriving(body) => Pin::new(body).poll_frame(cx),
-            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match self {
-            Self::Arriving(body) => body.is_end_stream(),
-            Self::Whole(bytes) => bytes.is_empty(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Arriving(body) => body.size_hint(),
-            Self::Whole(bytes) => {
-                SizeHint::with_exact(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
-            }
-        }
+        Self::new(Either::Right(bytes.into()), Duration::MAX, None)
     }
 }
 
@@ -171,18 +133,13 @@ pub(super) fn until_sent(response: Response, waiting: Arc<IdleTracker>) -> Respo
         waiting.begins();
         return response;
     }
+    let end = WaitBegins(waiting);
     response.map(|body| {
-        axum::body::Body::new(OpenBody {
-            body,
-            _end: WaitBegins(waiting),
-        })
+        axum::body::Body::new(body.map_frame(move |frame| {
+            let _until_the_body_is_dropped = &end;
+            frame
+        }))
     })
-}
-
-/// A body without a known end.
-struct OpenBody {
-    body: axum::body::Body,
-    _end: WaitBegins,
 }
 
 /// Begins the wait for the next request when it is dropped.
@@ -191,25 +148,5 @@ struct WaitBegins(Arc<IdleTracker>);
 impl Drop for WaitBegins {
     fn drop(&mut self) {
         self.0.begins();
-    }
-}
-
-impl Body for OpenBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

@@ -13,7 +13,6 @@ use parking_lot::Mutex;
 
 type Open = Arc<Mutex<HashMap<Client, usize>>>;
 
-/// The number of connections of each client.
 #[derive(Debug)]
 pub(super) struct Clients {
     open: Open,
@@ -27,7 +26,6 @@ pub(super) struct Clients {
 pub(super) struct ConnectionSlot(Option<(Client, Open)>);
 
 impl Clients {
-    /// Allows so many connections to each client.
     pub(super) fn new(max: usize) -> Self {
         Self {
             open: Arc::default(),

@@ -98,12 +98,10 @@ impl IdleTracker {
     }
 }
 
-/// Why a connection is ended from this side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CloseReason {
     /// The server stops: requests in flight are finished.
     Stopping,
-    /// The client did not act.
     Idle,
 }
 

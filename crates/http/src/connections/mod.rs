@@ -207,7 +207,6 @@ impl<F: Responder> Server<F> {
         }
     }
 
-    /// Serves one connection, to its end.
     fn connection(
         &self,
         stream: TcpStream,
@@ -251,7 +250,6 @@ impl<F: Responder> Server<F> {
 struct Conversation<F> {
     front: Arc<F>,
     peer: SocketAddr,
-    /// How long a body may take.
     body: Duration,
     waiting: Arc<IdleTracker>,
     timeouts: Timeouts,
@@ -259,7 +257,6 @@ struct Conversation<F> {
 }
 
 impl<F: Responder> Conversation<F> {
-    /// Answers requests until the connection's end.
     async fn hold(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
         let Self {
             front,
@@ -275,8 +272,7 @@ impl<F: Responder> Conversation<F> {
             waiting.ends();
             let (front, waiting) = (Arc::clone(&front), Arc::clone(&waiting));
             let stopped = Some(Arc::clone(&stops));
-            let request =
-                request.map(|it| TimedBody::new(RequestBody::Arriving(it), body, stopped));
+            let request = request.map(|it| TimedBody::new(RequestBody::Left(it), body, stopped));
             async move {
                 let response = front.answer(request, peer).await;
                 Ok::<_, Infallible>(body::until_sent(response, waiting))
@@ -294,7 +290,6 @@ impl<F: Responder> Conversation<F> {
     }
 }
 
-/// Sets the socket's options.
 fn settle(stream: &TcpStream, stalled: Duration) {
     // Answers are small and written at once: waiting to fill a packet only delays them.
     drop(stream.set_nodelay(true));

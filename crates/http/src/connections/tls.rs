@@ -18,9 +18,7 @@ use rustls::{
 use tokio::time::MissedTickBehavior;
 use tokio_rustls::TlsAcceptor;
 
-/// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// The only protocol that is offered by ALPN.
 const HTTP_1_1: &[u8] = b"http/1.1";
 
 /// Why TLS cannot be used; says nothing of the key.
@@ -79,7 +77,6 @@ impl Tls {
         })
     }
 
-    /// The acceptor for a new connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(self.config.load_full())
     }

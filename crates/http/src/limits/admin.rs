@@ -1,7 +1,7 @@
 //! Limits of the administration. A token cannot be guessed, but trying must cost something. The right
 //! token is let in however many others tried, up to a rate that does not keep everybody else waiting.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::time::Duration;
 
 use domain::{Timestamp, catalog::CreationLimit};
 
@@ -35,22 +35,9 @@ pub enum TokenScope {
 }
 
 /// The rate of a client's requests: more than applying a large catalog needs.
-const REQUESTS: Rate = rate(1000, 100);
+const REQUESTS: Rate = Rate::new(1000, 100);
 /// The rate of a person's forms: more than anybody sends by hand, and too few to fill the audit log.
-const FORMS: Rate = rate(300, 1);
-
-const fn rate(burst: u32, per_second: u32) -> Rate {
-    Rate {
-        burst: match NonZeroU32::new(burst) {
-            Some(burst) => burst,
-            None => NonZeroU32::MIN,
-        },
-        per_second: match NonZeroU32::new(per_second) {
-            Some(per_second) => per_second,
-            None => NonZeroU32::MIN,
-        },
-    }
-}
+const FORMS: Rate = Rate::new(300, 1);
 
 impl Limits {
     /// Counts a request that carries the right token.

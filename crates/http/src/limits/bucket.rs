@@ -57,7 +57,6 @@ impl Default for Bucket {
 }
 
 impl Bucket {
-    /// Takes one token.
     pub(super) fn take(&self, rate: Rate, now: Timestamp) -> Result<BucketState, LimitExceeded> {
         let now = now.0.saturating_mul(1000);
         let interval = rate.interval();

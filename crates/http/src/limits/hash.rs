@@ -6,7 +6,6 @@ use std::fmt;
 use domain::id::ProjectId;
 use sha2::{Digest as _, Sha256};
 
-/// The hash of a text that belongs to a project.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Hash([u8; 16]);
 
@@ -25,7 +24,6 @@ pub(super) fn new_key() -> [u8; 32] {
 }
 
 impl Hash {
-    /// Hashes this text of this project.
     pub(super) fn of(key: &[u8; 32], project: ProjectId, text: &str) -> Self {
         let mut hash = Sha256::new();
         hash.update(key);

@@ -11,7 +11,6 @@ use super::{exceeded::LimitExceeded, hash::Hash, window::Window};
 /// The most codes that are remembered. With a larger limit, older ones count again.
 const REMEMBERED: usize = 1024;
 
-/// The wrong codes of one client.
 #[derive(Debug, Default)]
 pub(super) struct Misses {
     window: Window,
@@ -55,7 +54,6 @@ impl Misses {
         Ok(())
     }
 
-    /// How many codes are remembered.
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {
         self.codes.len()

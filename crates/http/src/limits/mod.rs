@@ -36,7 +36,6 @@ use hash::Hash;
 use misses::Misses;
 use window::Window;
 
-/// The rolling window of invalid recovery codes.
 const INVALID_CODES_WINDOW_SECONDS: u32 = 3600;
 
 /// Most peers that the log names for sending `X-Forwarded-For` without being trusted.

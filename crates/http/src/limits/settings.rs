@@ -39,12 +39,18 @@ impl Default for Settings {
 
 impl Rate {
     /// So many requests at once, and so many more each second. A zero counts as one.
-    pub fn new(burst: u32, per_second: u32) -> Self {
-        let or_one = |number| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+    pub const fn new(burst: u32, per_second: u32) -> Self {
         Self {
             burst: or_one(burst),
             per_second: or_one(per_second),
         }
+    }
+}
+
+const fn or_one(number: u32) -> NonZeroU32 {
+    match NonZeroU32::new(number) {
+        Some(number) => number,
+        None => NonZeroU32::MIN,
     }
 }
 

@@ -70,13 +70,11 @@ impl Window {
         Ok(())
     }
 
-    /// How many instants are kept.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Takes the newest event back.
     pub(super) fn give_back(&mut self) {
         let Some(newest) = self.events.back_mut() else {
             return;
