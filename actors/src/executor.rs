@@ -57,7 +57,6 @@ impl<E: Task> QueuedTask for E {
     }
 }
 
-/// A wallet's state, with its lock and mailbox.
 pub(crate) struct WalletExecutor {
     wallet: Mutex<WalletState>,
     /// The actor whose mailbox is the queue. Set once, before the wallet's slot is filled.
@@ -137,7 +136,6 @@ impl WalletExecutor {
         self.actor.get().map(|actor| actor.get_id())
     }
 
-    /// Ends the actor of a wallet that goes to sleep.
     pub(crate) fn stop(&self) {
         if let Some(actor) = self.actor.get() {
             actor.stop(None);

@@ -7,7 +7,6 @@ use tokio::sync::Notify;
 
 use crate::answer::Error;
 
-/// Counts commands between their arrival and their answer.
 #[derive(Debug)]
 pub(crate) struct InFlightLimiter {
     in_flight: AtomicU64,
@@ -51,7 +50,6 @@ impl InFlightLimiter {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Lets no more commands in and waits for those inside.
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         loop {

@@ -231,7 +231,6 @@ impl Handle {
         answer.await.unwrap_or(Err(Error::Unavailable))
     }
 
-    /// Asks the wallet that a request names.
     pub(crate) async fn ask_at<V: Command>(
         &self,
         scope: &Scope,
@@ -249,7 +248,6 @@ fn created(scope: &Scope, address: &Address) -> Option<Created> {
     Some(born(scope, Owner::External(user)))
 }
 
-/// The creation of a wallet, with a new id.
 fn born(scope: &Scope, owner: Owner) -> Created {
     Created {
         id: WalletId(Uuid::now_v7().as_u128()),

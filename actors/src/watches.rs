@@ -39,7 +39,6 @@ impl WalletWatch {
     }
 }
 
-/// The watchers of all wallets.
 #[derive(Debug)]
 pub(crate) struct Watches {
     by_wallet: DashMap<WalletKey, Arc<WalletWatch>>,
@@ -80,7 +79,6 @@ impl Watches {
         self.by_wallet.get(wallet).map(|watch| Arc::clone(&watch))
     }
 
-    /// How many watchers there are.
     pub(crate) fn open(&self) -> usize {
         self.open.held()
     }
@@ -113,7 +111,6 @@ impl Watches {
         Ok(watcher)
     }
 
-    /// Ends all watching, because the service stops.
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.by_wallet.iter().for_each(|watch| watch.changed());

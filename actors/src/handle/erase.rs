@@ -3,7 +3,7 @@
 use domain::{Rejection, id::WalletKey, text::Email, wallet::purchase::Purchase};
 use persistence::OrderPosition;
 
-use super::{Address, Handle, Scope, orders::unreadable};
+use super::{Address, Handle, Scope, orders::looked_up};
 use crate::answer::Error;
 
 const PAGE_SIZE: usize = 100;
@@ -17,8 +17,7 @@ impl Handle {
         let wallet = self.read(scope, address).await?.key;
         let (mut erased, mut before) = (0_usize, None);
         loop {
-            let places = self.books().wallet_orders(wallet, before, PAGE_SIZE);
-            let places = places.map_err(|error| unreadable(&error))?;
+            let places = looked_up(self.books().wallet_orders(wallet, before, PAGE_SIZE))?;
             for place in &places {
                 let order = Purchase::Erase(place.order.serial);
                 match self.report(scope, wallet, order).await {
@@ -43,8 +42,7 @@ impl Handle {
         wallet: WalletKey,
         email: &Email,
     ) -> Result<bool, Error> {
-        let wallets = self.books().buyers(scope.project, email, PAGE_SIZE);
-        let wallets = wallets.map_err(|error| unreadable(&error))?;
+        let wallets = looked_up(self.books().buyers(scope.project, email, PAGE_SIZE))?;
         Ok(wallets.contains(&wallet))
     }
 }

@@ -114,7 +114,6 @@ impl Handle {
     }
 }
 
-/// The key of a hold's wallet, and what the wallet must check of the caller.
 fn located(scope: &Scope, access: HoldAccess, id: HoldId) -> (WalletKey, Caller) {
     let caller = Caller::Hold {
         project: scope.project,

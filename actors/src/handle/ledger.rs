@@ -132,7 +132,6 @@ impl Handle {
         Ok(false)
     }
 
-    /// Records of a wallet's history, newest first.
     pub(super) async fn records(
         &self,
         scope: &Scope,
@@ -149,7 +148,6 @@ impl Handle {
     }
 }
 
-/// Records that match a query.
 pub(super) struct Records {
     pub(super) wallet: (WalletId, WalletKey),
     pub(super) matches: Vec<Record>,

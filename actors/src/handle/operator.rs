@@ -10,7 +10,7 @@ use domain::{
     wallet::Wallet,
 };
 
-use super::{Address, Handle, Scope, orders::unreadable};
+use super::{Address, Handle, Scope, orders::looked_up};
 use crate::{
     answer::Error,
     wallet::{InspectWallet, RecordQuery, SubscriptionDetail, WalletDetail},
@@ -21,8 +21,7 @@ impl Handle {
     /// # Errors
     /// [`Rejection::WalletNotFound`]; [`Error::Unavailable`] when the books cannot be read.
     pub fn key_of(&self, id: WalletId) -> Result<WalletKey, Error> {
-        let key = self.books().wallet(id);
-        let key = key.map_err(|error| unreadable(&error))?;
+        let key = looked_up(self.books().wallet(id))?;
         Ok(key.ok_or(Rejection::WalletNotFound)?)
     }
 

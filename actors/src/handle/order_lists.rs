@@ -11,7 +11,7 @@ use futures_util::{StreamExt as _, stream};
 use persistence::{BestSellers, Books, OrderFilter, OrderPosition, OrderState, OrderTotals};
 
 use super::{
-    Address, Handle, Scope, orders::unreadable, search::if_found, wallet_list::CONCURRENCY,
+    Address, Handle, Scope, orders::looked_up, search::if_found, wallet_list::CONCURRENCY,
 };
 use crate::answer::{Error, OrderAnswer, OrderPage};
 
@@ -98,10 +98,8 @@ impl Handle {
         limit: usize,
     ) -> Result<OrderPage, Error> {
         let wallet = self.read(scope, address).await?.key;
-        let places = self
-            .books()
-            .wallet_orders(wallet, before, limit.saturating_add(1));
-        let places = places.map_err(|error| unreadable(&error))?;
+        let most = limit.saturating_add(1);
+        let places = looked_up(self.books().wallet_orders(wallet, before, most))?;
         self.page_of(scope, places, limit).await
     }
 
@@ -154,7 +152,6 @@ impl Handle {
         before: Option<(Timestamp, OrderSerial)>,
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
-        let positions = self.books().orders(scope.project, before, limit);
-        positions.map_err(|error| unreadable(&error))
+        looked_up(self.books().orders(scope.project, before, limit))
     }
 }

@@ -198,8 +198,10 @@ impl Handle {
         scope: &Scope,
         object: impl Into<ProviderId<'a>>,
     ) -> Result<Option<OrderId>, Error> {
-        let order = (self.books()).order_by_provider_id(scope.project, object.into());
-        order.map_err(|error| unreadable(&error))
+        looked_up(
+            self.books()
+                .order_by_provider_id(scope.project, object.into()),
+        )
     }
 
     /// The last order of each wallet that a provider's customer paid for, of at most `limit` wallets.
@@ -212,10 +214,10 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<OrderId>, Error> {
         let name = ProviderId::Customer(customer);
-        let orders = self
-            .books()
-            .orders_by_provider_id(scope.project, name, limit);
-        orders.map_err(|error| unreadable(&error))
+        looked_up(
+            self.books()
+                .orders_by_provider_id(scope.project, name, limit),
+        )
     }
 
     /// Ends a wallet's pending orders and subscriptions of its project's former provider; returns how many.
@@ -241,8 +243,7 @@ impl Handle {
         let until = until.min(self.now_in(scope));
         let (mut expired, mut after) = (0_usize, None);
         loop {
-            let due = self.books().due(scope.project, after, until, PAGE_SIZE);
-            let due = due.map_err(|error| unreadable(&error))?;
+            let due = looked_up(self.books().due(scope.project, after, until, PAGE_SIZE))?;
             let orders: Vec<OrderId> = due.iter().map(|place| place.order).collect();
             let touched = orders.into_iter().map(|order| self.order(scope, order));
             let mut touched = stream::iter(touched).buffer_unordered(CONCURRENCY);
@@ -270,8 +271,7 @@ impl Handle {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<OrderPosition>, Error> {
-        let due = self.books().due(scope.project, after, until, limit);
-        due.map_err(|error| unreadable(&error))
+        looked_up(self.books().due(scope.project, after, until, limit))
     }
 
     /// The provider's customer whose portal a wallet's owner may open: that of this subscription, or of the current
@@ -322,7 +322,9 @@ impl Handle {
     }
 }
 
-pub(super) fn unreadable(error: &persistence::Error) -> Error {
-    tracing::error!(%error, "A look-up in the books cannot be read");
-    Error::Unavailable
+pub(super) fn looked_up<T>(found: Result<T, persistence::Error>) -> Result<T, Error> {
+    found.map_err(|error| {
+        tracing::error!(%error, "A look-up in the books cannot be read");
+        Error::Unavailable
+    })
 }

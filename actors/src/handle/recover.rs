@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use domain::{
-    Rejection, code::RecoveryCode, history::Record, id::OrderId, text::Email, time::Span,
-    wallet::OrderStatus,
+    Rejection,
+    code::RecoveryCode,
+    history::Record,
+    id::{OrderId, ProjectId, WalletKey},
+    text::Email,
+    time::Span,
+    wallet::{ArchivedOrder, OrderStatus},
 };
 
-use super::{Address, Handle, Scope, orders::unreadable};
+use super::{Address, Handle, Scope, orders::looked_up};
 use crate::{
     answer::Error,
     keyring::order_key,
-    wallet::{Caller, FindBuyersCode, RecentBuyer, RecordQuery},
+    wallet::{Caller, FindCode, RecordQuery},
 };
 
-/// The most records of a wallet scanned for the buyer's order, newest first.
-const MAX_SCAN: usize = 50_000;
-const PAGE_SIZE: usize = 500;
 /// The first records of a wallet are always scanned, because they include the order that created it.
 const FIRST_RECORDS: u64 = 64;
 
@@ -69,22 +71,23 @@ impl Handle {
         email: &Email,
         limit: usize,
     ) -> Result<Vec<BoughtCode>, Error> {
-        let wallets = self.books().buyers(scope.project, email, limit);
-        let find = FindBuyersCode {
-            project: scope.project,
-            email: email.clone(),
-        };
         let mut codes = Vec::new();
-        for wallet in wallets.map_err(|error| unreadable(&error))? {
+        for wallet in looked_up(self.books().buyers(scope.project, email, limit))? {
             let place = (wallet, Caller::Order(scope.project));
-            let recent = match self.ask(scope, place, find.clone()).await {
+            let code = match self.ask(scope, place, FindCode).await {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => None,
                 answer => answer?,
             };
-            let Some(recent) = recent else { continue };
-            let find = find.clone();
-            let read = tokio::task::spawn_blocking(move || read_on(recent, &find)).await;
-            let Some((address, sealed)) = read.map_err(|_| Error::Unavailable)?? else {
+            let Some((sealed, rotations)) = code else {
+                continue;
+            };
+            let buyer = Buyer {
+                project: scope.project,
+                wallet,
+                rotations,
+                email: email.as_str().to_lowercase(),
+            };
+            let Some(address) = self.address_of(scope, buyer).await? else {
                 continue;
             };
             let code = self.inner.keyring.unseal(&sealed);
@@ -92,30 +95,54 @@ impl Handle {
         }
         Ok(codes)
     }
+
+    /// The address in the newest order whose buyer may get the wallet's code.
+    async fn address_of(&self, scope: &Scope, buyer: Buyer) -> Result<Option<Email>, Error> {
+        let wallet = Address::Stored(buyer.wallet);
+        let buyer = Arc::new(buyer);
+        for before in [None, Some(FIRST_RECORDS)] {
+            let of = Arc::clone(&buyer);
+            let query = RecordQuery {
+                before,
+                limit: 1,
+                within: Span::ALWAYS,
+                wants: Arc::new(move |record| of.address(record).is_some()),
+            };
+            let records = self.records(scope, &wallet, query).await?;
+            let found = records.matches.first();
+            if let Some(address) = found.and_then(|record| buyer.address(record)) {
+                return Ok(Some(address.clone()));
+            }
+            if records.next.is_none() {
+                break;
+            }
+        }
+        Ok(None)
+    }
 }
 
-/// The buyer's address and the encrypted code.
-type EncryptedCode = (Email, Box<[u8]>);
+/// Who asks for a wallet's code.
+struct Buyer {
+    project: ProjectId,
+    wallet: WalletKey,
+    /// How often the wallet's code was replaced.
+    rotations: u32,
+    /// In lower case.
+    email: String,
+}
 
-fn read_on(recent: RecentBuyer, find: &FindBuyersCode) -> Result<Option<EncryptedCode>, Error> {
-    let mut address = recent.address.clone();
-    let mut below = recent.below;
-    let mut looked_at = 0_usize;
-    while address.is_none() && below > 1 {
-        if looked_at >= MAX_SCAN {
-            below = below.min(FIRST_RECORDS);
-        }
-        let older = recent.history.before(below, PAGE_SIZE).map_err(|error| {
-            tracing::error!(%error, "A wallet's history cannot be read");
-            Error::Unavailable
-        })?;
-        let Some(last) = older.last() else { break };
-        below = last.seq;
-        looked_at += older.len();
-        let mut addresses = older
-            .iter()
-            .filter_map(|record| find.address(&recent, record));
-        address = addresses.next().cloned();
+impl Buyer {
+    /// The email address of the record's order, if it has one and its buyer may get the code.
+    fn address<'a>(&self, record: &'a Record) -> Option<&'a Email> {
+        let ArchivedOrder { serial, order } = record.order()?;
+        let address = order.email.as_ref()?;
+        // Capitals are ignored, as in the look-up.
+        let same = address.as_str().to_lowercase() == self.email;
+        let paid = matches!(order.status(), OrderStatus::Paid | OrderStatus::Refunded);
+        // A buyer who topped up a wallet may know only a former code, or none. The code is theirs if their payment
+        // created the wallet, or if they named the present code.
+        let minted = order_key(self.project, *serial) == self.wallet;
+        let knew = minted || order.names_code && order.rotations == self.rotations;
+        (same && paid && knew).then_some(address)
     }
-    Ok(address.map(|address| (address, recent.sealed)))
 }

@@ -67,7 +67,6 @@ impl Handle {
         self.ask_at(scope, address, AskGivenBack(deductions)).await
     }
 
-    /// Reads a deduction from the history.
     async fn traced(&self, scope: &Scope, id: LedgerId) -> Result<TracedDeduction, Error> {
         let unknown = || Error::from(Rejection::DeductionNotFound);
         let seq = id.number();
@@ -87,7 +86,6 @@ impl Handle {
         TracedDeduction::of(near).ok_or_else(unknown)
     }
 
-    /// The records of a wallet up to an entry's, the newest first.
     async fn records_up_to(
         &self,
         scope: &Scope,

@@ -9,7 +9,7 @@ use domain::{
 };
 use persistence::{Books, OrderFilter, ProviderId, case_folded};
 
-use super::{Address, Handle, Scope, orders::unreadable};
+use super::{Address, Handle, Scope, orders::looked_up};
 use crate::{
     answer::{Error, ListedWallet, SearchResult},
     wallet::{FindByKey, PeekWallet},
@@ -74,10 +74,10 @@ impl Handle {
         if let Ok(key) = text.parse::<WalletKey>() {
             return Ok(key);
         }
-        let id = text.parse::<WalletId>().ok();
-        let key = id.map(|id| self.books().wallet(id)).transpose();
-        let key = key.map_err(|error| unreadable(&error))?.flatten();
-        key.ok_or_else(|| Rejection::WalletNotFound.into())
+        match text.parse::<WalletId>() {
+            Ok(id) => self.key_of(id),
+            Err(_) => Err(Rejection::WalletNotFound.into()),
+        }
     }
 
     /// Users' wallets by a prefix of the user's identifier, ignoring case.
@@ -95,7 +95,7 @@ impl Handle {
         let candidates = self
             .books()
             .users(scope.project, &prefix, MAX_CANDIDATES.max(limit));
-        for wallet in candidates.map_err(|error| unreadable(&error))? {
+        for wallet in looked_up(candidates)? {
             if results.wallets.len() >= limit {
                 break;
             }
@@ -143,8 +143,7 @@ impl Handle {
             }
             Ok(())
         };
-        let read: Result<(), persistence::Error> = { read }();
-        read.map_err(|error| unreadable(&error))?;
+        looked_up({ read }())?;
         places.add_wallet(text.parse::<WalletKey>().ok());
         places.add_wallet(text.parse::<HoldId>().ok().map(|hold| hold.wallet));
         if let Ok(order) = text.parse::<OrderId>() {
@@ -160,7 +159,6 @@ impl Places {
         self.addresses.extend(wallet.map(Address::Stored));
     }
 
-    /// An order, and with it its wallet.
     fn add_order(&mut self, order: OrderId) {
         self.orders.push(order);
         self.add_wallet(Some(order.wallet));
@@ -178,7 +176,6 @@ impl SearchResult {
     }
 }
 
-/// The orders with this provider identifier or public subscription id.
 fn named_by_provider(
     books: &dyn Books,
     scope: &Scope,
@@ -211,7 +208,6 @@ fn named_by_provider(
     })
 }
 
-/// The answer, or `None` if it was not found.
 pub(super) fn if_found<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {
         Ok(value) => Ok(Some(value)),

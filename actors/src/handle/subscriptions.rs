@@ -3,7 +3,7 @@
 use domain::{Rejection, Timestamp, id::WalletKey, text::SubscriptionId};
 use persistence::PeriodEnd;
 
-use super::{Handle, Scope, orders::unreadable};
+use super::{Handle, Scope, orders::looked_up};
 use crate::{
     answer::Error,
     wallet::{Caller, DoubledWallet, FindDoubled, FindOverdueSubscriptions},
@@ -21,8 +21,7 @@ impl Handle {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<PeriodEnd>, Error> {
-        let ended = self.books().periods(scope.project, after, until, limit);
-        ended.map_err(|error| unreadable(&error))
+        looked_up(self.books().periods(scope.project, after, until, limit))
     }
 
     /// The provider's ids of a wallet's subscriptions that have not ended and whose periods ended by `until`.

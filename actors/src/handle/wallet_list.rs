@@ -6,13 +6,12 @@ use domain::id::{ProductId, WalletKey};
 use futures_util::{StreamExt as _, stream};
 use persistence::{WalletOrder, WalletPlace};
 
-use super::{Address, Handle, Scope, orders::unreadable};
+use super::{Address, Handle, Scope, orders::looked_up};
 use crate::answer::{Error, ListedWallet, WalletListPage, WalletListPlace};
 
 /// The most wallets of one day, or of one rank (a coarse size of the balance), that are sorted; more come in the order
 /// of their keys.
 const MAX_SORTED: usize = 1000;
-/// Wallets that are read at once.
 pub(super) const CONCURRENCY: usize = 64;
 
 impl Handle {
@@ -90,8 +89,7 @@ impl Handle {
     ) -> Result<Vec<WalletPlace>, Error> {
         let wallet = after.unwrap_or(WalletKey([u8::MAX; 16]));
         let after = Some(WalletPlace { number, wallet });
-        let places = self.books().wallets(scope.project, order, after, limit);
-        let mut places = places.map_err(|error| unreadable(&error))?;
+        let mut places = looked_up(self.books().wallets(scope.project, order, after, limit))?;
         if let Some(first) = places.first().map(|place| place.number) {
             places.retain(|place| place.number == first);
         }

@@ -34,7 +34,6 @@ use crate::{
 /// An awake wallet: the state that callers, its actor and the sweep share, in one allocation.
 pub(crate) struct Awake {
     pub(crate) executor: WalletExecutor,
-    /// Tasks between their arrival and their answer.
     in_flight: AtomicU32,
     /// The number of the sweep during which a command last used it.
     used: AtomicU32,
@@ -71,7 +70,6 @@ enum Slot {
     Lost,
 }
 
-/// The awake wallets, by their keys.
 pub(crate) struct Registry {
     slots: DashMap<WalletKey, Slot, RandomState>,
     pub(crate) store: Store,
@@ -87,12 +85,9 @@ pub(crate) struct Registry {
     supervisor: OnceLock<ActorCell>,
 }
 
-/// What to do with a missing wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// Wake it: the command creates it.
     Wake,
-    /// Report that it does not exist.
     Leave,
 }
 
@@ -139,7 +134,6 @@ impl Registry {
         self.slots.len()
     }
 
-    /// Lets `weight` commands in, all or none.
     pub(crate) fn pass(&self, weight: u64) -> Result<InFlightPermit<'_>, Error> {
         self.gate.enter(weight)?;
         Ok(InFlightPermit {

@@ -37,7 +37,6 @@ impl WalletReader {
         })
     }
 
-    /// The wallet stored under `key`.
     pub(crate) async fn load(self: &Arc<Self>, key: WalletKey) -> ReadResult {
         let (reply, read) = oneshot::channel();
         let more = {

@@ -15,7 +15,6 @@ use super::{Awake, Registry, Slot};
 /// How often the sweep is repeated while a wallet waits for a permit to be awake.
 const CROWDED_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Which wallets a sweep may put to sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sweep {
     /// Wallets that no command has used for some sweeps.
@@ -50,7 +49,6 @@ impl Registry {
         }
     }
 
-    /// Puts wallets to sleep; returns how many.
     pub(crate) fn sweep(&self, which: Sweep) -> usize {
         let sweep = match which {
             Sweep::Idle => self.sweep.fetch_add(1, Ordering::Relaxed).wrapping_add(1),

@@ -49,13 +49,9 @@ impl Drop for Claim {
     }
 }
 
-/// Where a wallet is read.
 pub(crate) enum ReadSource {
-    /// It is awake: it answers itself.
     Awake,
-    /// It is asleep.
     Stored(Box<WalletState>),
-    /// There is no such wallet.
     Absent,
 }
 

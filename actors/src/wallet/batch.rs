@@ -14,7 +14,6 @@ use crate::{
 };
 
 pub(crate) struct BatchItem {
-    /// The item's index in the batch.
     pub(crate) place: u32,
     pub(crate) caller: Caller,
     pub(crate) command: Deduct,
@@ -54,7 +53,6 @@ pub(crate) fn deduct_each(
     caught.unwrap_or(CatchUp::Up)
 }
 
-/// The task that deducts one wallet's items.
 pub(crate) struct DeductMany {
     pub(crate) rules: Rules,
     pub(crate) items: Vec<BatchItem>,

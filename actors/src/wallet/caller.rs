@@ -9,7 +9,6 @@ use domain::{
 
 use crate::answer::Error;
 
-/// How a caller named a wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
     /// By user id: the wallet's key is derived from project and user, so nothing more is checked.
@@ -30,7 +29,6 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// The holder of this session.
     pub(crate) const fn of_session(session: &WalletSession) -> Self {
         Self::Session {
             project: session.project,

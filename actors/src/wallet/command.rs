@@ -7,7 +7,6 @@ use domain::{Rejection, wallet::Created};
 use super::{Caller, Reply, Rules, Turn, WalletState, turn::CatchUp};
 use crate::{answer::Error, executor::Task};
 
-/// An operation on a wallet.
 pub(crate) trait Command: Send + 'static {
     /// The answer, sent once it is durable.
     type Answer: Send + 'static;

@@ -24,7 +24,6 @@ impl Command for CreateCode {
     }
 }
 
-/// Gets or creates a user's wallet.
 pub(crate) struct Open(pub(crate) Created);
 
 impl Command for Open {

@@ -8,7 +8,6 @@ use domain::{
 use super::{Command, Turn, read::features};
 use crate::answer::Error;
 
-/// Grants or revokes a feature; answers all features afterwards.
 pub(crate) struct SetFeature {
     pub(crate) feature: Feature,
     pub(crate) action: FeatureAction,

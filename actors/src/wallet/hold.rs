@@ -75,7 +75,6 @@ impl Command for FindHold {
     }
 }
 
-/// Closes a hold without a deduction.
 pub(crate) struct Release(pub(crate) HoldId);
 
 impl Command for Release {

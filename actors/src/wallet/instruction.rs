@@ -2,8 +2,13 @@
 //! and its outcome afterwards.
 
 use domain::{
+    Rejection,
     history::{Record, RecordKey},
-    wallet::{Archive, Event, Instruction, InstructionDecision, InstructionRecord},
+    id::OrderSerial,
+    wallet::{
+        Archive, Event, Instruction, InstructionDecision, InstructionRecord, cancel::Cancel,
+        loss::Loss, refund::Refund, resume::Resume,
+    },
 };
 
 use super::{Command, Turn};
@@ -13,6 +18,96 @@ use crate::answer::Error;
 pub(crate) struct Instruct<C> {
     pub(crate) command: C,
     pub(crate) logs: bool,
+}
+
+pub(crate) trait Request: Send + 'static {
+    const ABSENT: Rejection = Rejection::WalletNotFound;
+
+    fn lookup(&self) -> RecordKey<'_>;
+
+    fn decide(
+        self,
+        turn: &Turn<'_>,
+        prior: Option<&InstructionRecord>,
+    ) -> Result<InstructionDecision, Error>;
+}
+
+impl<C: Request> Command for Instruct<C> {
+    type Answer = InstructionRecord;
+    const ABSENT: Rejection = C::ABSENT;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<InstructionRecord, Error> {
+        let prior = turn.prior(self.command.lookup())?;
+        let prior = prior.as_ref().and_then(Record::instructed);
+        let InstructionDecision { record, events } = self.command.decide(turn, prior)?;
+        if self.logs {
+            log(turn, events)?;
+        }
+        Ok(record)
+    }
+}
+
+impl Request for Cancel {
+    fn lookup(&self) -> RecordKey<'_> {
+        RecordKey::Cancel(self.key.as_str())
+    }
+
+    fn decide(
+        self,
+        turn: &Turn<'_>,
+        prior: Option<&InstructionRecord>,
+    ) -> Result<InstructionDecision, Error> {
+        Ok(turn.wallet()?.cancel(self, prior, turn.now())?)
+    }
+}
+
+impl Request for Resume {
+    fn lookup(&self) -> RecordKey<'_> {
+        RecordKey::Resume(self.key.as_str())
+    }
+
+    fn decide(
+        self,
+        turn: &Turn<'_>,
+        prior: Option<&InstructionRecord>,
+    ) -> Result<InstructionDecision, Error> {
+        Ok(turn.wallet()?.resume(self, prior, turn.now())?)
+    }
+}
+
+impl Request for Refund {
+    const ABSENT: Rejection = Rejection::OrderNotFound;
+
+    fn lookup(&self) -> RecordKey<'_> {
+        RecordKey::Refund(self.key.as_str())
+    }
+
+    fn decide(
+        self,
+        turn: &Turn<'_>,
+        prior: Option<&InstructionRecord>,
+    ) -> Result<InstructionDecision, Error> {
+        let record = turn.prior(RecordKey::Order(self.order))?;
+        let archived = archive(record.as_ref());
+        Ok(turn.wallet()?.refund(self, prior, archived, turn.now())?)
+    }
+}
+
+pub(crate) struct LossByRefund {
+    pub(crate) order: OrderSerial,
+    pub(crate) cents: i64,
+}
+
+impl Command for LossByRefund {
+    type Answer = Loss;
+    const ABSENT: Rejection = Rejection::OrderNotFound;
+
+    fn run(self, turn: &mut Turn<'_>) -> Result<Loss, Error> {
+        let record = turn.prior(RecordKey::Order(self.order))?;
+        let (archived, now) = (archive(record.as_ref()), turn.now());
+        let wallet = turn.wallet()?;
+        Ok(wallet.loss_by_refund(self.order, self.cents, archived, now))
+    }
 }
 
 /// Logs the outcome of an instruction: its record with its new stage.
@@ -30,29 +125,18 @@ impl Command for CloseInstruction {
             Instruction::Refund { order, .. } => turn.prior(RecordKey::Order(order))?,
             Instruction::Cancel { .. } | Instruction::Resume { .. } => None,
         };
-        let archived = Archive {
-            order: record.as_ref().and_then(Record::order),
-            subscription_over: false,
-        };
-        let now = turn.now();
-        let events = turn
-            .wallet()?
-            .close_instruction(prior, self.0.stage, archived, now);
+        let (archived, now) = (archive(record.as_ref()), turn.now());
+        let wallet = turn.wallet()?;
+        let events = wallet.close_instruction(prior, self.0.stage, archived, now);
         log(turn, events)
     }
 }
 
-/// Logs a decision if `logs`, and answers the instruction.
-pub(super) fn log_decision(
-    turn: &mut Turn<'_>,
-    decided: InstructionDecision,
-    logs: bool,
-) -> Result<InstructionRecord, Error> {
-    let InstructionDecision { record, events } = decided;
-    if logs {
-        log(turn, events)?;
+fn archive(order: Option<&Record>) -> Archive<'_> {
+    Archive {
+        order: order.and_then(Record::order),
+        subscription_over: false,
     }
-    Ok(record)
 }
 
 /// Logs the events of a decision, if there are any, as one append.

@@ -19,9 +19,7 @@ pub(crate) struct RecordQuery {
     /// Only records with numbers below this.
     pub(crate) before: Option<u64>,
     pub(crate) limit: usize,
-    /// Only records of these instants.
     pub(crate) within: Span,
-    /// Which records match.
     pub(crate) wants: Arc<dyn Fn(&Record) -> bool + Send + Sync>,
 }
 
@@ -32,7 +30,6 @@ pub(crate) struct RecentLedger {
     pub(crate) key: WalletKey,
     /// Matching records, newest first, at most one more than the limit.
     pub(crate) recent: Vec<Record>,
-    /// The folded records.
     pub(crate) history: Arc<dyn History>,
     /// The number below which folded records continue.
     pub(crate) below: u64,

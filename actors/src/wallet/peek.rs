@@ -13,7 +13,6 @@ use crate::{
     keyring::ledger_id,
 };
 
-/// Reads a wallet for a list or a search result.
 pub(crate) struct PeekWallet;
 
 impl Command for PeekWallet {

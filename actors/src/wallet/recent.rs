@@ -50,7 +50,6 @@ struct EntryBlock {
 /// The unfolded entries of one wallet.
 #[derive(Default)]
 pub(crate) struct Recent {
-    /// The blocks, oldest first.
     blocks: VecDeque<EntryBlock>,
     /// Whether a fold happened since the last entry: then the next one begins another block.
     moved: bool,
@@ -129,7 +128,6 @@ impl Recent {
         })
     }
 
-    /// The number of entries.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         let blocks = self.blocks.iter();

@@ -5,7 +5,6 @@ use tokio::sync::oneshot;
 
 use crate::{answer::Error, registry::WalletPermit};
 
-/// A reply to one caller.
 pub(crate) struct Reply<T> {
     to: oneshot::Sender<Result<T, Error>>,
     _permit: Option<WalletPermit>,

@@ -13,13 +13,11 @@ use domain::{
 use super::{Command, Turn};
 use crate::answer::{Error, ReversalAnswer, ReversibleDeduction};
 
-/// Reverses a deduction read from the history.
 pub(crate) struct Reverse {
     pub(crate) deduction: TracedDeduction,
     pub(crate) command: ReverseDeduction,
 }
 
-/// Answers how much of a deduction can be given back.
 pub(crate) struct AskReversible(pub(crate) TracedDeduction);
 
 /// Answers how much of deductions was given back, by record number.

@@ -5,9 +5,7 @@ use domain::wallet::{Change, Owner, pay::MintedCode};
 use super::{CatchUp, Command, Turn};
 use crate::answer::Error;
 
-/// Replaces a leaked code.
 pub(crate) struct Rotate {
-    /// The new code.
     pub(crate) minted: MintedCode,
     /// Whether the caller may do so while the wallet is frozen: not with only the code.
     pub(crate) although_frozen: bool,

@@ -30,7 +30,6 @@ impl Command for StartSession {
     }
 }
 
-/// Ends all sessions.
 pub(crate) struct RevokeSessions;
 
 impl Command for RevokeSessions {

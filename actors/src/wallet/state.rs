@@ -79,7 +79,6 @@ impl WalletState {
         }
     }
 
-    /// Notifies these watchers of appends from now on.
     pub(crate) fn watched_by(&mut self, watch: Option<Arc<WalletWatch>>) {
         self.watchers = watch;
     }
@@ -103,7 +102,6 @@ impl WalletState {
         }
     }
 
-    /// Whether all events of this wallet are folded.
     pub(crate) fn is_folded(&self, folded: Ticket) -> bool {
         self.last <= folded
     }
@@ -170,7 +168,6 @@ impl WalletState {
         }
     }
 
-    /// The present instant, by a clock that is ahead of the machine's.
     pub(super) fn now(&self, ahead_millis: i64) -> Timestamp {
         let now = self.clock.now();
         Timestamp(now.0.saturating_add(ahead_millis))
@@ -321,7 +318,6 @@ impl WalletState {
     }
 }
 
-/// Logs that a wallet's history cannot be read.
 pub(super) fn unreadable(wallet: &WalletKey, error: &persistence::Error) -> Error {
     tracing::error!(%error, ?wallet, "A wallet's history cannot be read");
     Error::Unavailable

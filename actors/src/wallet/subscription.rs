@@ -46,7 +46,6 @@ impl Command for FindSubscription {
     }
 }
 
-/// Finds a wallet's continuing subscriptions to the same product.
 pub(crate) struct FindDoubled;
 
 /// A wallet with several continuing subscriptions to one product: their buyer pays for each.

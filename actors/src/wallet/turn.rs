@@ -24,7 +24,6 @@ pub(crate) enum CatchUp {
     Behind,
 }
 
-/// One exclusive use of a wallet.
 pub(crate) struct Turn<'a> {
     state: &'a mut WalletState,
     rules: &'a Rules,
@@ -48,7 +47,6 @@ impl<'a> Turn<'a> {
         self.now
     }
 
-    /// The most that wallets may owe, by product.
     pub(super) fn debt_limits(&self) -> &'a [DebtLimit] {
         self.rules.debt_limits.as_deref().unwrap_or_default()
     }
@@ -92,7 +90,6 @@ impl<'a> Turn<'a> {
         self.state.end_step()
     }
 
-    /// Notifies these watchers of what is logged from now on.
     pub(super) fn watched_by(&mut self, watch: Arc<WalletWatch>) {
         self.state.watched_by(Some(watch));
     }
