@@ -43,12 +43,7 @@ impl Permission {
     }
 
     const fn bit(self) -> u8 {
-        match self {
-            Self::Read => 1,
-            Self::Checkout => 2,
-            Self::Portal => 4,
-            Self::Subscriptions => 8,
-        }
+        1 << self as u8
     }
 }
 
@@ -113,7 +108,6 @@ pub struct WalletSession {
     pub owner: SessionOwner,
 }
 
-/// The version of the encoding.
 const VERSION: u8 = 1;
 
 impl WalletSession {

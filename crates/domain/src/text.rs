@@ -98,14 +98,17 @@ text!(/// The URL of one of the provider's pages: `https:` or `http:`, up to 1,0
 /// The largest `meta`, in bytes of JSON text.
 pub const MAX_META_BYTES: usize = 4096;
 
+fn ensure(holds: bool, message: &'static str) -> Result<(), TextError> {
+    match holds {
+        true => Ok(()),
+        false => Err(TextError(message)),
+    }
+}
+
 fn check_length(text: &str, max: usize, message: &'static str) -> Result<(), TextError> {
     // Bytes bound characters from above, so only long texts are counted.
     let fits = !text.is_empty() && (text.len() <= max || text.chars().count() <= max);
-    if fits {
-        Ok(())
-    } else {
-        Err(TextError(message))
-    }
+    ensure(fits, message)
 }
 
 fn check_key(text: &str) -> Result<(), TextError> {
@@ -114,10 +117,8 @@ fn check_key(text: &str) -> Result<(), TextError> {
 
 fn check_user(text: &str) -> Result<(), TextError> {
     check_length(text, 255, "An external user id has 1 to 255 characters.")?;
-    if text.chars().any(char::is_control) {
-        return Err(TextError("An external user id has no control characters."));
-    }
-    Ok(())
+    let is_plain = !text.chars().any(char::is_control);
+    ensure(is_plain, "An external user id has no control characters.")
 }
 
 fn check_freeze_reason(text: &str) -> Result<(), TextError> {
@@ -129,23 +130,20 @@ fn check_email(text: &str) -> Result<(), TextError> {
     // Only sending mail proves an address; this rejects what cannot be one.
     let halves = text.rsplit_once('@');
     let shaped = halves.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty());
-    if shaped && !text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        Ok(())
-    } else {
-        Err(TextError("This is not an email address."))
-    }
+    let is_one_word = !text.chars().any(|c| c.is_control() || c.is_whitespace());
+    ensure(shaped && is_one_word, "This is not an email address.")
 }
 
 fn check_reference(text: &str) -> Result<(), TextError> {
     check_length(text, 255, "A provider's id has 1 to 255 characters.")?;
-    if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(TextError("A provider's id has only printable characters."));
-    }
+    let is_printable = text.bytes().all(|byte| byte.is_ascii_graphic());
+    ensure(
+        is_printable,
+        "A provider's id has only printable characters.",
+    )?;
     // `.` and `..` would climb the URL path that the id is put into.
-    if text.bytes().all(|byte| byte == b'.') {
-        return Err(TextError("A provider's id cannot consist of dots only."));
-    }
-    Ok(())
+    let climbs = text.bytes().all(|byte| byte == b'.');
+    ensure(!climbs, "A provider's id cannot consist of dots only.")
 }
 
 fn check_page(text: &str) -> Result<(), TextError> {
@@ -153,32 +151,20 @@ fn check_page(text: &str) -> Result<(), TextError> {
     let rest = text.strip_prefix("https://");
     let rest = rest.or_else(|| text.strip_prefix("http://"));
     let fits = rest.is_some_and(|rest| !rest.is_empty()) && text.len() <= 1000;
-    if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        Ok(())
-    } else {
-        Err(TextError("This is not the URL of a web page."))
-    }
+    let is_printable = text.bytes().all(|byte| byte.is_ascii_graphic());
+    ensure(fits && is_printable, "This is not the URL of a web page.")
 }
 
 fn check_feature(text: &str) -> Result<(), TextError> {
     check_length(text, 100, "A feature slug has 1 to 100 characters.")?;
-    if text
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || b"._:-".contains(&b))
-    {
-        Ok(())
-    } else {
-        Err(TextError(
-            "A feature slug has only letters, digits and . _ : or -.",
-        ))
-    }
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+    let message = "A feature slug has only letters, digits and . _ : or -.";
+    ensure(text.bytes().all(is_allowed), message)
 }
 
 fn check_meta(text: &str) -> Result<(), TextError> {
-    if text.len() > MAX_META_BYTES {
-        return Err(TextError("meta is a JSON object of at most 4 KiB."));
-    }
-    Ok(())
+    let fits = text.len() <= MAX_META_BYTES;
+    ensure(fits, "meta is a JSON object of at most 4 KiB.")
 }
 
 impl Meta {

@@ -170,10 +170,8 @@ impl Endpoint {
             kinds(events)?;
         }
         provider::check_secrets("secrets", &self.secrets)?;
-        if self.secrets.is_empty() {
-            return Err(Refusal::invalid("secrets", "An endpoint needs a secret."));
-        }
-        Ok(())
+        let message = "An endpoint needs a secret.";
+        rules::ensure(!self.secrets.is_empty(), "secrets", message)
     }
 }
 
@@ -182,26 +180,19 @@ fn url(url: &str) -> Result<(), Refusal> {
     let has_host = schemes
         .filter_map(|scheme| url.strip_prefix(scheme))
         .any(|rest| !rest.is_empty() && !rest.starts_with('/'));
-    if has_host && url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Ok(());
-    }
+    let fits = url.len() <= MAX_URL && url.bytes().all(|byte| byte.is_ascii_graphic());
     let message = format!("url is an https address of at most {MAX_URL} characters.");
-    Err(Refusal::invalid("url", message))
+    rules::ensure(has_host && fits, "url", message)
 }
 
 fn kinds(events: &[String]) -> Result<(), Refusal> {
-    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
-    let maximum = i64::try_from(MAX_EVENTS).unwrap_or(i64::MAX);
-    if rules::within("events", count, 1, maximum).is_err() {
-        let message = "events is a list of at least one kind; null means all.";
-        return Err(Refusal::invalid("events", message));
-    }
+    let message = "events is a list of at least one kind; null means all.";
+    rules::ensure((1..=MAX_EVENTS).contains(&events.len()), "events", message)?;
     let letters = |byte: u8| byte.is_ascii_lowercase() || b"._".contains(&byte);
     for (at, event) in events.iter().enumerate() {
-        if !(1..=MAX_EVENT).contains(&event.len()) || !event.bytes().all(letters) {
-            let param = format!("events[{at}]");
-            return Err(Refusal::invalid(param, "There is no such kind of event."));
-        }
+        let is_kind = (1..=MAX_EVENT).contains(&event.len()) && event.bytes().all(letters);
+        let message = "There is no such kind of event.";
+        rules::ensure(is_kind, &format!("events[{at}]"), message)?;
     }
     Ok(())
 }

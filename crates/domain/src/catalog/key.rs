@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Refusal,
-    rules::{MAX_NAME, text},
+    rules::{MAX_NAME, ensure, optional_text},
 };
 use crate::{
     id::{KeyId, ProjectId},
@@ -136,13 +136,8 @@ impl KeyChange {
 }
 
 fn check_end(end: Option<Timestamp>, now: Timestamp) -> Result<(), Refusal> {
-    match end {
-        Some(end) if end <= now => {
-            let message = "expiresAt has passed: to end a key now, revoke it.";
-            Err(Refusal::invalid("expiresAt", message))
-        }
-        _ => Ok(()),
-    }
+    let message = "expiresAt has passed: to end a key now, revoke it.";
+    ensure(end.is_none_or(|end| end > now), "expiresAt", message)
 }
 
 impl ApiKey {
@@ -166,19 +161,14 @@ impl ApiKey {
 
     /// Checks its name, and that only a publishable key is stored in the clear.
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        if let Some(name) = &self.name {
-            text("name", name, MAX_NAME)?;
-        }
+        optional_text("name", self.name.as_deref(), MAX_NAME)?;
         let fits = match (self.kind, &self.public) {
             (KeyKind::Publishable, Some(key)) => key.starts_with(self.kind.prefix()),
             (KeyKind::Publishable, None) => false,
             (KeyKind::Secret, public) => public.is_none(),
         };
-        if fits {
-            return Ok(());
-        }
         let message = "A publishable key is stored in the clear, a secret key only as a hash.";
-        Err(Refusal::invalid("key", message))
+        ensure(fits, "key", message)
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ProductType, Products, Refusal, charge,
-    rules::{self, MAX_NAME},
+    rules::{self, MAX_NAME, ensure},
 };
 use crate::{
     Quantity,
@@ -81,14 +81,11 @@ impl Price {
         if let Some(days) = self.credits_expire_after_days {
             rules::within("creditsExpireAfterDays", days.into(), 1, MAX_EXPIRY_DAYS)?;
         }
-        if self.rollover && self.interval == Interval::OneTime {
-            let message = "Only the credits of a subscription can roll over.";
-            return Err(Refusal::invalid("rollover", message));
-        }
-        if self.repeatable && self.interval != Interval::OneTime {
-            let message = "A wallet has one subscription to a product at a time.";
-            return Err(Refusal::invalid("repeatable", message));
-        }
+        let recurs = self.interval != Interval::OneTime;
+        let message = "Only the credits of a subscription can roll over.";
+        ensure(recurs || !self.rollover, "rollover", message)?;
+        let message = "A wallet has one subscription to a product at a time.";
+        ensure(!recurs || !self.repeatable, "repeatable", message)?;
         self.check_trial()?;
         rules::features_size(&self.features)
     }
@@ -96,18 +93,12 @@ impl Price {
     fn check_trial(&self) -> Result<(), Refusal> {
         rules::whole("trialCredits", self.trial_credits)?;
         let Some(days) = self.trial_days else {
-            if self.trial_credits == 0 {
-                return Ok(());
-            }
             let message = "trialCredits need a trial: set trialDays, its length.";
-            return Err(Refusal::invalid("trialCredits", message));
+            return ensure(self.trial_credits == 0, "trialCredits", message);
         };
         rules::within("trialDays", days.into(), 1, MAX_TRIAL_DAYS)?;
-        if self.interval == Interval::OneTime {
-            let message = "Only a subscription can begin with a trial.";
-            return Err(Refusal::invalid("trialDays", message));
-        }
-        Ok(())
+        let message = "Only a subscription can begin with a trial.";
+        ensure(self.interval != Interval::OneTime, "trialDays", message)
     }
 
     /// Checks it against its product and the one whose balance it fills.
@@ -118,10 +109,9 @@ impl Price {
         let product = products.get(&self.product);
         let product = product.ok_or(Refusal::ProductNotFound(self.product))?;
         let recurs = self.interval != Interval::OneTime;
-        if recurs != (product.kind == ProductType::Subscription) {
-            let message = "Subscriptions are priced by month or year, other products one_time.";
-            return Err(Refusal::invalid("interval", message));
-        }
+        let fits = recurs == (product.kind == ProductType::Subscription);
+        let message = "Subscriptions are priced by month or year, other products one_time.";
+        ensure(fits, "interval", message)?;
         let credits_product = self.credits_product.map(|id| products.get(&id));
         match credits_product {
             Some(target) if !target.is_some_and(|target| target.holds_credits()) => {
@@ -156,13 +146,10 @@ impl Price {
         param: &str,
     ) -> Result<Self, Refusal> {
         let others = offered.filter(|other| other.id != self.id && self.can_become(other));
-        if others.count() < MAX_TIERS {
-            return Ok(self);
-        }
         let message = format!(
             "A subscription product has at most {MAX_TIERS} active prices in one currency."
         );
-        Err(Refusal::invalid(param, message))
+        ensure(others.count() < MAX_TIERS, param, message).map(|()| self)
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Refusal,
-    rules::{self, MAX_NAME},
+    rules::{self, MAX_NAME, ensure},
 };
 use crate::{
     amount::{Amount, MAX_CREDITS},
@@ -80,37 +80,24 @@ impl Product {
             ..
         } = self;
         texts(Some(name), description.as_deref(), credit_unit.as_deref())?;
-        if self
-            .low_balance
-            .is_some_and(|low| !(0..=MAX_CREDITS).contains(&low))
-        {
-            let message = "A low balance is a whole number of credits from 0 to 2^53 - 1.";
-            return Err(Refusal::invalid("lowBalance", message));
-        }
-        if !(0..=MAX_CREDITS).contains(&self.debt_limit) {
-            let message = "A debt limit is a whole number of credits from 0 to 2^53 - 1.";
-            return Err(Refusal::invalid("debtLimit", message));
-        }
+        let of_credits = 0..=MAX_CREDITS;
+        let low = self.low_balance.is_none_or(|low| of_credits.contains(&low));
+        let message = "A low balance is a whole number of credits from 0 to 2^53 - 1.";
+        ensure(low, "lowBalance", message)?;
+        let limit = of_credits.contains(&self.debt_limit);
+        let message = "A debt limit is a whole number of credits from 0 to 2^53 - 1.";
+        ensure(limit, "debtLimit", message)?;
         if self.holds_credits() {
             return Ok(());
         }
-        if self.kind == ProductType::Credits {
-            let message = "A product of type credits needs a creditUnit.";
-            return Err(Refusal::invalid("creditUnit", message));
-        }
-        if self.free_grant.is_some() {
-            let message = "A free grant needs a product with a creditUnit.";
-            return Err(Refusal::invalid("freeGrant", message));
-        }
-        if self.low_balance.is_some() {
-            let message = "A low balance needs a product with a creditUnit.";
-            return Err(Refusal::invalid("lowBalance", message));
-        }
-        if self.debt_limit > 0 {
-            let message = "A debt limit needs a product with a creditUnit.";
-            return Err(Refusal::invalid("debtLimit", message));
-        }
-        Ok(())
+        let message = "A product of type credits needs a creditUnit.";
+        ensure(self.kind != ProductType::Credits, "creditUnit", message)?;
+        let message = "A free grant needs a product with a creditUnit.";
+        ensure(self.free_grant.is_none(), "freeGrant", message)?;
+        let message = "A low balance needs a product with a creditUnit.";
+        ensure(self.low_balance.is_none(), "lowBalance", message)?;
+        let message = "A debt limit needs a product with a creditUnit.";
+        ensure(self.debt_limit == 0, "debtLimit", message)
     }
 }
 
@@ -228,14 +215,11 @@ impl ProductChange {
             active: self.active.unwrap_or(old.active),
             ..old.clone()
         };
-        if new.kind != old.kind && has_prices {
-            let message = "The type of a product cannot change once it has prices.";
-            return Err(Refusal::invalid("type", message));
-        }
-        if old.holds_credits() && !new.holds_credits() {
-            let message = "A credit unit can be renamed but not removed: wallets may hold credits.";
-            return Err(Refusal::invalid("creditUnit", message));
-        }
+        let message = "The type of a product cannot change once it has prices.";
+        ensure(new.kind == old.kind || !has_prices, "type", message)?;
+        let keeps_unit = new.holds_credits() || !old.holds_credits();
+        let message = "A credit unit can be renamed but not removed: wallets may hold credits.";
+        ensure(keeps_unit, "creditUnit", message)?;
         new.check()?;
         Ok(new)
     }

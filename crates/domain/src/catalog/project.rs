@@ -104,7 +104,6 @@ impl Project {
         }
     }
 
-    /// Checks its settings against the rules.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         rules::text("name", &self.name, MAX_NAME)?;
         origins_count(self.allowed_origins.len())?;
@@ -220,11 +219,8 @@ impl ProjectChange {
 }
 
 fn origins_count(count: usize) -> Result<(), Refusal> {
-    if count <= MAX_ORIGINS {
-        return Ok(());
-    }
     let message = format!("A project allows at most {MAX_ORIGINS} origins.");
-    Err(Refusal::invalid("allowedOrigins", message))
+    rules::ensure(count <= MAX_ORIGINS, "allowedOrigins", message)
 }
 
 fn creation_limits(

@@ -107,14 +107,9 @@ impl SecretText {
     /// [`Refusal::Invalid`] for `provider.secretKey`; it never repeats what was sent.
     pub fn key(text: String) -> Result<Self, Refusal> {
         let secret = Self::visible("secretKey", text)?;
-        if !["sk_", "rk_"]
-            .iter()
-            .any(|start| secret.0.starts_with(start))
-        {
-            let message = "secretKey begins with sk_ or rk_. Publishable keys begin with pk_.";
-            return Err(Refusal::invalid("provider.secretKey", message));
-        }
-        Ok(secret)
+        let is_secret = ["sk_", "rk_"].iter().any(|it| secret.0.starts_with(it));
+        let message = "secretKey begins with sk_ or rk_. Publishable keys begin with pk_.";
+        rules::ensure(is_secret, "provider.secretKey", message).map(|()| secret)
     }
 
     /// The secret that a provider signs its webhooks with.
@@ -125,12 +120,10 @@ impl SecretText {
     }
 
     fn visible(name: &str, text: String) -> Result<Self, Refusal> {
-        let fits = (1..=MAX_SECRET).contains(&text.len());
-        if fits && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Ok(Self(text));
-        }
+        let is_visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        let fits = is_visible && (1..=MAX_SECRET).contains(&text.len());
         let message = format!("{name} has 1 to {MAX_SECRET} visible characters.");
-        Err(Refusal::invalid(format!("provider.{name}"), message))
+        rules::ensure(fits, &format!("provider.{name}"), message).map(|()| Self(text))
     }
 
     /// The secret itself.
@@ -341,9 +334,7 @@ pub(super) fn check_secrets(param: &str, secrets: &[WebhookSecret]) -> Result<()
     let count = i64::try_from(secrets.len()).unwrap_or(i64::MAX);
     let maximum = i64::try_from(MAX_WEBHOOK_SECRETS).unwrap_or(i64::MAX);
     rules::within(param, count, 0, maximum)?;
-    if secrets.iter().skip(1).any(|secret| secret.until.is_none()) {
-        let message = "Only the newest webhook secret can be without an end.";
-        return Err(Refusal::invalid(param, message));
-    }
-    Ok(())
+    let ends = secrets.iter().skip(1).all(|secret| secret.until.is_some());
+    let message = "Only the newest webhook secret can be without an end.";
+    rules::ensure(ends, param, message)
 }

@@ -12,6 +12,14 @@ const MAX_FEATURES: usize = 100;
 /// A purchase logs its terms several times, and all of that has to fit one append.
 const MAX_FEATURES_BYTES: usize = 3000;
 
+/// Refuses an input for which a rule does not hold.
+pub(super) fn ensure(holds: bool, param: &str, message: impl Into<String>) -> Result<(), Refusal> {
+    match holds {
+        true => Ok(()),
+        false => Err(Refusal::invalid(param, message)),
+    }
+}
+
 /// Checks for 1 to `max` characters, not only spaces and no control characters.
 pub(super) fn text(param: &str, text: &str, max: usize) -> Result<(), Refusal> {
     let fits = !text.trim().is_empty() && text.chars().count() <= max;
@@ -28,12 +36,10 @@ pub(super) fn optional_text(param: &str, value: Option<&str>, max: usize) -> Res
     value.map_or(Ok(()), |value| text(param, value, max))
 }
 
-/// Checks for 0 to 2^53 - 1.
 pub(super) fn whole(param: &str, number: i64) -> Result<(), Refusal> {
     within(param, number, 0, MAX_CREDITS)
 }
 
-/// Checks for `least` to `most`.
 pub(super) fn within(param: &str, number: i64, minimum: i64, maximum: i64) -> Result<(), Refusal> {
     if (minimum..=maximum).contains(&number) {
         return Ok(());
@@ -57,13 +63,9 @@ pub(super) fn bounded(
 
 /// Checks for three capitals, as in ISO 4217. Only the payment provider knows which currencies exist.
 pub(super) fn currency(text: &str) -> Result<(), Refusal> {
-    if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return Ok(());
-    }
-    Err(Refusal::invalid(
-        "currency",
-        "currency is an ISO 4217 code in capitals, such as EUR.",
-    ))
+    let fits = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    let message = "currency is an ISO 4217 code in capitals, such as EUR.";
+    ensure(fits, "currency", message)
 }
 
 /// Parses feature slugs; a repeated one counts once.
@@ -76,11 +78,8 @@ pub(super) fn features(slugs: Vec<String>) -> Result<BTreeSet<Feature>, Refusal>
 }
 
 fn features_count(count: usize) -> Result<(), Refusal> {
-    if count <= MAX_FEATURES {
-        return Ok(());
-    }
     let message = format!("A price unlocks at most {MAX_FEATURES} features.");
-    Err(Refusal::invalid("features", message))
+    ensure(count <= MAX_FEATURES, "features", message)
 }
 
 /// Checks that the features are few and short enough for an order to carry.
