@@ -8,10 +8,8 @@ use crate::{
     catalog::{Interval, Price},
     id::{PriceId, ProductId},
     text::Feature,
-    time::Timestamp,
+    time::{DAY_SECONDS, Timestamp},
 };
-
-const DAY_SECONDS: i64 = 86_400;
 
 /// What a sale brings beyond its payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 )]
 pub struct Timestamp(pub i64);
 
+/// The seconds of a day.
+pub const DAY_SECONDS: i64 = 24 * 3600;
+
 impl Timestamp {
     /// Later than any other instant.
     pub const NEVER: Self = Self(i64::MAX);

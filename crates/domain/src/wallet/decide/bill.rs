@@ -265,7 +265,6 @@ impl DecisionBuilder {
         self.push_subscription(Some(SubscriptionEvent::Renewed), next);
     }
 
-    /// Ends a subscription and expires the credits left of its cycle.
     pub(super) fn end_subscription(&mut self, subscription: Subscription) {
         let id = subscription.id.clone();
         self.push_subscription(Some(SubscriptionEvent::Canceled), subscription.canceled());

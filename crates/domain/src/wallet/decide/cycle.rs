@@ -5,16 +5,9 @@ use super::payment::PaidCycle;
 use crate::{
     id::OrderSerial,
     terms::Terms,
-    time::Timestamp,
+    time::{Span, Timestamp},
     wallet::state::subscription::{Subscription, SubscriptionStatus},
 };
-
-/// A cycle's first instant, and the first one after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cycle {
-    pub(super) start: Timestamp,
-    pub(super) end: Timestamp,
-}
 
 /// Which cycle a payment belongs to, relative to the subscription's current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +21,8 @@ pub(super) enum CyclePosition {
 }
 
 impl PaidCycle {
-    pub(super) const fn cycle(&self) -> Cycle {
-        Cycle {
+    pub(super) const fn cycle(&self) -> Span {
+        Span {
             start: self.cycle_start,
             end: self.current_period_end,
         }
@@ -48,11 +41,7 @@ impl Subscription {
     /// Which cycle a payment belongs to: a switch by its instant, a whole cycle by its start. While only switches are
     /// known, the cycle of the last one is the current one; without any payment, the cycle of the first payment
     /// reported is.
-    pub(super) fn position_of(
-        &self,
-        switched_at: Option<Timestamp>,
-        cycle: Cycle,
-    ) -> CyclePosition {
+    pub(super) fn position_of(&self, switched_at: Option<Timestamp>, cycle: Span) -> CyclePosition {
         let last = self.steps.last().filter(|_| self.order.is_none());
         match (switched_at, last) {
             (Some(at), _) if at < self.cycle_start => CyclePosition::Past,
@@ -91,7 +80,7 @@ impl Subscription {
     }
 
     /// The subscription in its next cycle, of which only the start is known.
-    pub(super) fn next_cycle(self, paid_tier: Terms, cycle: Cycle) -> Self {
+    pub(super) fn next_cycle(self, paid_tier: Terms, cycle: Span) -> Self {
         Self {
             paid_tier,
             order: None,

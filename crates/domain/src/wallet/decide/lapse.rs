@@ -2,10 +2,10 @@
 //! unlocks nothing after the grace period. It is not canceled, because only the provider can report that; any later
 //! report overrides this.
 
-use super::{decision::DecisionBuilder, update_subscription::DAY_SECONDS};
+use super::decision::DecisionBuilder;
 use crate::{
     text::SubscriptionId,
-    time::Timestamp,
+    time::{DAY_SECONDS, Timestamp},
     wallet::state::{
         Wallet,
         archive::Archive,

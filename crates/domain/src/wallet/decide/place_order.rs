@@ -133,7 +133,6 @@ impl Wallet {
 }
 
 impl DecisionBuilder {
-    /// Places an order that was opened after so many rotations of the code.
     pub(super) fn place(&mut self, kind: OrderKind, rotations: u32, command: PlaceOrder) {
         let PlaceOrder {
             order,

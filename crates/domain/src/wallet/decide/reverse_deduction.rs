@@ -10,7 +10,7 @@ use crate::{
     history::{DeductionRef, Reason, Record, RecordContent, Taker},
     id::{OrderSerial, ProductId},
     text::{IdempotencyKey, Meta},
-    time::Timestamp,
+    time::{DAY_SECONDS, Timestamp},
     wallet::state::{
         Wallet,
         event::{Change, Event},
@@ -18,9 +18,6 @@ use crate::{
         taken::{NAMING_INTERVAL, TakenLot},
     },
 };
-
-/// How long credits last that return after their lot's end.
-const DAY_SECONDS: i64 = 86_400;
 
 /// A request to give back what a deduction took.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -330,6 +327,7 @@ impl Wallet {
         lot.expires_at = end_of(lot.number).unwrap_or(lot.expires_at);
         match lot.expires_at > now {
             true => lot,
+            // Credits that return after their lot's end last a day.
             false => TakenLot::new(lot.credits, now.plus_seconds(DAY_SECONDS)),
         }
     }

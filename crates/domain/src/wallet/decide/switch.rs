@@ -4,12 +4,11 @@
 
 use std::cmp::Reverse;
 
-use super::cycle::Cycle;
 use crate::{
     Quantity,
     id::{OrderSerial, ProductId},
     terms::Terms,
-    time::Timestamp,
+    time::{Span, Timestamp},
     wallet::state::subscription::{MAX_STEPS, Step, Subscription, TierSwitch, rank},
 };
 
@@ -36,8 +35,8 @@ impl Proration {
         self.terms.clone().many(self.quantity)
     }
 
-    const fn cycle(&self) -> Cycle {
-        Cycle {
+    const fn cycle(&self) -> Span {
+        Span {
             start: self.cycle_start,
             end: self.cycle_end,
         }
@@ -108,7 +107,7 @@ struct Levels {
 
 impl Levels {
     /// Credits times milliseconds of a cycle.
-    fn time(self, cycle: Cycle) -> i128 {
+    fn time(self, cycle: Span) -> i128 {
         let until = cycle.clamp(self.until);
         product(self.to.saturating_sub(self.from), self.at, until)
     }
@@ -173,7 +172,7 @@ pub(super) struct Switches {
 }
 
 impl Switches {
-    pub(super) fn of(all: &[Proration], fills: ProductId, cycle: Cycle) -> Self {
+    pub(super) fn of(all: &[Proration], fills: ProductId, cycle: Span) -> Self {
         let own = Proration::netted(all).into_iter();
         let own = own.filter(|line| line.terms.fills == fills);
         let (mut current, others): (Vec<&Proration>, Vec<&Proration>) =
@@ -250,7 +249,7 @@ impl Switches {
     pub(super) fn credits(
         &self,
         steps: &[Step],
-        cycle: Cycle,
+        cycle: Span,
         existing: Option<&Subscription>,
     ) -> i64 {
         let new = steps.iter().map(|step| step.new_time(cycle, existing));
@@ -272,7 +271,7 @@ impl Step {
 
     /// The credits times milliseconds that this switch adds to a cycle with other paid switches. Where another switch
     /// brings the same credits, only the other's remaining time counts, unless they were given back in between.
-    fn new_time(&self, cycle: Cycle, existing: Option<&Subscription>) -> i128 {
+    fn new_time(&self, cycle: Span, existing: Option<&Subscription>) -> i128 {
         // Before the cycle's own payment is reported, its first tier is unknown.
         let base = existing
             .filter(|existing| existing.order.is_some())
@@ -338,7 +337,7 @@ impl Subscription {
     }
 }
 
-impl Cycle {
+impl Span {
     fn clamp(self, at: Timestamp) -> Timestamp {
         at.min(self.end).max(self.start)
     }

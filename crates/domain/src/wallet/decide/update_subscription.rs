@@ -7,7 +7,7 @@ use crate::{
     id::OrderSerial,
     terms::Terms,
     text::SubscriptionId,
-    time::Timestamp,
+    time::{DAY_SECONDS, Timestamp},
     wallet::state::{
         Wallet,
         archive::Archive,
@@ -16,8 +16,6 @@ use crate::{
         subscription::{OpenInvoice, Subscription, SubscriptionStatus},
     },
 };
-
-pub(super) const DAY_SECONDS: i64 = 86_400;
 
 /// A subscription as the provider reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
