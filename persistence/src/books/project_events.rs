@@ -58,13 +58,15 @@ impl Page {
         Ok(page)
     }
 
-    fn push(&mut self, number: EventNumber, at: i64, project_event: &[u8]) {
-        let length = u16::try_from(project_event.len()).unwrap_or(u16::MAX);
+    fn push(&mut self, number: EventNumber, at: i64, project_event: &[u8]) -> Result<(), Error> {
+        let length = u16::try_from(project_event.len());
+        let length = length.map_err(|_| damaged("a project event is longer than 64 KiB".into()))?;
         self.bytes.extend_from_slice(&number.to_be_bytes());
         self.bytes.extend_from_slice(&length.to_be_bytes());
         self.bytes.extend_from_slice(project_event);
         self.newest = self.newest.max(at);
         self.last = number;
+        Ok(())
     }
 
     fn put(&self, store: &Store, project: ProjectId) -> Result<(), Error> {
@@ -110,7 +112,7 @@ pub(super) fn add<'a>(
             Some(open) => open,
             None => Page::new(number),
         };
-        open.push(number, at, bytes);
+        open.push(number, at, bytes)?;
         newest = newest.max(at);
         added = true;
         page = Some(open);
@@ -264,4 +266,20 @@ fn each(entries: &[u8]) -> impl Iterator<Item = Result<(EventNumber, &[u8]), Err
 
 fn short() -> Error {
     damaged("a page of project events is cut short".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_whose_length_does_not_fit_is_refused_and_not_cut() {
+        let mut page = Page::new(1);
+        let event = vec![7; usize::from(u16::MAX) + 1];
+        assert!(matches!(page.push(1, 0, &event), Err(Error::Damaged(_))));
+        assert!(page.bytes.is_empty());
+        page.push(2, 0, &event[1..]).unwrap();
+        let stored: Result<Vec<_>, Error> = each(&page.bytes).collect();
+        assert_eq!(stored.unwrap(), [(2, &event[1..])]);
+    }
 }
