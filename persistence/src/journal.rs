@@ -21,7 +21,9 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::{
     backup::{self, Repository},
-    books::{Reader, disk::DiskBooks},
+    books::{
+        AppliedState, Reader, catalog, disk::DiskBooks, notes, project_events, read_all, usage,
+    },
     contract::{
         Awake, BackUp, Backlog, BackupSummary, Books, EventNumber, History, LoadedWallet, Log,
         OnEvents, OnOutcome, OnProgress, SnapshotOrder, StoredNote, event_number::last_of,
@@ -54,8 +56,7 @@ impl SledJournal {
     /// What is stored cannot be read, or the reader ended it.
     pub fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
         self.flush()?;
-        let books = self.books()?;
-        caught(|| books.applied.read_all(reader))
+        self.read(|applied| read_all::read_all(applied.store(), reader))
     }
 
     /// Makes a copy of the books alone, for others that follow the same log, while this goes on.
@@ -92,6 +93,11 @@ impl SledJournal {
             .read()
             .clone()
             .ok_or_else(|| Error::Unusable("the journal is closed".into()))
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&AppliedState) -> Result<T, Error>) -> Result<T, Error> {
+        let books = self.books()?;
+        caught(|| read(&books.applied))
     }
 
     /// Flushes and releases the disk, after all threads ended.
@@ -207,13 +213,11 @@ impl Books for SledJournal {
     }
 
     fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
-        let books = self.books()?;
-        caught(|| books.applied.load(key))
+        self.read(|applied| applied.load(key))
     }
 
     fn wallets_after(&self, after: Option<&WalletKey>, limit: usize) -> Result<Vec<Wallet>, Error> {
-        let books = self.books()?;
-        caught(|| books.applied.wallets_after(after, limit))
+        self.read(|applied| applied.wallets_after(after, limit))
     }
 
     fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
@@ -224,13 +228,11 @@ impl Books for SledJournal {
     }
 
     fn documents(&self) -> Result<Vec<Document>, Error> {
-        let books = self.books()?;
-        caught(|| books.applied.documents())
+        self.read(|applied| catalog::documents(applied.store()))
     }
 
     fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
-        let books = self.books()?;
-        caught(|| books.applied.notes(prefix))
+        self.read(|applied| notes::with_prefix(applied.store(), prefix))
     }
 
     fn range(
@@ -239,12 +241,10 @@ impl Books for SledJournal {
         range: &LookUpRange,
         limit: usize,
     ) -> Result<EntryBatch, Error> {
-        let books = self.books()?;
-        caught(|| {
+        self.read(|applied| {
             let overlay = &self.shared.overlay;
-            overlay.merged(look_up, range, limit, |each| {
-                books.applied.range(look_up, range, each)
-            })
+            let stored = applied.store().look_up(look_up);
+            overlay.merged(look_up, range, limit, |each| stored.range(range, each))
         })
     }
 
@@ -254,11 +254,11 @@ impl Books for SledJournal {
         interval: Interval,
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error> {
-        let books = self.books()?;
-        let applied = &books.applied;
-        let stored = || applied.usage(product, interval, within);
-        let sales = &self.shared.sales;
-        caught(|| sales.merged((product, interval), within, stored))
+        self.read(|applied| {
+            let stored = || usage::read(applied.store(), product, interval, within);
+            let sales = &self.shared.sales;
+            sales.merged((product, interval), within, stored)
+        })
     }
 
     fn usage_kept_after(
@@ -266,8 +266,7 @@ impl Books for SledJournal {
         product: ProductId,
         interval: Interval,
     ) -> Result<Option<Timestamp>, Error> {
-        let books = self.books()?;
-        caught(|| books.applied.usage_kept_after(product, interval))
+        self.read(|applied| usage::kept_after(applied.store(), product, interval))
     }
 
     fn project_events(
@@ -276,12 +275,11 @@ impl Books for SledJournal {
         after: EventNumber,
         limit: usize,
     ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
-        let books = self.books()?;
-        let stored = || caught(|| books.applied.project_events(project, after, limit));
-        let all = self
-            .shared
-            .project_events
-            .merged(project, after, limit, stored)?;
+        let all = self.read(|applied| {
+            let stored = || project_events::after(applied.store(), project, after, limit);
+            let pending = &self.shared.project_events;
+            pending.merged(project, after, limit, stored)
+        })?;
         let read =
             |(number, bytes): (_, Box<[u8]>)| Ok((number, decode_project_event(project, &bytes)?));
         all.into_iter().map(read).collect()
@@ -309,8 +307,7 @@ impl Books for SledJournal {
         if let Some(value) = self.shared.overlay.find(look_up, key) {
             return Ok(value);
         }
-        let books = self.books()?;
-        caught(|| books.applied.find(look_up, key))
+        self.read(|applied| applied.store().look_up(look_up).get(key))
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn put(store: &Store, document: &Document) -> Result<(), Error> {
         .put(&store.catalog, key, encode_document(document)?)
 }
 
-pub(super) fn documents(store: &Store) -> Result<Vec<Document>, Error> {
+pub(crate) fn documents(store: &Store) -> Result<Vec<Document>, Error> {
     store
         .catalog
         .iter()

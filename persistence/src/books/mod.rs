@@ -3,23 +3,23 @@
 //! again. It flushes nothing: the caller decides when a checkpoint is durable.
 
 mod apply;
-mod catalog;
+pub(crate) mod catalog;
 pub(crate) mod checkpoint;
 pub(crate) mod copied;
 mod directory;
 pub(crate) mod disk;
 pub(crate) mod events;
-mod notes;
+pub(crate) mod notes;
 mod packed;
 pub(crate) mod pages;
 mod pending_list;
 pub(crate) mod project_events;
-mod read_all;
+pub(crate) mod read_all;
 pub(crate) mod retention;
 pub(crate) mod retire;
 mod slices;
 mod slot;
-mod sorted_set;
+pub(crate) mod sorted_set;
 pub(crate) mod store;
 #[cfg(test)]
 #[allow(
@@ -28,7 +28,7 @@ pub(crate) mod store;
     reason = "small numbers of tests"
 )]
 mod tests;
-mod usage;
+pub(crate) mod usage;
 pub mod verify;
 pub(crate) mod wallet_record;
 mod writes;
@@ -40,12 +40,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use domain::{
-    Timestamp,
-    catalog::Document,
-    id::{ProductId, ProjectId, WalletKey},
-    wallet::Wallet,
-};
+use domain::{id::WalletKey, wallet::Wallet};
 use parking_lot::Mutex;
 
 use self::{
@@ -59,12 +54,10 @@ use self::{
     wallet_record::WalletRecord,
 };
 use crate::{
-    contract::{Awake, EventNumber, History, LoadedWallet, StoredNote},
+    contract::{Awake, History, LoadedWallet},
     error::{Error, Ticket},
-    log::project_events::NumberedEvent,
-    lookups::{AllChanges, EachEntry, LookUp, LookUpRange, Value},
+    lookups::AllChanges,
     tuning::Tuning,
-    usage::{Interval, pending::StoredPeriod},
 };
 
 /// Wallets whose records are written together, after their entries: so many snapshots and index
@@ -184,7 +177,6 @@ impl AppliedState {
         self.last.load(Ordering::Acquire)
     }
 
-    /// Whether there is nothing to merge between checkpoints.
     pub(crate) fn is_idle(&self) -> bool {
         self.slices.lock().is_idle()
     }
@@ -206,7 +198,7 @@ impl AppliedState {
 
     pub(crate) fn load(&self, key: &WalletKey) -> Result<Option<LoadedWallet>, Error> {
         let slot = self.slots.wake(key);
-        let wallet = self.read(key, &slot)?;
+        let wallet = self.read(key, Some(&slot))?;
         Ok(wallet.map(|wallet| LoadedWallet {
             wallet,
             history: slot,
@@ -226,48 +218,30 @@ impl AppliedState {
             if wallets.len() >= limit {
                 break;
             }
-            let key = key.map_err(io)?;
-            let key = key.first_chunk().map(|key| WalletKey(*key));
-            let key = key.ok_or_else(|| damaged("a wallet is stored under a short key".into()))?;
+            let key = wallet_record::read_key(&key.map_err(io)?)?;
             if after != Some(&key) {
-                wallets.extend(self.read_applied(&key)?);
+                wallets.extend(self.read(&key, None)?);
             }
         }
         Ok(wallets)
     }
 
-    /// Reads a wallet. A checkpoint may replace what the record names: then the newer record is read.
-    fn read_applied(&self, key: &WalletKey) -> Result<Option<Wallet>, Error> {
+    /// Reads a wallet, and publishes its record to the slot if there is one. A checkpoint may replace what the record names:
+    /// then the newer record is read.
+    fn read(&self, key: &WalletKey, slot: Option<&Slot>) -> Result<Option<Wallet>, Error> {
+        let store = self.store();
+        let publish = |record: &WalletRecord, slot: &Slot| {
+            slot.publish(record, &pages::unindexed(store, key, record)?)
+        };
         let mut version_read = 0;
         loop {
-            let Some(record) = WalletRecord::read(self.store(), key)? else {
+            let Some(record) = WalletRecord::read(store, key)? else {
                 return Ok(None);
             };
-            if let Some(wallet) = record.wallet(self.store(), key)? {
+            if let Some(wallet) = record.wallet(store, key)?
+                && slot.map_or(Ok(true), |slot| publish(&record, slot))?
+            {
                 return Ok(wallet);
-            }
-            if record.head.version == version_read {
-                return Err(damaged(format!(
-                    "{key:?}: a part of its snapshot is missing"
-                )));
-            }
-            version_read = record.head.version;
-        }
-    }
-
-    /// Reads a wallet and publishes its record to the slot. A checkpoint may replace what the record
-    /// names: then the newer record is read.
-    fn read(&self, key: &WalletKey, slot: &Slot) -> Result<Option<Wallet>, Error> {
-        let mut version_read = 0;
-        loop {
-            let Some(record) = WalletRecord::read(self.store(), key)? else {
-                return Ok(None);
-            };
-            if let Some(wallet) = record.wallet(self.store(), key)? {
-                let keys = pages::unindexed(self.store(), key, &record)?;
-                if slot.publish(&record, &keys)? {
-                    return Ok(wallet);
-                }
             }
             if record.head.version == version_read {
                 return Err(damaged(format!(
@@ -280,62 +254,5 @@ impl AppliedState {
 
     pub(crate) fn new_history(&self, key: &WalletKey) -> Arc<dyn History> {
         self.slots.wake(key)
-    }
-
-    pub(crate) fn documents(&self) -> Result<Vec<Document>, Error> {
-        catalog::documents(self.store())
-    }
-
-    /// Notes whose keys begin with `prefix`, in order.
-    pub(crate) fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
-        notes::with_prefix(self.store(), prefix)
-    }
-
-    /// Project events of a project after this number, in order.
-    pub(crate) fn project_events(
-        &self,
-        project: ProjectId,
-        after: EventNumber,
-        limit: usize,
-    ) -> Result<Vec<NumberedEvent>, Error> {
-        project_events::after(self.store(), project, after, limit)
-    }
-
-    /// Usage of a product within a range of time, with the last frame that each record counts.
-    pub(crate) fn usage(
-        &self,
-        product: ProductId,
-        interval: Interval,
-        within: (Timestamp, Timestamp),
-    ) -> Result<Vec<StoredPeriod>, Error> {
-        usage::read(self.store(), product, interval, within)
-    }
-
-    /// Usage of a product of intervals that begin after this is kept; `None`: of all.
-    pub(crate) fn usage_kept_after(
-        &self,
-        product: ProductId,
-        interval: Interval,
-    ) -> Result<Option<Timestamp>, Error> {
-        usage::kept_after(self.store(), product, interval)
-    }
-
-    /// Calls `each` with entries of a look-up, in the range's order, until it returns false.
-    pub(crate) fn range(
-        &self,
-        look_up: LookUp,
-        range: &LookUpRange,
-        each: &mut EachEntry<'_>,
-    ) -> Result<(), Error> {
-        self.store().look_up(look_up).range(range, each)
-    }
-
-    pub(crate) fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
-        self.store().look_up(look_up).get(key)
-    }
-
-    /// Passes every wallet and its records to `reader`. Nothing may be applied until it returns.
-    pub(crate) fn read_all(&self, reader: &mut dyn Reader) -> Result<(), Error> {
-        read_all::read_all(self.store(), reader)
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn put(store: &Store, key: &[u8], body: Option<&[u8]>) -> Result<(), 
 }
 
 /// All notes whose keys begin with `prefix`, in order of their keys.
-pub(super) fn with_prefix(store: &Store, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
+pub(crate) fn with_prefix(store: &Store, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
     let notes = store.notes.scan_prefix(prefix);
     notes
         .map(|note| {

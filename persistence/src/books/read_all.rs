@@ -1,12 +1,12 @@
 //! Reads all wallets and their records, one after the other, for an export. Memory does not grow with wallets or
 //! their histories.
 
-use domain::{history::Record, id::WalletKey, wallet::Wallet};
+use domain::{history::Record, wallet::Wallet};
 
 use super::{
     pages::{self, From},
     store::{Store, damaged, io},
-    wallet_record::WalletRecord,
+    wallet_record::{self, WalletRecord},
 };
 use crate::error::Error;
 
@@ -23,12 +23,12 @@ pub trait Reader {
     fn record(&mut self, wallet: &Wallet, record: Record) -> Result<(), Error>;
 }
 
-/// Passes every wallet to `reader`, with every record, oldest first, where it wants them.
-pub(super) fn read_all(store: &Store, reader: &mut dyn Reader) -> Result<(), Error> {
+/// Passes every wallet to `reader`, with every record, oldest first, where it wants them. Nothing may be applied until it
+/// returns.
+pub(crate) fn read_all(store: &Store, reader: &mut dyn Reader) -> Result<(), Error> {
     for stored in &store.wallets {
         let (key, value) = stored.map_err(io)?;
-        let key = key.first_chunk().map(|key| WalletKey(*key));
-        let key = key.ok_or_else(|| damaged("a wallet is stored under a short key".into()))?;
+        let key = wallet_record::read_key(&key)?;
         let stored = WalletRecord::decode(&key, &value)?;
         let missing = || damaged(format!("{key:?}: a part of its snapshot is missing"));
         let Some(wallet) = stored.wallet(store, &key)?.ok_or_else(missing)? else {

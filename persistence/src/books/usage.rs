@@ -6,92 +6,22 @@
 //! product, interval, first millisecond       the last frame, the count, its features, its sales, its wallets
 //! ```
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{Timestamp, id::ProductId};
-use serde::{Deserialize, Serialize};
 
 use super::store::{Store, damaged, io};
 use crate::{
     error::Error,
     format::codec::{decode_value, encode_value},
-    usage::{
-        Count, FEATURES, FeatureUsage, Hour, Interval, OTHER, Sales, SalesCell, SalesSum, Usage,
-        UsageDelta, Wallets, pending::StoredPeriod,
-    },
+    usage::{FEATURES, Hour, Interval, OTHER, Usage, UsageDelta, pending::StoredPeriod},
 };
 
 /// The kind of record that names a product's features.
 const NAMES: u8 = u8::MAX;
 
-#[derive(Serialize, Deserialize)]
-struct StoredUsage<'a> {
-    /// The number of the last frame that is counted.
-    through: u64,
-    /// Granted, deducted, refunded, expired, deductions.
-    count: [i64; 5],
-    #[serde(borrow)]
-    features: Vec<(&'a str, i64, i64)>,
-    /// Orders by price and how they stand.
-    sold: Vec<(SalesCell, SalesSum)>,
-    /// The encoded [`Wallets`].
-    #[serde(borrow)]
-    wallets: Cow<'a, [u8]>,
-}
-
-impl<'a> StoredUsage<'a> {
-    fn of(through: u64, usage: &'a Usage) -> Self {
-        let Count {
-            granted,
-            deducted,
-            refunded: taken_back,
-            expired,
-            deductions,
-        } = usage.count;
-        let features = usage.features.iter();
-        let sold = usage.sales.cells();
-        Self {
-            through,
-            count: [granted, deducted, taken_back, expired, deductions],
-            features: features
-                .map(|(name, used)| (&**name, used.credits, used.deductions))
-                .collect(),
-            sold: sold.map(|(cell, sum)| (*cell, *sum)).collect(),
-            wallets: usage.wallets.bytes().into(),
-        }
-    }
-
-    fn usage(self) -> Result<Usage, Error> {
-        let mut sales = Sales::default();
-        self.sold
-            .into_iter()
-            .for_each(|(cell, sum)| sales.add(cell, sum));
-        let [granted, deducted, taken_back, expired, deductions] = self.count;
-        let features = self.features.into_iter();
-        let features = features.map(|(name, credits, deductions)| {
-            let used = FeatureUsage {
-                credits,
-                deductions,
-            };
-            (name.into(), used)
-        });
-        Ok(Usage {
-            count: Count {
-                granted,
-                deducted,
-                refunded: taken_back,
-                expired,
-                deductions,
-            },
-            features: features.collect(),
-            sales,
-            wallets: Wallets::read(&self.wallets)?,
-        })
-    }
-}
+/// The last frame that is counted, and the usage.
+type StoredUsage = (u64, Usage);
 
 /// Adds what a checkpoint's frames, up to `through`, granted, used and sold.
 pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(), Error> {
@@ -126,14 +56,9 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                 }
                 let key = key(product, interval as u8, span.start.0);
                 let value = store.usage.get(key).map_err(io)?;
-                let stored = value.as_deref().map(decode_value::<StoredUsage<'_>>);
-                let stored = stored.transpose()?;
-                let counted_through = stored.as_ref().map_or(0, |stored| stored.through);
+                let stored = value.as_deref().map(decode_value::<StoredUsage>);
                 let is_new = stored.is_none();
-                let mut usage = stored
-                    .map(StoredUsage::usage)
-                    .transpose()?
-                    .unwrap_or_default();
+                let (counted_through, mut usage) = stored.transpose()?.unwrap_or_default();
                 let before = usage.clone();
                 for (_, hour) in now {
                     let pending = hour.parts.iter().filter(|(lsn, _)| *lsn > counted_through);
@@ -142,11 +67,8 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                 }
                 usage.sales = usage.sales.bounded();
                 if is_new || usage != before {
-                    store.writes.put(
-                        &store.usage,
-                        key,
-                        encode_value(&StoredUsage::of(through, &usage))?,
-                    )?;
+                    let value = encode_value(&(through, &usage))?;
+                    store.writes.put(&store.usage, key, value)?;
                 }
                 if is_new && let Some(kept) = interval.retention_millis() {
                     forget(store, product, interval, span.start.0.saturating_sub(kept))?;
@@ -205,7 +127,7 @@ fn forget(store: &Store, product: ProductId, interval: Interval, to: i64) -> Res
 }
 
 /// Usage of a product from `from` to before `to`, oldest first. Intervals without usage are left out.
-pub(super) fn read(
+pub(crate) fn read(
     store: &Store,
     product: ProductId,
     interval: Interval,
@@ -219,14 +141,14 @@ pub(super) fn read(
     records
         .map(|record| {
             let (key, value) = record.map_err(io)?;
-            let stored: StoredUsage<'_> = decode_value(&value)?;
-            Ok((Timestamp(start(&key)?), stored.through, stored.usage()?))
+            let (through, usage): StoredUsage = decode_value(&value)?;
+            Ok((Timestamp(start(&key)?), through, usage))
         })
         .collect()
 }
 
 /// Intervals of a product that begin after this are kept; `None`: all are.
-pub(super) fn kept_after(
+pub(crate) fn kept_after(
     store: &Store,
     product: ProductId,
     interval: Interval,
@@ -248,7 +170,7 @@ pub(super) fn totals(store: &Store) -> Result<BTreeMap<ProductId, Usage>, Error>
         }
         let product = key.first_chunk::<16>().ok_or_else(short)?;
         let product = ProductId(u128::from_be_bytes(*product));
-        let mut month = decode_value::<StoredUsage<'_>>(&value)?.usage()?;
+        let (_, mut month): StoredUsage = decode_value(&value)?;
         month.features.clear();
         totals
             .entry(product)

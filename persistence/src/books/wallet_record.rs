@@ -26,14 +26,12 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Spill {
     pub(crate) number: u64,
-    /// The version of its first entry.
     pub(crate) first: u64,
 }
 
 /// A snapshot too large for the wallet's own record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SnapshotParts {
-    /// The checkpoint that wrote them.
     pub(crate) number: u64,
     pub(crate) count: u16,
     pub(crate) bytes: u64,
@@ -42,7 +40,6 @@ pub(crate) struct SnapshotParts {
 /// The small fields of a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
-    /// The version of its last entry.
     pub(crate) version: u64,
     /// The version of the last entry that is in a page; the others are in the tail.
     pub(crate) spilled: u64,
@@ -64,6 +61,11 @@ pub(crate) struct WalletRecord {
     pub(crate) snapshot: Vec<u8>,
     /// Entries after `head.spilled`.
     pub(crate) tail: Vec<u8>,
+}
+
+pub(crate) fn read_key(key: &[u8]) -> Result<WalletKey, Error> {
+    let key = key.first_chunk().map(|key| WalletKey(*key));
+    key.ok_or_else(|| damaged("a wallet is stored under a short key".into()))
 }
 
 impl WalletRecord {

@@ -14,12 +14,15 @@ use domain::{
     text::Meta,
     time::{Period, Span},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-pub(crate) use self::sales::{OTHER_PRICES, SalesCell, SalesChange, SalesSum};
 pub use self::{
     sales::{Money, Sales},
     wallets::{DistinctCount, Wallets},
+};
+pub(crate) use self::{
+    sales::{OTHER_PRICES, SalesCell, SalesChange, SalesSum},
+    wallets::mix,
 };
 
 /// How many features of a product are counted separately; the rest is [`OTHER`].
@@ -72,7 +75,7 @@ impl Interval {
 }
 
 /// Credits, by why they came and went.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// Credits that were bought, given by hand or granted for free.
     pub granted: i64,
@@ -87,7 +90,7 @@ pub struct Count {
 }
 
 /// Credits used for one feature.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeatureUsage {
     /// Credits that were used.
     pub credits: i64,
@@ -96,7 +99,7 @@ pub struct FeatureUsage {
 }
 
 /// Usage of a product in an interval.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Credits of all entries, with a feature or without.
     pub count: Count,
@@ -114,7 +117,6 @@ pub(crate) const fn is_active(reason: Reason) -> bool {
 }
 
 impl Count {
-    /// Counts one more ledger entry.
     pub(crate) const fn add(&mut self, reason: Reason, delta: i64) {
         let lost = delta.saturating_neg();
         match reason {

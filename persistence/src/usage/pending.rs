@@ -28,7 +28,6 @@ use parking_lot::RwLock;
 use super::{Interval, Usage, sales::SalesChange};
 use crate::{error::Error, lookups::overlay::UNASSIGNED_TICKET};
 
-/// Sales that are not applied yet.
 #[derive(Default)]
 pub(crate) struct PendingSales(RwLock<State>);
 

@@ -22,7 +22,7 @@ pub(crate) const OTHER_PRICES: PriceId = PriceId(0);
 
 /// Orders that were placed within a range of time, by price and how they stand: as many cells as prices that were
 /// bought, times the states (eight at most) that their orders are in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sales(BTreeMap<SalesCell, SalesSum>);
 
 /// What orders that are counted together have in common.
@@ -147,7 +147,6 @@ impl Sales {
         other.0.iter().for_each(|(cell, sum)| self.add(*cell, *sum));
     }
 
-    /// Adds an order with its status.
     pub(crate) fn add_order(&mut self, order: &OrderSummary) {
         self.add(SalesCell::of(order), SalesSum::of(order, 1));
     }

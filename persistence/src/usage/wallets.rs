@@ -6,6 +6,7 @@
 use std::fmt;
 
 use domain::id::WalletKey;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
@@ -18,7 +19,8 @@ const INDEX_BITS: u32 = 11;
 const MAX_RANK: u8 = 64 - 11 + 1;
 
 /// A set of wallets that tells how many there are.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<u8>", try_from = "Vec<u8>")]
 pub struct Wallets(Sketch);
 
 #[derive(Clone, PartialEq, Eq)]
@@ -107,24 +109,30 @@ impl Wallets {
             },
         }
     }
+}
 
-    /// The set as it is stored: hashes, or all registers.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        match &self.0 {
+/// The set as it is stored: hashes, or all registers.
+impl From<Wallets> for Vec<u8> {
+    fn from(wallets: Wallets) -> Self {
+        match wallets.0 {
             Sketch::Few(few) => few.iter().flat_map(|hash| hash.to_be_bytes()).collect(),
             Sketch::Many(registers) => registers.to_vec(),
         }
     }
+}
 
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
+impl TryFrom<Vec<u8>> for Wallets {
+    type Error = Error;
+
+    fn try_from(bytes: Vec<u8>) -> Result<Self, Error> {
         let damaged = || Error::Damaged("a stored count of wallets is malformed".into());
-        if let Ok(registers) = <[u8; REGISTERS]>::try_from(bytes) {
+        if let Ok(registers) = <[u8; REGISTERS]>::try_from(bytes.as_slice()) {
             let is_one = registers.iter().all(|register| *register <= MAX_RANK);
             return is_one
                 .then(|| Self(Sketch::Many(Box::new(registers))))
                 .ok_or_else(damaged);
         }
-        let (hashes, rest) = bytes.as_chunks::<8>();
+        let (hashes, rest) = bytes.as_slice().as_chunks::<8>();
         let few: Vec<u64> = hashes
             .iter()
             .map(|hash| u64::from_be_bytes(*hash))
@@ -142,7 +150,7 @@ fn hash(wallet: &WalletKey) -> u64 {
 }
 
 /// splitmix64's last step: every bit of the result depends on every bit of the input.
-const fn mix(mut bits: u64) -> u64 {
+pub(crate) const fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^ (bits >> 31)
@@ -262,21 +270,23 @@ mod tests {
             let mut turned = some(0..split);
             turned.merge(&some(split..count));
             assert!(turned == all, "{count} at {split}");
-            let read = Wallets::read(&all.bytes()).unwrap();
+            let read = Wallets::try_from(Vec::from(all.clone())).unwrap();
             assert!(read == all);
         }
     }
 
     #[test]
     fn what_is_no_count_is_not_read() {
-        let mut unsorted = some(0..2).bytes();
+        let bytes = |numbers| Vec::from(some(numbers));
+        let mut unsorted = bytes(0..2);
         unsorted.rotate_left(8);
-        let twice = [some(0..1).bytes(), some(0..1).bytes()].concat();
-        let mut register = some(0..500).bytes();
+        let twice = [bytes(0..1), bytes(0..1)].concat();
+        let mut register = bytes(0..500);
         register[7] = MAX_RANK + 1;
-        let too_many = some(0..128).bytes().repeat(2)[..129 * 8].to_vec();
+        let too_many = bytes(0..128).repeat(2)[..129 * 8].to_vec();
         for bytes in [unsorted, twice, register, too_many, vec![0; 7]] {
-            assert!(Wallets::read(&bytes).is_err(), "{} bytes", bytes.len());
+            let length = bytes.len();
+            assert!(Wallets::try_from(bytes).is_err(), "{length} bytes");
         }
     }
 }

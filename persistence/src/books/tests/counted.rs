@@ -15,6 +15,7 @@ use super::{
 use crate::{
     books::{
         copied::{CopyBounds, Mark, Section},
+        project_events, usage,
         verify::listed::PendingEntries,
     },
     format::append::LogEvent,
@@ -54,9 +55,7 @@ fn project_events_are_kept_for_thirty_days_and_as_long_as_nothing_follows() {
         let report = checkpoint(&overlaid, part).unwrap();
         overlaid.forget(report).unwrap();
     }
-    let kept = overlaid
-        .project_events(ProjectId(1), 0, usize::MAX)
-        .unwrap();
+    let kept = project_events::after(overlaid.store(), ProjectId(1), 0, usize::MAX).unwrap();
     let days: Vec<i64> = kept
         .iter()
         .map(|(_, bytes)| {
@@ -102,9 +101,7 @@ fn what_happened_long_ago_is_kept_as_long_as_all_that_was_recorded_with_it() {
         let report = checkpoint(&overlaid, Part::of(done * 100, events)).unwrap();
         overlaid.forget(report).unwrap();
     }
-    let kept = overlaid
-        .project_events(ProjectId(1), 0, usize::MAX)
-        .unwrap();
+    let kept = project_events::after(overlaid.store(), ProjectId(1), 0, usize::MAX).unwrap();
     assert_eq!(kept.len(), 500);
     assert_eq!(
         verified(&overlaid, &PendingEntries::new()).problems,
@@ -175,7 +172,7 @@ fn features_beyond_two_hundred_are_other() {
     used(&mut world, 6000, "f000");
     let overlaid = OverlaidBooks::open(&database(), small());
     checkpoint_all(&overlaid, world.part(..), 100);
-    let months = overlaid.usage(GOLD, Interval::Month, ALL).unwrap();
+    let months = usage::read(overlaid.store(), GOLD, Interval::Month, ALL).unwrap();
     let [(_, _, month)] = months.as_slice() else {
         panic!("{months:?}")
     };
@@ -209,7 +206,7 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
     let overlaid = OverlaidBooks::open(&database(), small());
     checkpoint_all(&overlaid, world.part(..), 7);
     let days = |interval| -> Vec<i64> {
-        let found = overlaid.usage(GOLD, interval, ALL).unwrap();
+        let found = usage::read(overlaid.store(), GOLD, interval, ALL).unwrap();
         found.iter().map(|(at, ..)| at.0 / DAY).collect()
     };
     assert_eq!(
@@ -225,7 +222,7 @@ fn hours_are_kept_for_ninety_days_days_for_three_years_months_for_good() {
         verified(&overlaid, &PendingEntries::new()).problems,
         [""; 0]
     );
-    let january = &overlaid.usage(GOLD, Interval::Month, ALL).unwrap()[0].2;
+    let january = &usage::read(overlaid.store(), GOLD, Interval::Month, ALL).unwrap()[0].2;
     assert_eq!(
         (january.count.deductions, january.features["late"].credits),
         (5, 1)
@@ -311,12 +308,11 @@ fn verify_finds_a_sale_or_a_wallet_that_was_not_counted() {
     assert!(!months.is_empty());
     let product = |key: &[u8]| ProductId(u128::from_be_bytes(*key.first_chunk().unwrap()));
     for (key, value) in months {
-        let (.., month) = overlaid
-            .usage(product(&key), Interval::Month, ALL)
+        let (.., month) = usage::read(overlaid.store(), product(&key), Interval::Month, ALL)
             .unwrap()
             .remove(0);
         let mut places = Vec::new();
-        let wallets = month.wallets.bytes().len();
+        let wallets = Vec::from(month.wallets.clone()).len();
         if wallets > 0 {
             places.push(value.len() - 1);
         }

@@ -11,7 +11,7 @@ use domain::{
 };
 
 use crate::{
-    books::AppliedState,
+    books::{AppliedState, catalog, notes, project_events, usage},
     contract::{Awake, Books, EventNumber, History, LoadedWallet, OnEvents, StoredNote},
     error::{Error, Ticket},
     format::{
@@ -101,11 +101,11 @@ impl Books for OverlaidBooks {
     }
 
     fn documents(&self) -> Result<Vec<Document>, Error> {
-        self.applied.documents()
+        catalog::documents(self.store())
     }
 
     fn notes(&self, prefix: &[u8]) -> Result<Vec<StoredNote>, Error> {
-        self.applied.notes(prefix)
+        notes::with_prefix(self.store(), prefix)
     }
 
     fn usage(
@@ -114,7 +114,7 @@ impl Books for OverlaidBooks {
         interval: Interval,
         within: (Timestamp, Timestamp),
     ) -> Result<Vec<(Timestamp, Usage)>, Error> {
-        let stored = || self.applied.usage(product, interval, within);
+        let stored = || usage::read(self.store(), product, interval, within);
         self.sales.merged((product, interval), within, stored)
     }
 
@@ -123,7 +123,7 @@ impl Books for OverlaidBooks {
         product: ProductId,
         interval: Interval,
     ) -> Result<Option<Timestamp>, Error> {
-        self.applied.usage_kept_after(product, interval)
+        usage::kept_after(self.store(), product, interval)
     }
 
     fn project_events(
@@ -132,7 +132,7 @@ impl Books for OverlaidBooks {
         after: EventNumber,
         limit: usize,
     ) -> Result<Vec<(EventNumber, ProjectEvent)>, Error> {
-        let stored = self.applied.project_events(project, after, limit)?;
+        let stored = project_events::after(self.store(), project, after, limit)?;
         let stored = stored.into_iter();
         stored
             .map(|(number, bytes)| Ok((number, decode_project_event(project, &bytes)?)))
@@ -152,14 +152,14 @@ impl Books for OverlaidBooks {
         limit: usize,
     ) -> Result<EntryBatch, Error> {
         self.overlay.merged(look_up, range, limit, |each| {
-            self.applied.range(look_up, range, each)
+            self.store().look_up(look_up).range(range, each)
         })
     }
 
     fn find(&self, look_up: LookUp, key: &[u8]) -> Result<Option<Value>, Error> {
         match self.overlay.find(look_up, key) {
             Some(value) => Ok(value),
-            None => self.applied.find(look_up, key),
+            None => self.store().look_up(look_up).get(key),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::id::{ProductId, WalletKey};
 
-use super::listed::{Listing, mix};
+use super::listed::Listing;
 use crate::{
     books::{
         store::{Store, damaged},
@@ -16,7 +16,7 @@ use crate::{
         Key, filter,
         run::{self, RunMeta},
     },
-    usage::Usage,
+    usage::{Usage, mix},
 };
 
 /// How many stored values wallets lead to, to be compared with how many there are.

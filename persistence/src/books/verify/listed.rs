@@ -10,6 +10,7 @@ use crate::{
     error::Error,
     format::DecodedEntry,
     lookups::{self, Key, LookUp, Value},
+    usage::mix,
 };
 
 /// Wallets' entries in frames that are not, or not completely, applied; in log order.
@@ -87,11 +88,4 @@ impl Listing {
         }
         Ok(())
     }
-}
-
-/// The finalizer of splitmix64.
-pub(super) const fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
 }
