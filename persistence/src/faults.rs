@@ -52,50 +52,32 @@ impl<T: InjectFault + 'static> From<&Arc<T>> for Faults {
 
 /// A step of the store: a crash or an error after it leaves something else on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants say what they are")]
 pub enum Step {
-    /// A group commit inserts a frame.
     InsertFrame,
-    /// A group commit makes its frames durable.
     FlushFrames,
-    /// A checkpoint writes applied state.
     Checkpoint,
-    /// A checkpoint writes how far it applied.
     WriteMeta,
-    /// A checkpoint makes the applied state durable.
     FlushCheckpoint,
     /// A checkpoint asks the disk about earlier write errors.
     SyncCheckpoint,
-    /// A checkpoint deletes what it replaced.
     Forget,
-    /// A checkpoint deletes an applied frame.
     DropFrame,
-    /// The watermark is written.
     SyncWatermark,
-    /// A backup writes a chunk.
     WriteChunk,
-    /// A backup copies the frames of the log.
     CopyFrames,
-    /// A backup makes its chunks durable.
     SyncChunks,
-    /// A backup writes its manifest.
     WriteManifest,
     /// A backup removes what no manifest names.
     RemoveOld,
-    /// A restore writes what a chunk holds.
     RestoreChunk,
     /// A restore takes a frame from the log that the books go on with.
     RestoreFrame,
-    /// A restore notes how far it has come.
     RestoreProgress,
-    /// A restore applies the log.
     RestoreCheckpoint,
-    /// A restore puts a file or the database in its place.
     RestoreMove,
-    /// A restore removes what it worked with.
     RestoreTidy,
-    /// A data directory is marked as being emptied.
     DiscardMark,
-    /// Something of a data directory is removed.
     DiscardRemove,
     /// The log of a new cell is made, which goes on from a frame of another.
     MakeCell,

@@ -6,7 +6,6 @@ use std::fmt;
 /// Crockford's base32 alphabet, without I, L, O and U.
 pub const CODE_ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Letters of the three groups after the word.
 const GROUPS: usize = 12;
 /// The most bytes of a typed code, with separators.
 const MAX_BYTES: usize = 128;

@@ -62,7 +62,6 @@ pub enum OrderEvent {
 }
 
 impl OrderEvent {
-    /// The project events when an order changes from `before` to `now`.
     fn between(before: &Order, now: &Order) -> [Option<Self>; 3] {
         let stage = Some(now.stage).filter(|stage| *stage != before.stage);
         let (data, former) = match stage {

@@ -10,7 +10,6 @@ pub(super) const MAX_BYTES: usize = 8 << 20;
 /// The longest that a chunk is once compressed: perhaps a little longer than its content, never twice as long.
 pub const MAX_COMPRESSED_BYTES: usize = 2 * MAX_BYTES;
 
-/// SHA-256 in hexadecimal digits.
 pub(super) fn digest(bytes: &[u8]) -> Name {
     hex(&Sha256::digest(bytes))
 }
@@ -37,7 +36,6 @@ pub fn from_hex(name: &str) -> Option<[u8; 32]> {
     Some(hash)
 }
 
-/// Whether this has the form of a chunk's name.
 pub(super) fn is_digest(name: &str) -> bool {
     let digits = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     name.len() == 64 && name.bytes().all(digits)

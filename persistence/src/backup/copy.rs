@@ -35,7 +35,6 @@ struct Order<'a> {
     files: Option<&'a [BesideFile]>,
 }
 
-/// Makes a backup while the journal goes on.
 pub(crate) fn back_up(
     shared: &Shared,
     books: &DiskBooks,

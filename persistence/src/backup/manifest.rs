@@ -27,7 +27,6 @@ pub struct Manifest {
     pub(super) applied: Frame,
     #[serde(rename = "fold")]
     pub(super) checkpoint: u64,
-    /// The last frame of the log.
     pub(super) head: Frame,
     pub(super) sections: Vec<Section>,
 }

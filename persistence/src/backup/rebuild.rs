@@ -45,7 +45,6 @@ const CACHE_BYTES: u64 = 64 << 20;
 /// room for four thousand such gaps.
 const GAP: u64 = 1 << 36;
 
-/// What is restored.
 pub(super) struct Source<'a> {
     pub(super) repository: &'a dyn Repository,
     pub(super) name: &'a str,
@@ -109,7 +108,6 @@ pub(super) fn rebuild(
 
 struct Rebuild<'a> {
     source: &'a Source<'a>,
-    /// The folder `restoring/`.
     work: PathBuf,
     data: PathBuf,
     state: State,

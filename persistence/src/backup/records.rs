@@ -15,7 +15,6 @@ const VERSION: u8 = 1;
 pub(super) struct ChunkBuilder {
     bytes: Vec<u8>,
     records: u64,
-    /// Average bytes of a chunk.
     target: usize,
 }
 

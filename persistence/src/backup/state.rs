@@ -42,7 +42,6 @@ pub(super) enum Stage {
 }
 
 impl State {
-    /// The state that an earlier attempt left, if one did.
     pub(super) fn read(directory: &Directory) -> Option<Self> {
         Self::read_in(&directory.restoring())
     }

@@ -62,7 +62,6 @@ pub(super) struct Pending {
     key: WalletKey,
     stored: WalletRecord,
     before: u64,
-    /// Look-up keys of the new entries.
     new: Vec<Key>,
     snapshot: Option<Snapshot>,
 }
@@ -218,7 +217,6 @@ impl Pending {
     }
 }
 
-/// Adds what entries change in look-ups.
 pub(super) fn list(
     key: &WalletKey,
     wallet_entries: WalletEntries<'_>,

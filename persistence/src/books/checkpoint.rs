@@ -32,7 +32,6 @@ use crate::{
 /// Pause after the frames to apply could not be read.
 const READ_BACKOFF: Duration = Duration::from_millis(250);
 
-/// Runs the checkpoint thread until the journal stops.
 pub(crate) fn run(shared: &Shared, books: &DiskBooks) -> Result<(), Error> {
     let options = &shared.options;
     let mut events = Events::default();
@@ -139,7 +138,6 @@ fn drop_frames(
     Ok(())
 }
 
-/// Makes what was written to the books durable.
 fn flush(options: &Options, books: &DiskBooks) -> Result<(), Error> {
     let database = &books.disk.database;
     options.faults.before(Step::FlushCheckpoint)?;

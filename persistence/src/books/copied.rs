@@ -95,7 +95,6 @@ impl Section {
         }
     }
 
-    /// Calls `take` with every record.
     pub(crate) fn read(
         self,
         store: &Store,

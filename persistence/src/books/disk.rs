@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::{AppliedState, retention::Retention};
 use crate::log::shared::Disk;
 
-/// The books of an open data directory.
 pub(crate) struct DiskBooks {
     pub(crate) applied: AppliedState,
     /// What checkpoints do not forget while a backup is made.

@@ -14,7 +14,6 @@ use crate::{
     format::codec::{pack, unpack},
 };
 
-/// A key and its value.
 pub(super) type PackedEntry<const K: usize, const V: usize> = ([u8; K], [u8; V]);
 /// An entry to put (`Some`) or to take out (`None`).
 pub(super) type PackedChange<const K: usize, const V: usize> = ([u8; K], Option<[u8; V]>);

@@ -65,7 +65,6 @@ impl<'a> Writer<'a> {
         self.wallet = wallet;
     }
 
-    /// Adds the wallet's next entry.
     pub(super) fn push(&mut self, version: u64, entry: &[u8]) -> Result<(), Error> {
         let more = entry::pushed_bytes(entry).saturating_add(GROUP_BYTES);
         let full = self.bytes.len() + more > self.store.tuning.page_bytes;
@@ -150,7 +149,6 @@ impl From {
     }
 }
 
-/// Callback for an entry and its bytes; returns whether to go on.
 pub(crate) type Look<'a> = dyn FnMut(Entry<'_>, &[u8]) -> Result<bool, Error> + 'a;
 
 /// Calls `each` with every stored entry of a wallet from `first` on, in order, until it returns `false`.

@@ -38,7 +38,6 @@ pub(super) struct PendingList<const K: usize, const V: usize> {
     stored: Mutex<Stored>,
 }
 
-/// The records in the tree.
 #[derive(Default)]
 struct Stored {
     /// The number of the next one. Later ones count.
@@ -125,7 +124,6 @@ impl<const K: usize, const V: usize> PendingList<K, V> {
         self.stored.lock().bytes
     }
 
-    /// All changes, in order.
     pub(super) fn all(&self) -> impl Iterator<Item = PackedChange<K, V>> + use<K, V> {
         self.forward([0; K])
     }

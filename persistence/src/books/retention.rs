@@ -29,7 +29,6 @@ pub(crate) type OldFrame = (u64, u64);
 enum Phase {
     #[default]
     Nobody,
-    /// A copy wants to begin.
     Asked,
     Copying {
         mark: Mark,
@@ -51,11 +50,9 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Retention {
     state: Mutex<State>,
-    /// Wakes the copy that waits to begin.
     granted: Condvar,
 }
 
-/// What no copy needs any more.
 pub(crate) struct Forgettable {
     pub(crate) reports: Vec<CheckpointReport>,
     pub(crate) frames: Vec<OldFrame>,
@@ -142,7 +139,6 @@ impl Retention {
         }
     }
 
-    /// Takes some of what no copy needs any more.
     pub(crate) fn forgettable(&self) -> Option<Forgettable> {
         let mut state = self.state.lock();
         let nothing = state.frames.is_empty() && state.reports.is_empty();
@@ -159,7 +155,6 @@ impl Retention {
         })
     }
 
-    /// Whether this leaves the checkpointer nothing to do.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state.lock();
         match state.phase {
@@ -169,7 +164,6 @@ impl Retention {
         }
     }
 
-    /// Bytes of frames that are kept for a copy.
     pub(crate) fn bytes(&self) -> u64 {
         self.state.lock().bytes
     }

@@ -24,7 +24,6 @@ pub(super) enum RetiredObject {
     Parts(u64),
 }
 
-/// What one wallet's checkpoint replaced.
 #[derive(Debug)]
 pub(super) struct List {
     number: u64,
@@ -74,13 +73,11 @@ impl List {
         .concat()
     }
 
-    /// The list without something that the wallet's record names now.
     pub(super) fn without(mut self, named: RetiredObject) -> Self {
         self.items.retain(|item| *item != named);
         self
     }
 
-    /// Removes what is listed, then the list.
     pub(super) fn complete(&self, store: &Store) -> Result<(), Error> {
         for item in &self.items {
             match item {
@@ -113,7 +110,6 @@ pub(super) fn set_last_number(store: &Store, number: u64) -> Result<(), Error> {
         .put(&store.checkpoints, NUMBER, encode_value(&number)?)
 }
 
-/// Calls `take` with every list, as it is stored.
 pub(super) fn each_list(store: &Store, take: &mut RecordSink<'_>) -> Result<(), Error> {
     for list in store.checkpoints.scan_prefix([LIST]) {
         let (key, items) = list.map_err(io)?;

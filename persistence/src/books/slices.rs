@@ -44,7 +44,6 @@ impl Slices {
         }
     }
 
-    /// Whether there is nothing to do.
     pub(super) fn is_idle(&self) -> bool {
         self.now.is_none() && self.waiting.is_empty()
     }

@@ -51,7 +51,6 @@ impl Run {
     }
 }
 
-/// An awake wallet's applied history.
 pub(crate) struct Slot {
     key: WalletKey,
     slots: Arc<Slots>,

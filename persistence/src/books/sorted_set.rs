@@ -36,7 +36,6 @@ pub(crate) struct SortedSet<const K: usize, const V: usize> {
 }
 
 impl<const K: usize, const V: usize> SortedSet<K, V> {
-    /// Opens a set whose pages and pending list are in trees of their own.
     pub(crate) fn open(
         pages: sled::Tree,
         pending: sled::Tree,

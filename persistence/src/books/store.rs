@@ -12,7 +12,6 @@ use crate::{
     tuning::Tuning,
 };
 
-/// Callback for a record's key and value.
 pub(crate) type RecordSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Error> + 'a;
 
 /// The sled trees of the applied state, each with what its keys are.

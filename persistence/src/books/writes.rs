@@ -3,7 +3,6 @@
 
 use crate::{error::Error, sled_error::failed};
 
-/// No value may be larger.
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
 /// What writes and removes records, each by itself and without a flush.
@@ -26,7 +25,6 @@ impl Default for WriteLimit {
 }
 
 impl Writes {
-    /// Writes a record, without a flush.
     pub(crate) fn put(
         &self,
         tree: &sled::Tree,

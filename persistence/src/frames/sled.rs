@@ -30,7 +30,6 @@ const AHEAD: u64 = 16;
 /// How many frames later they are removed. More than a leaf has, so that they are its last.
 const BEHIND: u64 = 8;
 
-/// See the module.
 pub(crate) struct SledFrames {
     db: sled::Db,
     tree: sled::Tree,

@@ -31,7 +31,6 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause between two attempts to reopen the log.
 const REOPEN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Runs the log's thread until the queue is stopped and empty.
 pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
     let _answers = PanicGuard(shared, disk);
     let _idle = shared
@@ -84,12 +83,10 @@ pub(crate) fn run(shared: &Shared, disk: &Arc<Disk>) -> Result<(), Error> {
     }
 }
 
-/// About how many events there are in so many bytes of appends.
 fn events_in(bytes: usize) -> u32 {
     u32::try_from(bytes / EVENT_BYTES).unwrap_or(u32::MAX)
 }
 
-/// What a group was made from.
 struct Source {
     batch: Batch,
     started: Instant,
@@ -109,15 +106,11 @@ struct Commit<'a> {
     disk: &'a Arc<Disk>,
     /// Groups under way, with the batches that they were made from.
     window: Window<Source>,
-    /// The buffer that frames are built in.
     frame: Vec<u8>,
-    /// A batch that was answered, for its buffers.
     spare: Batch,
     pacing: Pacing,
-    /// When the next group may be started.
     not_before: Instant,
     started: Instant,
-    /// When the last group was answered.
     ended: Instant,
 }
 
@@ -127,7 +120,6 @@ impl Commit<'_> {
         self.disk.frames.shared()
     }
 
-    /// Whether the oldest group can be finished without waiting.
     fn is_answered(&self) -> bool {
         self.shared_frames().is_none_or(SharedFrames::is_answered)
     }
@@ -141,7 +133,6 @@ impl Commit<'_> {
             .flatten()
     }
 
-    /// Makes a group of a batch and starts to write it.
     fn start(&mut self, source: Source) {
         let behind = self.window.head();
         // sled panics on some errors: those who wait must hear of that too.
@@ -175,7 +166,6 @@ impl Commit<'_> {
         }
     }
 
-    /// Says that this process still leads.
     fn start_beat(&mut self) {
         self.start(Source::new(Batch {
             before: self.shared.progress.durable(),
@@ -371,7 +361,6 @@ impl Commit<'_> {
         self.answer_all();
     }
 
-    /// Answers all groups under way, whose outcome stays unknown.
     fn answer_all(&mut self) {
         while let Some((_, source)) = self.window.pop() {
             self.answer(source.batch, Outcome::Unknown);

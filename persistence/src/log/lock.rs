@@ -18,7 +18,6 @@ pub(crate) const RESTORING: &str = "restoring";
 
 /// How long a lock that another process has is tried for.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(400);
-/// Between two attempts.
 const LOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A data directory, locked until this is dropped.
@@ -87,7 +86,6 @@ impl Directory {
         &self.root
     }
 
-    /// Where sled's files are.
     pub(crate) fn database(&self) -> PathBuf {
         self.root.join(DATABASE)
     }

@@ -18,7 +18,6 @@ const FEW: u32 = 16;
 /// A new value counts one in so many.
 const WEIGHT: u32 = 8;
 
-/// What was seen of the last commits.
 #[derive(Debug)]
 pub(crate) struct Pacing {
     /// A rest takes no longer than a commit divided by this.

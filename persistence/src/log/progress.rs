@@ -57,18 +57,14 @@ impl State {
     }
 }
 
-/// See the module.
 #[derive(Default)]
 pub(crate) struct LogProgress {
-    /// Events and bytes that were taken in and are not applied.
     events: AtomicU64,
     bytes: AtomicU64,
     durable: AtomicU64,
     applied: AtomicU64,
     state: Mutex<State>,
-    /// Wakes the checkpointer.
     work: Condvar,
-    /// Wakes callers who wait for checkpoints.
     applied_more: Condvar,
 }
 
@@ -98,7 +94,6 @@ impl LogProgress {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Events and bytes that were taken in and are not applied.
     pub(crate) fn backlog(&self) -> Backlog {
         Backlog {
             events: self.events.load(Ordering::Relaxed),
@@ -106,7 +101,6 @@ impl LogProgress {
         }
     }
 
-    /// Bytes that are durable and not applied.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.state.lock().waiting.bytes
     }
@@ -202,7 +196,6 @@ impl LogProgress {
         }
     }
 
-    /// Removes the oldest frames, which are applied and dropped now.
     pub(crate) fn made_applied(&self, frames: &[PendingFrame]) {
         let mut state = self.state.lock();
         for frame in frames {
@@ -231,7 +224,6 @@ impl LogProgress {
         self.work.notify_one();
     }
 
-    /// Whether checkpoints have ended.
     pub(crate) fn is_stopped(&self) -> bool {
         self.state.lock().stopped
     }

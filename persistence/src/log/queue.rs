@@ -47,11 +47,8 @@ struct State {
     /// Batches that are as large as they may be, the oldest first.
     full: VecDeque<Batch>,
     batch: Batch,
-    /// The last ticket handed out.
     last: u64,
-    /// Why nothing is taken in any more.
     stopped: Option<AppendRefusal>,
-    /// Whether the log's thread sleeps.
     idle: bool,
     /// Whether it was called for something else than appends.
     called: bool,
@@ -188,12 +185,10 @@ impl Queue {
             .collect()
     }
 
-    /// Notes whether what keeps the log answers.
     pub(crate) fn set_unreachable(&self, unreachable: bool) {
         self.unreachable.store(unreachable, Ordering::Release);
     }
 
-    /// Whether what keeps the log does not answer.
     pub(crate) fn is_unreachable(&self) -> bool {
         self.unreachable.load(Ordering::Acquire)
     }
@@ -210,17 +205,14 @@ impl Queue {
         self.wake.notify_all();
     }
 
-    /// Why nothing is taken in any more, if so.
     pub(crate) fn stopped(&self) -> Option<AppendRefusal> {
         self.state.lock().stopped
     }
 
-    /// Bytes that wait for the log's thread.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// The last ticket handed out.
     pub(crate) fn last(&self) -> u64 {
         self.state.lock().last
     }

@@ -42,7 +42,6 @@ impl StopSignal {
     }
 }
 
-/// Runs the rounds. Writes the watermark a last time when it is stopped.
 pub(crate) fn run(
     shared: &Shared,
     disk: &Disk,

@@ -99,12 +99,10 @@ impl Shared {
         lease.is_none_or(|lease| lease.holds(lease::now()))
     }
 
-    /// Sets the wallets that checkpoints take snapshots from.
     pub(crate) fn follow(&self, awake: Weak<dyn Awake>) {
         *self.awake.lock() = Some(awake);
     }
 
-    /// The wallets that checkpoints take snapshots from, if they still exist.
     pub(crate) fn awake(&self) -> Option<Arc<dyn Awake>> {
         self.awake.lock().as_ref().and_then(Weak::upgrade)
     }

@@ -19,7 +19,6 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Looks at the file system of `dir` at once.
     pub(crate) fn watch(dir: &Path, min_free_bytes: u64) -> Result<Self, Error> {
         let space = Self {
             dir: dir.to_path_buf(),
@@ -33,7 +32,6 @@ impl Space {
         Ok(space)
     }
 
-    /// Whether appends are to be refused.
     pub(crate) fn low(&self) -> bool {
         self.low.load(Ordering::Relaxed)
     }

@@ -11,14 +11,12 @@ use std::{
 
 use crate::{error::Error, frames::FramePosition};
 
-/// The file's name in the data directory.
 pub(crate) const FILE: &str = "watermark";
 const MAGIC: [u8; 8] = *b"scripwm1";
 /// Magic, sequence number, hash, CRC-32C.
 const SLOT_BYTES: usize = 8 + 8 + 32 + 4;
 const SLOT_OFFSETS: [u64; 2] = [0, 4096];
 
-/// The open file.
 pub(crate) struct Watermark {
     file: File,
     written: FramePosition,

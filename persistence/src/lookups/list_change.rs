@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListChange {
     pub(crate) project: ProjectId,
-    /// The order that changed.
     pub(crate) order: Option<OrderChange>,
     /// The day of the wallet's last use, since the epoch: before, and now. A wallet without an owner has none: it is not
     /// listed.
@@ -22,7 +21,6 @@ pub struct ListChange {
     pub(crate) ranks: Vec<(ProductId, Option<u8>, u8)>,
 }
 
-/// An order before and after an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OrderChange {
     pub(crate) serial: OrderSerial,
@@ -58,7 +56,6 @@ pub(crate) struct ListedOrder {
     pub(crate) summary: OrderSummary,
 }
 
-/// The days of [`Timestamp`]s.
 const DAY_MILLIS: i64 = 86_400_000;
 
 impl ListChange {

@@ -16,7 +16,6 @@ use super::{
 };
 use crate::error::Error;
 
-/// Look-up entries that are not applied yet.
 #[derive(Default)]
 pub(crate) struct Overlay(RwLock<OverlayState>);
 

@@ -6,18 +6,15 @@ use crate::{contract::StoredNote, error::Error};
 
 /// The result of verifying a data directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields say what they are")]
 pub struct VerifyReport {
-    /// Number of stored wallets.
     pub wallets: u64,
     /// Where the log is in a database, which is not read: how far the books have it.
     pub log_elsewhere: Option<AppliedUpTo>,
-    /// Folded ledger records.
     pub records: u64,
     /// Frames of the log that are not applied.
     pub frames: u64,
-    /// Events in these frames.
     pub pending_events: u64,
-    /// Look-up keys in the index.
     pub index_keys: u64,
     /// Orders of wallets with nothing pending.
     pub orders: u64,
@@ -27,11 +24,9 @@ pub struct VerifyReport {
     pub notes: Option<Vec<StoredNote>>,
     /// Bytes that the data directory takes on the disk.
     pub disk_bytes: u64,
-    /// Number of applied project events.
     pub project_events: u64,
     /// Keys and values of ledgers and wallets, without the index of old keys.
     pub ledger_bytes: u64,
-    /// Bytes of keys and values of project events.
     pub project_event_bytes: u64,
     /// Bytes of keys and values of usage.
     pub usage_bytes: u64,

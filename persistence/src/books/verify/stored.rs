@@ -122,7 +122,6 @@ struct Replay<'a> {
     wallet: Option<Wallet>,
     records: u64,
     keys: IndexCounts,
-    /// The sum of all deltas so far.
     sums: BTreeMap<ProductId, i64>,
 }
 

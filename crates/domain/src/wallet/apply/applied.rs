@@ -46,7 +46,6 @@ pub struct AccountCredits {
 }
 
 impl Applied {
-    /// What a change of this instant is about to change.
     pub(super) fn before(wallet: &Wallet, at: Timestamp, change: &Change) -> Self {
         let order = |serial| (serial, wallet.order(serial).cloned().map(Box::new));
         Self {

@@ -29,7 +29,6 @@ impl<'a> Archive<'a> {
 }
 
 impl Commerce {
-    /// The next completed purchase to archive.
     pub(in crate::wallet) fn archivable(&self) -> Option<Change> {
         // Usually all orders are pending, and nothing is searched.
         if self.orders.len() > self.pending.len() {

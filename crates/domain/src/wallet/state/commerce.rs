@@ -21,7 +21,6 @@ use crate::{
 /// keep it and report it again.
 pub(in crate::wallet) const MAX_UNKNOWN_ORDERS: usize = 100;
 
-/// A wallet's purchases.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(in crate::wallet) struct Commerce {
     pub(in crate::wallet) customer: Option<CustomerId>,
@@ -39,7 +38,6 @@ pub(in crate::wallet) struct Commerce {
 }
 
 impl Commerce {
-    /// The pending order that expires first.
     pub(in crate::wallet) fn due(&self) -> Option<(Timestamp, OrderSerial)> {
         self.pending.first().copied()
     }

@@ -68,7 +68,6 @@ impl Hold {
 #[serde(from = "BTreeMap<HoldId, Hold>")]
 pub(in crate::wallet) struct Holds {
     open: BTreeMap<HoldId, Hold>,
-    /// Holds by expiry.
     ends: BTreeSet<(Timestamp, HoldId)>,
 }
 

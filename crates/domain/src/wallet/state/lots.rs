@@ -108,7 +108,6 @@ type BurnKey = (Timestamp, u64);
 /// The most lots in a plain list. Fewer in tests, so that random histories cross this size both ways.
 const MAX_LISTED: usize = if cfg!(test) { 2 } else { 8 };
 
-/// The lots of an account that are not empty.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Vec<Lot>")]
 pub(in crate::wallet) enum Lots {
@@ -121,9 +120,7 @@ pub(in crate::wallet) enum Lots {
 #[derive(Debug, Clone, Default)]
 pub(in crate::wallet) struct Many {
     lots: BTreeMap<u64, Lot>,
-    /// Lots with free credits, in burn order.
     free: BTreeSet<BurnKey>,
-    /// Free credits by expiry.
     ends: BTreeMap<Timestamp, i64>,
     kinds: BTreeMap<(Timestamp, Reason), u64>,
     cycles: BTreeSet<(CycleTag, u64)>,
@@ -157,7 +154,6 @@ impl Lots {
         }
     }
 
-    /// Free credits that expire at this instant.
     pub(in crate::wallet) fn free_until(&self, end: Timestamp) -> i64 {
         match self {
             Self::Few(few) => {
@@ -179,7 +175,6 @@ impl Lots {
         }
     }
 
-    /// The numbers of the lots that end with a cycle.
     pub(in crate::wallet) fn of_cycle(&self, cycle: CycleTag) -> Vec<u64> {
         match self {
             Self::Few(few) => {
@@ -205,7 +200,6 @@ impl Lots {
         }
     }
 
-    /// Adds a lot with a new number.
     pub(in crate::wallet) fn insert(&mut self, lot: Lot) {
         if let Self::Few(few) = self {
             if few.len() < MAX_LISTED {

@@ -101,7 +101,6 @@ pub struct Reversal {
 }
 
 impl Reversal {
-    /// The sum of all refunds and disputes.
     const fn cents(self) -> i64 {
         let Self {
             refunded_cents,
@@ -275,7 +274,6 @@ impl Order {
         })
     }
 
-    /// Whether all of it is refunded or disputed.
     const fn is_reversed(&self, reversal: Reversal) -> bool {
         let returned = reversal.cents();
         returned > 0 && (returned >= self.amount_cents || self.is_disputed_whole(reversal))
