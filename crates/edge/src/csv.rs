@@ -30,12 +30,12 @@ pub fn is_wanted(headers: &HeaderMap) -> bool {
 /// All orders that a filter lets through, newest first.
 #[must_use]
 pub fn orders(handle: Handle, project: Arc<ProjectCatalog>, filter: OrderFilter) -> Response {
-    let head = csv::row(csv::ORDER_COLUMNS);
+    let head = csv::head(&csv::ORDERS);
     let first = (handle, project, filter, None);
     let rows = pages(first, async |(handle, project, filter, before)| {
         let page = handle.orders(&project.scope, filter.clone(), before, ORDERS_AT_ONCE);
         let page = page.await?;
-        let rows = page.orders.iter().map(csv::order).collect();
+        let rows = csv::rows(&csv::ORDERS, page.orders.iter());
         let next = page.next.map(|next| (handle, project, filter, Some(next)));
         Ok((rows, next))
     });
@@ -50,7 +50,7 @@ pub fn ledger(
     wallet: Address,
     query: LedgerQuery,
 ) -> Response {
-    let head = csv::row(csv::LEDGER_COLUMNS);
+    let head = csv::head(&csv::LEDGER);
     let query = LedgerQuery {
         before: None,
         limit: ENTRIES_AT_ONCE,
@@ -61,7 +61,7 @@ pub fn ledger(
         let page = handle
             .ledger(&project.scope, &wallet, query.clone())
             .await?;
-        let rows = page.lines.iter().map(csv::ledger).collect();
+        let rows = csv::rows(&csv::LEDGER, page.lines.iter());
         query.before = page.next;
         let next = page.next.map(|_| (handle, project, wallet, query));
         Ok((rows, next))

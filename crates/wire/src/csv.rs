@@ -7,42 +7,65 @@ use serde::Serialize;
 
 use crate::view::instant;
 
+/// A column of a list: its name, and what an entry has in it.
+pub type Column<T> = (&'static str, fn(&T) -> String);
+
 /// The columns of a ledger.
-pub const LEDGER_COLUMNS: [&str; 10] = [
-    "at",
-    "id",
-    "reason",
-    "productId",
-    "delta",
-    "balanceAfter",
-    "orderId",
-    "reverses",
-    "meta",
-    "idempotencyKey",
+pub const LEDGER: [Column<LedgerLine>; 10] = [
+    ("at", |line| instant(line.at).to_string()),
+    ("id", |line| line.id.to_string()),
+    ("reason", |line| name(line.entry.reason)),
+    ("productId", |line| line.entry.product.to_string()),
+    ("delta", |line| line.entry.delta.to_string()),
+    ("balanceAfter", |line| line.entry.balance_after.to_string()),
+    ("orderId", |line| written(line.order)),
+    ("reverses", |line| written(line.reverses)),
+    ("meta", |line| {
+        typed(line.entry.meta.as_ref().map(|it| it.as_str()))
+    }),
+    ("idempotencyKey", |line| {
+        typed(line.entry.key.as_ref().map(|it| it.as_str()))
+    }),
 ];
 
 /// The columns of a list of orders.
-pub const ORDER_COLUMNS: [&str; 20] = [
-    "createdAt",
-    "id",
-    "status",
-    "processing",
-    "kind",
-    "productId",
-    "priceId",
-    "quantity",
-    "amountCents",
-    "currency",
-    "refundedCents",
-    "paidAt",
-    "externalUserId",
-    "walletId",
-    "customerEmail",
-    "checkoutId",
-    "paymentId",
-    "invoiceId",
-    "subscriptionId",
-    "customerId",
+pub const ORDERS: [Column<OrderAnswer>; 20] = [
+    ("createdAt", |it| instant(it.order.created_at).to_string()),
+    ("id", |it| it.id.to_string()),
+    ("status", |it| name(it.order.status())),
+    ("processing", |it| it.order.is_processing().to_string()),
+    ("kind", |it| name(it.order.kind)),
+    ("productId", |it| it.order.terms.product.to_string()),
+    ("priceId", |it| it.order.terms.price.to_string()),
+    ("quantity", |it| it.order.quantity.get().to_string()),
+    ("amountCents", |it| it.order.amount_cents.to_string()),
+    ("currency", |it| it.order.terms.currency.to_string()),
+    ("refundedCents", |it| {
+        it.order.reversal.refunded_cents.to_string()
+    }),
+    ("paidAt", |it| written(it.order.paid_at.map(instant))),
+    ("externalUserId", |it| {
+        typed(it.external_user.as_ref().map(|it| it.as_str()))
+    }),
+    ("walletId", |it| written(it.wallet)),
+    ("customerEmail", |it| {
+        typed(it.order.email.as_ref().map(|it| it.as_str()))
+    }),
+    ("checkoutId", |it| {
+        typed(it.order.checkout.as_ref().map(|it| it.as_str()))
+    }),
+    ("paymentId", |it| {
+        typed(it.order.payment.as_ref().map(|it| it.as_str()))
+    }),
+    ("invoiceId", |it| {
+        typed(it.order.invoice.as_ref().map(|it| it.as_str()))
+    }),
+    ("subscriptionId", |it| {
+        typed(it.order.subscription.as_ref().map(|it| it.as_str()))
+    }),
+    ("customerId", |it| {
+        typed(it.order.customer.as_ref().map(|it| it.as_str()))
+    }),
 ];
 
 /// The first columns of a list of wallets; the balances of [`balance_products`] follow.
@@ -82,60 +105,28 @@ pub fn row<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
     row
 }
 
-/// The row of a line of a ledger.
+/// The head of a list with these columns.
 #[must_use]
-pub fn ledger(line: &LedgerLine) -> String {
-    let entry = &line.entry;
-    let text = |text: Option<&str>| text.map(harmless).unwrap_or_default();
-    let fields = [
-        instant(line.at).to_string(),
-        line.id.to_string(),
-        name(entry.reason),
-        entry.product.to_string(),
-        entry.delta.to_string(),
-        entry.balance_after.to_string(),
-        line.order.map(|it| it.to_string()).unwrap_or_default(),
-        line.reverses.map(|it| it.to_string()).unwrap_or_default(),
-        text(entry.meta.as_ref().map(|meta| meta.as_str())),
-        text(entry.key.as_ref().map(|key| key.as_str())),
-    ];
-    row(fields.iter().map(String::as_str))
+pub fn head<T>(columns: &[Column<T>]) -> String {
+    row(columns.iter().map(|(name, _)| *name))
 }
 
-/// An order's row.
-#[must_use]
-pub fn order(answer: &OrderAnswer) -> String {
-    let order = &answer.order;
-    let id = |text: Option<&str>| text.map(harmless).unwrap_or_default();
-    let fields = [
-        instant(order.created_at).to_string(),
-        answer.id.to_string(),
-        name(order.status()),
-        order.is_processing().to_string(),
-        name(order.kind),
-        order.terms.product.to_string(),
-        order.terms.price.to_string(),
-        order.quantity.get().to_string(),
-        order.amount_cents.to_string(),
-        order.terms.currency.to_string(),
-        order.reversal.refunded_cents.to_string(),
-        order
-            .paid_at
-            .map(|at| instant(at).to_string())
-            .unwrap_or_default(),
-        id(answer.external_user.as_ref().map(|user| user.as_str())),
-        answer
-            .wallet
-            .map(|wallet| wallet.to_string())
-            .unwrap_or_default(),
-        id(order.email.as_ref().map(|email| email.as_str())),
-        id(order.checkout.as_ref().map(|it| it.as_str())),
-        id(order.payment.as_ref().map(|it| it.as_str())),
-        id(order.invoice.as_ref().map(|it| it.as_str())),
-        id(order.subscription.as_ref().map(|it| it.as_str())),
-        id(order.customer.as_ref().map(|it| it.as_str())),
-    ];
-    row(fields.iter().map(String::as_str))
+/// The rows of such a list.
+pub fn rows<'a, T: 'a>(columns: &[Column<T>], all: impl IntoIterator<Item = &'a T>) -> String {
+    let of = |entry| {
+        let fields: Vec<_> = columns.iter().map(|(_, field)| field(entry)).collect();
+        row(fields.iter().map(String::as_str))
+    };
+    all.into_iter().map(of).collect()
+}
+
+fn written(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A text that a stranger may have chosen.
+fn typed(text: Option<&str>) -> String {
+    text.map(harmless).unwrap_or_default()
 }
 
 /// The products whose balances a list of wallets has, in the order of its columns.

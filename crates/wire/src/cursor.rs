@@ -10,7 +10,7 @@ use domain::{
 };
 use utoipa::openapi::ObjectBuilder;
 
-use super::field::{FromText, Text};
+use super::field::{Text, texts};
 
 /// Prefixes of cursors, each with a version, so that a later format is recognised.
 const LEDGER_PREFIX: &str = "c1_";
@@ -54,19 +54,14 @@ impl fmt::Display for PaymentCursor {
     }
 }
 
-impl FromText for PaymentCursor {
-    const NAME: &'static str = "PaymentCursor";
-    const WANTED: &'static str = WANTED;
-
-    fn from_text(text: &str) -> Option<Self> {
-        let (at, payment) = text.strip_prefix(PAYMENT_PREFIX)?.split_once('_')?;
-        let at = i64::try_from(hex(at, 16)?).ok()?;
-        Some(Self(Timestamp(at), PaymentId::new(payment).ok()?))
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        opaque(string).pattern(Some("^u1_[0-9a-f]{1,15}_[!-~]{2,255}$"))
-    }
+texts! {
+    PaymentCursor = "PaymentCursor", WANTED,
+        |text| {
+            let (at, payment) = text.strip_prefix(PAYMENT_PREFIX)?.split_once('_')?;
+            let at = i64::try_from(hex(at, 16)?).ok()?;
+            Some(Self(Timestamp(at), PaymentId::new(payment).ok()?))
+        },
+        |string| opaque(string).pattern(Some("^u1_[0-9a-f]{1,15}_[!-~]{2,255}$"));
 }
 
 impl fmt::Display for WalletCursor {
@@ -84,28 +79,23 @@ impl fmt::Display for WalletCursor {
     }
 }
 
-impl FromText for WalletCursor {
-    const NAME: &'static str = "WalletCursor";
-    const WANTED: &'static str = WANTED;
-
-    fn from_text(text: &str) -> Option<Self> {
-        let mut parts = text.strip_prefix(WALLET_PREFIX)?.splitn(3, '_');
-        let number = u32::try_from(hex(parts.next()?, 8)?).ok()?;
-        let exact = match parts.next()? {
-            "" => None,
-            exact => Some(u64::try_from(hex(exact, 16)?).ok()?.cast_signed()),
-        };
-        let wallet = WalletKey(hex(parts.next()?, 32)?.to_be_bytes());
-        Some(Self(WalletListPlace {
-            number: number.cast_signed(),
-            exact,
-            wallet,
-        }))
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        opaque(string).pattern(Some("^w1_[0-9a-f]{1,8}_[0-9a-f]{0,16}_[0-9a-f]{1,32}$"))
-    }
+texts! {
+    WalletCursor = "WalletCursor", WANTED,
+        |text| {
+            let mut parts = text.strip_prefix(WALLET_PREFIX)?.splitn(3, '_');
+            let number = u32::try_from(hex(parts.next()?, 8)?).ok()?;
+            let exact = match parts.next()? {
+                "" => None,
+                exact => Some(u64::try_from(hex(exact, 16)?).ok()?.cast_signed()),
+            };
+            let wallet = WalletKey(hex(parts.next()?, 32)?.to_be_bytes());
+            Some(Self(WalletListPlace {
+                number: number.cast_signed(),
+                exact,
+                wallet,
+            }))
+        },
+        |string| opaque(string).pattern(Some("^w1_[0-9a-f]{1,8}_[0-9a-f]{0,16}_[0-9a-f]{1,32}$"));
 }
 
 impl fmt::Display for LedgerCursor {
@@ -121,34 +111,21 @@ impl fmt::Display for OrderCursor {
     }
 }
 
-impl FromText for LedgerCursor {
-    const NAME: &'static str = "LedgerCursor";
-    const WANTED: &'static str = WANTED;
-
-    fn from_text(text: &str) -> Option<Self> {
-        let before = hex(text.strip_prefix(LEDGER_PREFIX)?, 16)?;
-        Some(Self(u64::try_from(before).ok()?))
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        opaque(string).pattern(Some("^c1_[0-9a-f]{1,16}$"))
-    }
-}
-
-impl FromText for OrderCursor {
-    const NAME: &'static str = "OrderCursor";
-    const WANTED: &'static str = WANTED;
-
-    fn from_text(text: &str) -> Option<Self> {
-        let (at, order) = text.strip_prefix(ORDER_PREFIX)?.split_once('_')?;
-        let at = u64::try_from(hex(at, 16)?).ok()?;
-        let at = Timestamp(i64::from_ne_bytes(at.to_ne_bytes()));
-        Some(Self(at, OrderSerial(hex(order, 32)?)))
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        opaque(string).pattern(Some("^o1_[0-9a-f]{1,16}_[0-9a-f]{1,32}$"))
-    }
+texts! {
+    LedgerCursor = "LedgerCursor", WANTED,
+        |text| {
+            let before = hex(text.strip_prefix(LEDGER_PREFIX)?, 16)?;
+            Some(Self(u64::try_from(before).ok()?))
+        },
+        |string| opaque(string).pattern(Some("^c1_[0-9a-f]{1,16}$"));
+    OrderCursor = "OrderCursor", WANTED,
+        |text| {
+            let (at, order) = text.strip_prefix(ORDER_PREFIX)?.split_once('_')?;
+            let at = u64::try_from(hex(at, 16)?).ok()?;
+            let at = Timestamp(i64::from_ne_bytes(at.to_ne_bytes()));
+            Some(Self(at, OrderSerial(hex(order, 32)?)))
+        },
+        |string| opaque(string).pattern(Some("^o1_[0-9a-f]{1,16}_[0-9a-f]{1,32}$"));
 }
 
 fn opaque(string: ObjectBuilder) -> ObjectBuilder {
@@ -166,6 +143,7 @@ fn hex(digits: &str, most: usize) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::FromText as _;
 
     #[test]
     fn cursors_read_back_and_nothing_else_does() {

@@ -1,6 +1,15 @@
 //! A text that is one of a few. Serde's own enums would take objects, too, and call a number
 //! malformed JSON.
 
+use domain::{
+    history::Reason,
+    session::Permission,
+    wallet::{OrderStatus, feature::FeatureAction, shortfall::OnShortfall},
+};
+use persistence::{OrderState, usage::Interval};
+
+use super::text::Text;
+
 /// Declares how the values of a type are written.
 #[macro_export]
 macro_rules! choice {
@@ -23,4 +32,178 @@ macro_rules! choice {
             }
         }
     };
+}
+
+/// What to do with a feature, as callers send it.
+pub type FeatureActionText = Text<FeatureAction>;
+
+choice!(FeatureAction, "FeatureAction":
+    "grant" => FeatureAction::Grant,
+    "revoke" => FeatureAction::Revoke,
+);
+
+/// An interval of usage as callers send it.
+pub type IntervalText = Text<Interval>;
+/// What usage is grouped by, as callers send it.
+pub type GroupByText = Text<GroupBy>;
+
+/// What usage is grouped by besides time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupBy {
+    /// By the deductions' `meta.feature`.
+    Feature,
+}
+
+choice!(Interval, "Interval":
+    "hour" => Interval::Hour,
+    "day" => Interval::Day,
+    "month" => Interval::Month,
+);
+choice!(GroupBy, "GroupBy": "feature" => GroupBy::Feature);
+
+/// What a list of wallets is sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WalletSort {
+    /// By their last use, the last one first.
+    LastUsed,
+    /// By their balance of a product, the largest first.
+    Balance,
+}
+
+/// The form of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListFormat {
+    /// A page as JSON.
+    Json,
+    /// All of it as CSV.
+    Csv,
+}
+
+/// A [`WalletSort`] as callers send it.
+pub type WalletSortText = Text<WalletSort>;
+/// A [`ListFormat`] as callers send it.
+pub type ListFormatText = Text<ListFormat>;
+
+choice!(WalletSort, "WalletSort":
+    "lastUsed" => WalletSort::LastUsed,
+    "balance" => WalletSort::Balance,
+);
+choice!(ListFormat, "ListFormat":
+    "json" => ListFormat::Json,
+    "csv" => ListFormat::Csv,
+);
+/// Which projects a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archived {
+    /// Those that are not archived.
+    No,
+    /// Those that are.
+    Yes,
+    /// All of them, archived or not.
+    All,
+}
+
+/// An [`Archived`] as callers send it.
+pub type ArchivedText = Text<Archived>;
+
+choice!(Archived, "Archived":
+    "false" => Archived::No,
+    "true" => Archived::Yes,
+    "all" => Archived::All,
+);
+choice!(bool, "Switch":
+    "true" => true,
+    "false" => false,
+);
+
+/// A boolean in a query.
+pub type SwitchText = Text<bool>;
+
+/// What to do with such a cost, as callers send it.
+pub type OnShortfallText = Text<OnShortfall>;
+
+choice!(OnShortfall, "OnShortfall":
+    "refuse" => OnShortfall::Refuse,
+    "drain" => OnShortfall::Drain,
+    "owe" => OnShortfall::Owe,
+);
+
+/// An order's state as callers send it.
+pub type OrderStateText = Text<OrderState>;
+
+choice!(OrderState, "OrderState":
+    "pending" => OrderState::Is(OrderStatus::Pending),
+    "processing" => OrderState::Processing,
+    "disputed" => OrderState::Disputed,
+    "paid" => OrderState::Is(OrderStatus::Paid),
+    "failed" => OrderState::Is(OrderStatus::Failed),
+    "refunded" => OrderState::Is(OrderStatus::Refunded),
+    "expired" => OrderState::Is(OrderStatus::Expired),
+);
+
+/// A permission as callers send it.
+pub type PermissionText = Text<Permission>;
+
+choice!(Permission, "SessionPermission":
+    "read" => Permission::Read,
+    "checkout" => Permission::Checkout,
+    "portal" => Permission::Portal,
+    "subscriptions" => Permission::Subscriptions,
+);
+
+/// A reason of ledger entries as callers send it.
+pub type ReasonText = Text<Reason>;
+
+choice!(Reason, "Reason":
+    "purchase" => Reason::Purchase,
+    "deduction" => Reason::Deduction,
+    "free_grant" => Reason::FreeGrant,
+    "manual" => Reason::Manual,
+    "refund" => Reason::Refund,
+    "expiry" => Reason::Expiry,
+    "reversal" => Reason::Reversal,
+    "forgiveness" => Reason::Forgiveness,
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::FromText as _;
+
+    #[test]
+    fn a_status_is_read_as_an_order_shows_it() {
+        assert_eq!(OrderState::from_text("Paid"), None);
+        for text in ["pending", "paid", "failed", "refunded", "expired"] {
+            let Some(OrderState::Is(status)) = OrderState::from_text(text) else {
+                panic!("{text}");
+            };
+            assert_eq!(serde_json::to_value(status).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_permission_is_read_as_it_is_shown() {
+        for one in Permission::ALL {
+            assert_eq!(Permission::from_text(one.as_str()), Some(one));
+        }
+        assert_eq!(Permission::from_text("deduct"), None);
+    }
+
+    #[test]
+    fn reasons_are_read_as_the_ledger_writes_them() {
+        assert_eq!(Reason::from_text("FreeGrant"), None);
+        for text in [
+            "purchase",
+            "deduction",
+            "free_grant",
+            "manual",
+            "refund",
+            "expiry",
+            "reversal",
+            "forgiveness",
+        ] {
+            let reason = Reason::from_text(text).expect(text);
+            assert_eq!(serde_json::to_value(reason).unwrap(), text);
+        }
+    }
 }

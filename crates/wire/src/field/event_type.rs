@@ -3,9 +3,8 @@
 use domain::project_event::{EventData, OrderEvent};
 use domain::wallet::event::SubscriptionEvent;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
-use utoipa::openapi::ObjectBuilder;
 
-use super::text::{FromText, Text};
+use super::text::{Text, texts};
 
 /// A list of types as callers send it.
 pub type EventTypesText = Text<EventTypes>;
@@ -92,38 +91,24 @@ impl<'de> Deserialize<'de> for EventType {
     }
 }
 
-impl FromText for EventType {
-    const NAME: &'static str = "EventType";
-    const WANTED: &'static str = "a kind of event";
-
-    fn from_text(text: &str) -> Option<Self> {
-        Self::named(text)
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string.enum_values(Some(EVENT_TYPES))
-    }
-}
-
-impl FromText for EventTypes {
-    const NAME: &'static str = "EventTypes";
-    const WANTED: &'static str = "kinds of events with commas between them";
-
-    fn from_text(text: &str) -> Option<Self> {
-        let types = text.split(',').map(|name| EventType::named(name.trim()));
-        types.collect::<Option<_>>().map(Self)
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
+texts! {
+    EventType = "EventType", "a kind of event",
+        |text| Self::named(text),
+        |string| string.enum_values(Some(EVENT_TYPES));
+    EventTypes = "EventTypes", "kinds of events with commas between them",
+        |text| {
+            let types = text.split(',').map(|name| EventType::named(name.trim()));
+            types.collect::<Option<_>>().map(Self)
+        },
+        |string| string
             .description(Some("Kinds of events, with commas between them."))
-            .examples(["order.paid,wallet.balance_low"])
-    }
+            .examples(["order.paid,wallet.balance_low"]);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field::FromText as _;
 
     #[test]
     fn lists_of_known_kinds_are_read_and_others_refused() {

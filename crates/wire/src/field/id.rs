@@ -9,7 +9,7 @@ use domain::{
 };
 use utoipa::openapi::ObjectBuilder;
 
-use super::text::{FromText, Text};
+use super::text::{FromText, Text, texts};
 use crate::{Error, ErrorCode};
 
 /// An identifier; `None` if it is malformed, so that nothing can have it, with what its prefix names then.
@@ -128,49 +128,22 @@ impl<T: Identifier> FromText for Id<T> {
     }
 }
 
-impl FromText for EventId {
-    const NAME: &'static str = "EventId";
-    const WANTED: &'static str = "a nextCursor of this list";
-
-    fn from_text(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
+texts! {
+    EventId = "EventId", "a nextCursor of this list",
+        |text| text.parse().ok(),
+        |string| string
             .pattern(Some("^evt_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
-            .examples(["evt_00000f4vj0e8h7k3v1m2k4c5d7"])
-    }
-}
-
-impl FromText for DeliveryId {
-    const NAME: &'static str = "DeliveryId";
-    const WANTED: &'static str = "a nextCursor of this list";
-
-    fn from_text(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
+            .examples(["evt_00000f4vj0e8h7k3v1m2k4c5d7"]);
+    DeliveryId = "DeliveryId", "a nextCursor of this list",
+        |text| text.parse().ok(),
+        |string| string
             .pattern(Some("^dlv_[0-7][0-9a-hjkmnp-tv-z]{25}$"))
-            .examples(["dlv_01jd3v8q6pf6r9x3v1m2k4c5d7"])
-    }
-}
-
-impl FromText for TypedCode {
-    const NAME: &'static str = "RecoveryCode";
-    const WANTED: &'static str = "a string";
-
-    fn from_text(text: &str) -> Option<Self> {
-        Some(Self::new(text))
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
+            .examples(["dlv_01jd3v8q6pf6r9x3v1m2k4c5d7"]);
+    TypedCode = "RecoveryCode", "a string",
+        |text| Some(Self::new(text)),
+        |string| string
             .description(Some(
                 "The recovery code of a wallet, in any case, with dashes and spaces anywhere or nowhere.",
             ))
-            .examples(["OLIVE-7K2M-9QXP-4TBD"])
-    }
+            .examples(["OLIVE-7K2M-9QXP-4TBD"]);
 }

@@ -26,6 +26,26 @@ pub trait FromText: Sized {
     fn bounds(string: ObjectBuilder) -> ObjectBuilder;
 }
 
+/// Declares types that are read from a text: the name of the schema, what the text has to be, how it is read, and the
+/// bounds in the schema.
+macro_rules! texts {
+    ($($type:ty = $name:literal, $wanted:expr, |$text:ident| $read:expr, |$string:ident| $bounds:expr;)+) => {$(
+        impl $crate::field::FromText for $type {
+            const NAME: &'static str = $name;
+            const WANTED: &'static str = $wanted;
+
+            fn from_text($text: &str) -> Option<Self> {
+                $read
+            }
+
+            fn bounds($string: $crate::field::ObjectBuilder) -> $crate::field::ObjectBuilder {
+                $bounds
+            }
+        }
+    )+};
+}
+pub(crate) use texts;
+
 /// A text that is a `T`.
 #[derive(Debug, Clone)]
 pub struct Text<T>(pub T);
@@ -73,74 +93,39 @@ impl<T: FromText> ToSchema for Text<T> {
     }
 }
 
-impl FromText for ExternalUserId {
-    const NAME: &'static str = "ExternalUserId";
-    const WANTED: &'static str = "a text of 1 to 255 characters, none of them a control character";
-
-    fn from_text(text: &str) -> Option<Self> {
-        Self::new(text).ok()
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
+texts! {
+    ExternalUserId = "ExternalUserId", "a text of 1 to 255 characters, none of them a control character",
+        |text| Self::new(text).ok(),
+        |string| string
             .description(Some("The caller's own user id, compared exactly."))
             .min_length(Some(1))
             .max_length(Some(255))
             .pattern(Some(r"^[^\u0000-\u001f\u007f-\u009f]*$"))
-            .examples(["user_42"])
-    }
-}
-
-impl FromText for IdempotencyKey {
-    const NAME: &'static str = "IdempotencyKey";
-    const WANTED: &'static str = "a text of 1 to 255 characters";
-
-    fn from_text(text: &str) -> Option<Self> {
-        Self::new(text).ok()
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
+            .examples(["user_42"]);
+    IdempotencyKey = "IdempotencyKey", "a text of 1 to 255 characters",
+        |text| Self::new(text).ok(),
+        |string| string
             .description(Some("Names one logical operation, compared exactly."))
             .min_length(Some(1))
             .max_length(Some(255))
-            .examples(["order-7-refill"])
-    }
-}
-
-impl FromText for Feature {
-    const NAME: &'static str = "FeatureSlug";
-    const WANTED: &'static str = "a slug of 1 to 100 letters, digits and . _ : -";
-
-    fn from_text(text: &str) -> Option<Self> {
-        Self::new(text).ok()
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        string
+            .examples(["order-7-refill"]);
+    Feature = "FeatureSlug", "a slug of 1 to 100 letters, digits and . _ : -",
+        |text| Self::new(text).ok(),
+        |string| string
             .min_length(Some(1))
             .max_length(Some(100))
             .pattern(Some("^[A-Za-z0-9._:-]+$"))
-            .examples(["history"])
-    }
-}
-
-impl FromText for Email {
-    const NAME: &'static str = "Email";
-    const WANTED: &'static str = "an email address of at most 320 characters";
-
-    fn from_text(text: &str) -> Option<Self> {
-        Self::new(text).ok()
-    }
-
-    fn bounds(string: ObjectBuilder) -> ObjectBuilder {
-        // Two parts around an `@`, without control characters or Unicode white space.
-        const PATTERN: &str = r"^[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+@[^@\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$";
-        string
-            .max_length(Some(320))
-            .pattern(Some(PATTERN))
-            .examples(["ann@mail.example"])
-    }
+            .examples(["history"]);
+    Email = "Email", "an email address of at most 320 characters",
+        |text| Self::new(text).ok(),
+        |string| {
+            // Two parts around an `@`, without control characters or Unicode white space.
+            const PATTERN: &str = r"^[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+@[^@\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$";
+            string
+                .max_length(Some(320))
+                .pattern(Some(PATTERN))
+                .examples(["ann@mail.example"])
+        };
 }
 
 #[cfg(test)]
