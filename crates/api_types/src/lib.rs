@@ -22,6 +22,7 @@ mod instant;
 mod order;
 mod price;
 mod product;
+mod refusal;
 #[cfg(feature = "server")]
 pub mod schema;
 mod wallet;
@@ -34,6 +35,7 @@ pub use instant::Instant;
 pub use order::{Checkout, Order, Payment};
 pub use price::Price;
 pub use product::{FreeGrant, Product};
+pub use refusal::Refusal;
 pub use wallet::{
     Balance, CodeWallet, DebtState, ExternalWallet, Forgiven, FrozenWallet, Holdings, NextExpiry,
     OpenInvoice, Subscription,

@@ -3,7 +3,7 @@
 use catalog::ProjectCatalog;
 use domain::{Rejection, catalog::Refusal};
 
-use super::{code::ErrorCode, error::Error, view::prices_covering};
+use super::{code::ErrorCode, error::Error, view};
 
 impl Error {
     /// The refusal for a wallet's error.
@@ -40,7 +40,9 @@ impl Error {
                 }
             }
             // The provider does not name the currency in a form that can be relied on.
-            payments::Error::Provider(payments_port::Error::CurrencyMismatch(_)) => Self::currency(None),
+            payments::Error::Provider(payments_port::Error::CurrencyMismatch(_)) => {
+                Self::about("priceId", ErrorCode::CurrencyMismatch)
+            }
             payments::Error::RefundRefused {
                 reason,
                 given_cents,
@@ -91,6 +93,12 @@ impl Error {
         }
     }
 
+    /// `already_refunded`, with what can still be refunded, in the currency's minor unit.
+    fn already_refunded(refundable_cents: i64) -> Self {
+        Self::new(ErrorCode::AlreadyRefunded)
+            .with(|more| more.refundable_cents = Some(refundable_cents))
+    }
+
     fn from_rejection(rejection: Rejection, project: &ProjectCatalog) -> Self {
         match rejection {
             Rejection::WalletNotFound => Self::new(ErrorCode::WalletNotFound),
@@ -110,17 +118,24 @@ impl Error {
             }
             Rejection::DeductionNotFound => Self::new(ErrorCode::DeductionNotFound),
             Rejection::HoldOpen => Self::new(ErrorCode::HoldOpen),
-            Rejection::AlreadyReversed { reversible } => Self::already_reversed(reversible),
+            Rejection::AlreadyReversed { reversible } => {
+                Self::new(ErrorCode::AlreadyReversed).with(|more| more.reversible = Some(reversible))
+            }
             Rejection::NoRecoveryCode => Self::new(ErrorCode::NoRecoveryCode),
-            Rejection::Frozen { reason } => Self::frozen(reason.map(|it| it.as_str().to_owned())),
+            Rejection::Frozen { reason } => Self::new(ErrorCode::WalletFrozen)
+                .with(|more| more.reason = reason.map(|it| it.as_str().to_owned())),
             Rejection::HoldClosed => Self::new(ErrorCode::HoldClosed),
             Rejection::AlreadySubscribed { open_invoice } => {
-                Self::already_subscribed(open_invoice.as_deref())
+                Self::new(ErrorCode::AlreadySubscribed)
+                    .with(|more| more.open_invoice = open_invoice.as_deref().map(view::open_invoice))
             }
             Rejection::AlreadyOwned => Self::new(ErrorCode::AlreadyOwned),
             Rejection::NoPurchase => Self::new(ErrorCode::NoPurchase),
             Rejection::TooManyPending => Self::new(ErrorCode::TooManyPendingOrders),
-            Rejection::CurrencyMismatch { currency } => Self::currency(Some(currency.into())),
+            Rejection::CurrencyMismatch { currency } => {
+                Self::about("priceId", ErrorCode::CurrencyMismatch)
+                    .with(|more| more.currency = Some(currency.into()))
+            }
             Rejection::BalanceLimit => Self::new(ErrorCode::BalanceLimit),
             Rejection::TooManyHolds => Self::new(ErrorCode::TooManyHolds),
             Rejection::ExpiryPast => Self::invalid("expiresAt", rejection.to_string()),
@@ -132,15 +147,32 @@ impl Error {
                 requested,
                 shortfall,
             } => {
-                let prices = prices_covering(project, product, shortfall);
-                Self::insufficient(balance, requested, shortfall, product, prices)
+                let words = format!("Not enough credits: {balance} available, {requested} requested.");
+                Self::new(ErrorCode::InsufficientCredits).saying(words).with(|more| {
+                    more.balance = Some(balance);
+                    more.requested = Some(requested);
+                    more.shortfall = Some(shortfall);
+                    more.product_id = Some(product.to_string());
+                    more.prices = Some(view::prices_covering(project, product, shortfall));
+                })
             }
             Rejection::NoCredit {
                 product,
                 balance,
                 requested,
                 available,
-            } => Self::no_credit(balance, requested, available, product),
+            } => {
+                let words = format!("Not enough credit: {available} may still be owed, {requested} requested.");
+                let refusal = Self::about("maxOverrun", ErrorCode::InsufficientCredits);
+                refusal.saying(words).with(|more| {
+                    more.balance = Some(balance);
+                    more.requested = Some(requested);
+                    more.shortfall = Some(requested.saturating_sub(available));
+                    more.product_id = Some(product.to_string());
+                    more.prices = Some(Vec::new());
+                    more.credit_available = Some(available);
+                })
+            }
         }
     }
 }

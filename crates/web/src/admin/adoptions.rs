@@ -23,8 +23,8 @@ use crate::{admin::App, http::query::Params};
 
 /// Which subscriptions to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
 pub(super) struct RunningSubscriptionsQuery {
     /// The provider's price, such as Stripe's `price_1Pb…`.
     price: String,
@@ -75,7 +75,7 @@ pub struct RunningSubscriptions {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Adoption)]
-struct Adopt {
+pub(super) struct Adopt {
     /// The provider's name for the subscription.
     #[schema(pattern = "^[!-~]+$", max_length = 255)]
     subscription_id: String,
@@ -95,16 +95,6 @@ pub struct Adopted {
     pub adopted: bool,
 }
 
-/// List subscriptions at the provider
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/provider/subscriptions",
-    operation_id = "listProviderSubscriptions",
-    tag = "Projects",
-    params(RunningSubscriptionsQuery),
-    responses((status = 200, description = "A page of them.", body = RunningSubscriptions)),
-    extensions(("x-errors" = json!(["price_not_found", "provider_not_configured", "provider_error"])))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -156,22 +146,6 @@ fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
     price.ok_or(Error::new(ErrorCode::PriceNotFound))
 }
 
-/// Adopt a subscription
-///
-/// Takes over a subscription that was not started through Scrip. The provider's subscription is marked with its
-/// owner, and the current cycle is granted without a charge. Repeating it changes nothing.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/provider/subscriptions",
-    operation_id = "adoptProviderSubscription",
-    tag = "Projects",
-    request_body = Adopt,
-    responses((status = 200, description = "It is taken over.", body = Adopted)),
-    extensions(("x-errors" = json!([
-        "price_not_found", "subscription_not_found", "already_subscribed", "currency_mismatch",
-        "provider_not_configured", "provider_error"
-    ])))
-)]
 pub(super) async fn adopt(
     caller: Authorized<Manage>,
     State(app): State<App>,

@@ -117,18 +117,6 @@ impl From<&AuditEntry> for AuditLogEntry {
     }
 }
 
-/// List audit log entries
-///
-/// Changes, by whom and from where, and failed sign-ins. With `Accept: text/csv` as comma-separated values. Kept for
-/// a year, at most 50,000 entries of one actor: more replace that actor's oldest.
-#[utoipa::path(
-    get,
-    path = "/audit",
-    operation_id = "listAuditEntries",
-    tag = "Server",
-    params(Filter),
-    responses((status = 200, description = "A page, the newest first.", body = AuditEntries))
-)]
 pub(super) async fn list(
     _: Authorized<Own>,
     State(app): State<App>,

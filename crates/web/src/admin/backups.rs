@@ -15,7 +15,7 @@ use crate::admin::App;
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewBackup)]
-struct Create {
+pub(super) struct Create {
     /// The directory that backups are kept in, on the server's machine, from its root; `backup.to` of the
     /// configuration where it is left out.
     #[schema(pattern = "^/")]
@@ -106,18 +106,6 @@ impl Backup {
     }
 }
 
-/// Start a backup
-///
-/// It goes on after the answer; `GET /backups` shows its state.
-#[utoipa::path(
-    post,
-    path = "/backups",
-    operation_id = "createBackup",
-    tag = "Backups",
-    request_body = Create,
-    responses((status = 202, description = "Started.", body = Backup)),
-    extensions(("x-errors" = json!(["backup_running"])))
-)]
 pub(super) async fn create(
     caller: Authorized<Own>,
     State(app): State<App>,
@@ -158,14 +146,6 @@ pub(super) async fn create(
     }
 }
 
-/// Show the state of backups
-#[utoipa::path(
-    get,
-    path = "/backups",
-    operation_id = "getBackups",
-    tag = "Backups",
-    responses((status = 200, description = "The state of backups.", body = Backups))
-)]
 pub(super) async fn show(_: Authorized<Own>, State(app): State<App>) -> Json<Backups> {
     let status = app.backups.status();
     Json(Backups {

@@ -11,18 +11,6 @@ use wire::{Error, ErrorCode, field::BoundedInteger};
 
 use crate::admin::App;
 
-/// Hand the log over
-///
-/// The process that leads finishes what is in flight, ends and restarts as a follower, and another takes its place.
-/// Requests wait until then.
-#[utoipa::path(
-    post,
-    path = "/cluster/hand-over",
-    operation_id = "handOver",
-    tag = "Cluster",
-    responses((status = 202, description = "The process that led stops; another one takes over.")),
-    extensions(("x-errors" = json!(["no_follower"])))
-)]
 pub(super) async fn hand_over(
     caller: Authorized<Own>,
     State(app): State<App>,
@@ -38,29 +26,15 @@ pub(super) async fn hand_over(
 /// A cell to create out of another one.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewCell)]
-struct Split {
+pub(super) struct Split {
     /// The number of the new cell.
     #[schema(value_type = i64, minimum = 1, maximum = 32767)]
     to: BoundedInteger<1, 32_767>,
     /// The projects that go on there.
-    #[schema(value_type = Vec<String>, min_items = 1, max_items = 1000)]
+    #[schema(min_items = 1, max_items = 1000)]
     projects: Vec<String>,
 }
 
-/// Split a cell
-///
-/// Some of its projects move to a new cell, which a process that was started with its number becomes. Requests for
-/// the projects of both wait until then, as while the log is handed over. `cell` in the query names the cell to
-/// split; the default is the lowest.
-#[utoipa::path(
-    post,
-    path = "/cluster/split",
-    operation_id = "splitCell",
-    tag = "Cluster",
-    request_body = Split,
-    responses((status = 202, description = "The process that led stops; both cells go on.")),
-    extensions(("x-errors" = json!(["project_not_found", "invalid_split"])))
-)]
 pub(super) async fn split(
     caller: Authorized<Own>,
     State(app): State<App>,

@@ -51,14 +51,6 @@ impl Session {
     }
 }
 
-/// List dashboard sessions
-#[utoipa::path(
-    get,
-    path = "/sessions",
-    operation_id = "listDashboardSessions",
-    tag = "Users",
-    responses((status = 200, description = "All of them.", body = Sessions))
-)]
 pub(super) async fn list(
     _: Authorized<Own>,
     State(app): State<App>,
@@ -70,14 +62,6 @@ pub(super) async fn list(
     })
 }
 
-/// End a dashboard session
-#[utoipa::path(
-    delete,
-    path = "/sessions/{sessionId}",
-    operation_id = "endDashboardSession",
-    tag = "Users",
-    responses((status = 204, description = "Ended."))
-)]
 pub(super) async fn end(
     caller: Authorized<Own>,
     State(app): State<App>,
@@ -94,14 +78,6 @@ pub(super) async fn end(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// End a user's sessions
-#[utoipa::path(
-    delete,
-    path = "/users/{userId}/sessions",
-    operation_id = "endSessionsOfUser",
-    tag = "Users",
-    responses((status = 204, description = "Ended."))
-)]
 pub(super) async fn end_all(
     caller: Authorized<Own>,
     State(app): State<App>,

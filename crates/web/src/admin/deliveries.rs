@@ -58,23 +58,11 @@ impl From<WantedStatus> for Status {
 /// Which events to send again.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = Replay)]
-struct Replay {
+pub(super) struct Replay {
     /// Events that happened or were recorded then or later.
     since: InstantText,
 }
 
-/// List deliveries
-///
-/// Of one endpoint, newest first: those that were tried at least once. All that are pending and the last 10,000
-/// others are kept.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/webhooks/{webhookId}/deliveries",
-    operation_id = "listDeliveries",
-    tag = "Webhooks",
-    params(PageQuery),
-    responses((status = 200, description = "A page of deliveries.", body = Deliveries))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -100,19 +88,6 @@ pub(super) async fn list(
     }))
 }
 
-/// Send a delivery's event again
-///
-/// A pending delivery is tried at once; for one that is over, a new delivery is made and answered.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/webhooks/{webhookId}/deliveries/{deliveryId}/replay",
-    operation_id = "replayDelivery",
-    tag = "Webhooks",
-    responses((status = 202, description = "It will be sent.", body = Delivery)),
-    extensions((
-        "x-errors" = json!(["project_not_found", "webhook_not_found", "delivery_not_found", "event_not_found"])
-    ))
-)]
 pub(super) async fn replay(
     caller: Authorized<ReplayDelivery>,
     State(app): State<App>,
@@ -129,17 +104,6 @@ pub(super) async fn replay(
     ))
 }
 
-/// Send events again
-///
-/// All that were recorded since an instant, as far as they are kept and the endpoint wants them.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/webhooks/{webhookId}/replay",
-    operation_id = "replayWebhook",
-    tag = "Webhooks",
-    request_body = Replay,
-    responses((status = 202, description = "They will be sent.", body = Replayed))
-)]
 pub(super) async fn replay_since(
     caller: Authorized<ReplayEvents>,
     State(app): State<App>,

@@ -52,17 +52,6 @@ impl From<DoubledWallet> for WalletWithDuplicates {
     }
 }
 
-/// List wallets with duplicate subscriptions
-///
-/// Wallets with several running subscriptions to one product, as two checkouts that are paid at the same time make them:
-/// their buyers pay for each.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/duplicate-subscriptions",
-    operation_id = "listDuplicateSubscriptions",
-    tag = "Wallets",
-    responses((status = 200, description = "The wallets.", body = DuplicateSubscriptions))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,

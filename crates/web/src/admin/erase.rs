@@ -37,18 +37,6 @@ pub(super) struct ErasedWallet {
     retained: [&'static str; 7],
 }
 
-/// Erase a customer's personal data
-///
-/// Removes e-mail addresses and metadata from all orders of a wallet, and operators' notes about it. Credits and
-/// sums stay, and so does what refunds need. No search finds the wallet by such an address any more, and no code is
-/// mailed there. An order that is made or paid later has its buyer's address. Repeating it changes nothing.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/wallets/{walletRef}/erase",
-    operation_id = "eraseWallet",
-    tag = "Wallets",
-    responses((status = 200, description = "What was erased, and what is kept.", body = ErasedWallet))
-)]
 pub(super) async fn erase(
     caller: Authorized<Erase>,
     State(app): State<App>,

@@ -13,25 +13,13 @@ use crate::{admin::App, http::freeze::command};
 
 /// Whether a wallet is to be frozen.
 #[derive(Deserialize, ToSchema)]
-struct FreezeWallet {
+pub(super) struct FreezeWallet {
     /// True freezes the wallet, false lets it be used again.
     frozen: bool,
     /// Why. Refusals of the wallet show it.
     reason: Option<NoteText>,
 }
 
-/// Freeze or unfreeze a wallet
-///
-/// What would take credits of a frozen wallet is refused (`wallet_frozen`), and so is its checkout; reads, grants,
-/// refunds and payments under way go on. Repeating a request changes nothing.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/wallets/{walletRef}/freeze",
-    operation_id = "freezeProjectWallet",
-    tag = "Wallets",
-    request_body = FreezeWallet,
-    responses((status = 200, description = "The wallet as it is now.", body = FrozenWallet))
-)]
 pub(super) async fn freeze(
     caller: Authorized<SetWalletFrozen>,
     State(app): State<App>,

@@ -30,7 +30,7 @@ use crate::{
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewKey)]
-struct Create {
+pub(super) struct Create {
     /// What it may do.
     #[schema(value_type = KeyKind)]
     kind: documents::KeyKind,
@@ -44,7 +44,7 @@ struct Create {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = KeyChange)]
-struct Update {
+pub(super) struct Update {
     /// What its owners call it; null: nothing.
     #[schema(value_type = Option<NameText>)]
     #[serde(default)]
@@ -55,17 +55,6 @@ struct Update {
     expires_at: Field<InstantText>,
 }
 
-/// Create an API key
-///
-/// A secret key is shown only here.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/keys",
-    operation_id = "createKey",
-    tag = "Keys",
-    request_body = Create,
-    responses((status = 201, description = "Created.", body = Key))
-)]
 pub(super) async fn create(
     caller: Authorized<CreateKey>,
     State(app): State<App>,
@@ -87,16 +76,6 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
 
-/// List API keys
-///
-/// Revoked ones too.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/keys",
-    operation_id = "listKeys",
-    tag = "Keys",
-    responses((status = 200, description = "All of them.", body = Keys))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -108,14 +87,6 @@ pub(super) async fn list(
     }))
 }
 
-/// Show an API key
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/keys/{keyId}",
-    operation_id = "getKey",
-    tag = "Keys",
-    responses((status = 200, description = "The key.", body = Key))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -124,18 +95,6 @@ pub(super) async fn show(
     shown(&app, &path, &known(&app, &path)?)
 }
 
-/// Update an API key
-///
-/// Its name, or when it ends. From the next request.
-#[utoipa::path(
-    patch,
-    path = "/projects/{projectId}/keys/{keyId}",
-    operation_id = "updateKey",
-    tag = "Keys",
-    request_body = Update,
-    responses((status = 200, description = "As it is now.", body = Key)),
-    extensions(("x-errors" = json!(["changed_meanwhile"])))
-)]
 pub(super) async fn update(
     caller: Authorized<UpdateKey>,
     State(app): State<App>,
@@ -168,16 +127,6 @@ fn shown(app: &App, path: &Segments, key: &ApiKey) -> Result<Response, Error> {
     Ok(tagged_as(&Key::of(key, &catalog), &Key::from(key)))
 }
 
-/// Revoke an API key
-///
-/// From the next request, for good. Repeating it changes nothing.
-#[utoipa::path(
-    delete,
-    path = "/projects/{projectId}/keys/{keyId}",
-    operation_id = "revokeKey",
-    tag = "Keys",
-    responses((status = 204, description = "Revoked."))
-)]
 pub(super) async fn revoke(
     caller: Authorized<RevokeKey>,
     State(app): State<App>,

@@ -16,6 +16,7 @@ mod erase;
 mod freeze;
 mod key_view;
 mod keys;
+mod operations;
 mod orders;
 mod path;
 mod prices;
@@ -42,8 +43,10 @@ use axum::{Json, Router, routing::get};
 use catalog::ProjectCatalog;
 use edge::Authorized;
 use operator::{Action, Operator, OperatorState, Performed};
-use utoipa_axum::{router::OpenApiRouter, routes};
 use wire::{Error, ErrorCode};
+
+pub(crate) use self::operations::operations;
+use crate::http::operation;
 
 /// What the handlers share.
 pub type App = Arc<OperatorState>;
@@ -53,7 +56,7 @@ pub const PREFIX: &str = edge::layer::ADMIN_PREFIX;
 
 /// All routes, to be merged into the service's own.
 pub fn router() -> Router<App> {
-    let (router, _) = routes().split_for_parts();
+    let router = operation::router(PREFIX, operations());
     let document = description::document();
     router.route(
         &format!("{PREFIX}/openapi.json"),
@@ -76,57 +79,4 @@ async fn run<A: Action>(
             Err(error.saying("This requires approval by a second person: it was requested."))
         }
     }
-}
-
-fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().nest(
-        PREFIX,
-        OpenApiRouter::new()
-            .routes(routes!(projects::create, project_list::list))
-            .routes(routes!(projects::show, projects::update))
-            .routes(routes!(provider::check))
-            .routes(routes!(adoptions::list, adoptions::adopt))
-            .routes(routes!(sandbox::show, sandbox::update))
-            .routes(routes!(sandbox::advance))
-            .routes(routes!(keys::create, keys::list))
-            .routes(routes!(keys::show, keys::update, keys::revoke))
-            .routes(routes!(products::create, products::list))
-            .routes(routes!(products::show, products::update))
-            .routes(routes!(prices::create, prices::list))
-            .routes(routes!(prices::show, prices::update))
-            .routes(routes!(backups::create, backups::show))
-            .routes(routes!(cluster::hand_over))
-            .routes(routes!(cluster::split))
-            .routes(routes!(webhooks::create, webhooks::list))
-            .routes(routes!(webhooks::show, webhooks::update, webhooks::delete))
-            .routes(routes!(webhooks::rotate_secret))
-            .routes(routes!(webhooks::test))
-            .routes(routes!(deliveries::list))
-            .routes(routes!(deliveries::replay))
-            .routes(routes!(deliveries::replay_since))
-            .routes(routes!(search::search))
-            .routes(routes!(wallets::list, wallets::open))
-            .routes(routes!(wallets::show))
-            .routes(routes!(wallets::read_ledger))
-            .routes(routes!(wallets::credit))
-            .routes(routes!(freeze::freeze))
-            .routes(routes!(erase::erase))
-            .routes(routes!(replace_code::replace_code))
-            .routes(routes!(reverse_deduction::reverse_deduction))
-            .routes(routes!(orders::list))
-            .routes(routes!(orders::show))
-            .routes(routes!(doubled_subscriptions::list))
-            .routes(routes!(unfulfilled::list))
-            .routes(routes!(unfulfilled::assign))
-            .routes(routes!(unfulfilled::refund))
-            .routes(routes!(unfulfilled::dismiss))
-            .routes(routes!(audit::list))
-            .routes(routes!(users::create, users::list))
-            .routes(routes!(users::show, users::update, users::delete))
-            .routes(routes!(users::invite_again))
-            .routes(routes!(dashboard_sessions::list))
-            .routes(routes!(dashboard_sessions::end))
-            .routes(routes!(dashboard_sessions::end_all))
-            .routes(routes!(reconciliation::create, reconciliation::show)),
-    )
 }

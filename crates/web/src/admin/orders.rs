@@ -8,7 +8,7 @@ use wire::{
     Error,
     field::{ListFormat, ListFormatText, SwitchText, Text},
     respond,
-    view::{self, ListedOrders, Order},
+    view::{self, ListedOrders},
 };
 
 use super::path::Segments;
@@ -32,20 +32,6 @@ pub(super) struct ListOptions {
     format: Option<ListFormatText>,
 }
 
-/// List orders
-///
-/// Newest first. With `format=csv` or `Accept: text/csv`, all of them as CSV.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/orders",
-    operation_id = "listProjectOrders",
-    tag = "Orders",
-    params(FilterQuery, PageQuery, ListOptions),
-    responses((status = 200, description = "A page of orders.", content(
-        (ListedOrders = "application/json"), (String = "text/csv")
-    ))),
-    extensions(("x-errors" = json!(["product_not_found"])))
-)]
 pub(super) async fn list(
     _: Authorized<Support>,
     State(app): State<App>,
@@ -74,14 +60,6 @@ pub(super) async fn list(
     respond::json(&ListedOrders::new(page, totals.as_ref()))
 }
 
-/// Show an order
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/orders/{orderIdOrCheckoutId}",
-    operation_id = "getOrder",
-    tag = "Orders",
-    responses((status = 200, description = "The order.", body = Order))
-)]
 pub(super) async fn show(
     _: Authorized<Support>,
     State(app): State<App>,

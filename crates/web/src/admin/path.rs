@@ -16,11 +16,16 @@ use domain::{
 };
 use wire::{Error, ErrorCode};
 
-use crate::{admin::App, http::order_name::OrderName};
+use crate::{
+    admin::App,
+    http::{operation::Input, order_name::OrderName},
+};
 
 /// The named segments of a request's path, unread.
 #[derive(Debug)]
 pub(super) struct Segments(Vec<(String, String)>);
+
+impl Input for Segments {}
 
 impl Segments {
     pub(super) fn project(&self) -> Result<ProjectId, Error> {

@@ -30,7 +30,7 @@ use crate::{
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewPrice)]
-struct Create {
+pub(super) struct Create {
     /// The tier's name.
     label: Option<NameText>,
     /// In the currency's minor unit: 0, or an amount that payment providers take (at least 50 in EUR
@@ -65,7 +65,7 @@ struct Create {
 /// What to change of a price. Its terms never change: what was sold stays what it was.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = PriceChange)]
-struct Update {
+pub(super) struct Update {
     /// Whether it is offered.
     #[schema(value_type = Option<bool>, nullable = false)]
     #[serde(default)]
@@ -76,15 +76,6 @@ struct Update {
     label: Field<NameText>,
 }
 
-/// Create a price
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/products/{productId}/prices",
-    operation_id = "createPrice",
-    tag = "Prices",
-    request_body = Create,
-    responses((status = 201, description = "Created.", body = Price))
-)]
 pub(super) async fn create(
     caller: Authorized<CreatePrice>,
     State(app): State<App>,
@@ -98,16 +89,6 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(admin_price(&price))))
 }
 
-/// List prices
-///
-/// Inactive ones too.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/products/{productId}/prices",
-    operation_id = "listPrices",
-    tag = "Prices",
-    responses((status = 200, description = "All of them.", body = Prices))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -122,14 +103,6 @@ pub(super) async fn list(
     }))
 }
 
-/// Show a price
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/products/{productId}/prices/{priceId}",
-    operation_id = "getPrice",
-    tag = "Prices",
-    responses((status = 200, description = "The price.", body = Price))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -148,19 +121,6 @@ fn current(app: &App, path: &Segments) -> Result<Price, Error> {
     Ok(admin_price(price))
 }
 
-/// Update a price
-///
-/// Its label, or whether it is offered.
-#[utoipa::path(
-    patch,
-    path = "/projects/{projectId}/products/{productId}/prices/{priceId}",
-    operation_id = "updatePrice",
-    tag = "Prices",
-    request_body = Update,
-    responses(
-        (status = 200, description = "As it is now.", body = Price)),
-    extensions(("x-errors" = json!(["changed_meanwhile"])))
-)]
 pub(super) async fn update(
     caller: Authorized<UpdatePrice>,
     State(app): State<App>,

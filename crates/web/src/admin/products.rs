@@ -27,7 +27,7 @@ use crate::{
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewProduct)]
-struct Create {
+pub(super) struct Create {
     name: NameText,
     /// What the product is.
     #[serde(rename = "type")]
@@ -53,7 +53,7 @@ struct Create {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProductChange)]
-struct Update {
+pub(super) struct Update {
     #[schema(value_type = Option<NameText>, nullable = false)]
     #[serde(default)]
     name: Field<NameText>,
@@ -102,15 +102,6 @@ impl Grant {
     }
 }
 
-/// Create a product
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/products",
-    operation_id = "createProduct",
-    tag = "Products",
-    request_body = Create,
-    responses((status = 201, description = "Created.", body = Product))
-)]
 pub(super) async fn create(
     caller: Authorized<CreateProduct>,
     State(app): State<App>,
@@ -134,16 +125,6 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(admin_product(&product, &catalog))))
 }
 
-/// List products
-///
-/// With their prices, inactive ones too.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/products",
-    operation_id = "listProducts",
-    tag = "Products",
-    responses((status = 200, description = "All of them.", body = Products))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -157,16 +138,6 @@ pub(super) async fn list(
     Ok(Json(Products { products }))
 }
 
-/// Show a product
-///
-/// With its prices.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/products/{productId}",
-    operation_id = "getProduct",
-    tag = "Products",
-    responses((status = 200, description = "The product.", body = Product))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -182,17 +153,6 @@ fn current(app: &App, path: &Segments) -> Result<Product, Error> {
     Ok(admin_product(product, &catalog))
 }
 
-/// Update a product
-#[utoipa::path(
-    patch,
-    path = "/projects/{projectId}/products/{productId}",
-    operation_id = "updateProduct",
-    tag = "Products",
-    request_body = Update,
-    responses(
-        (status = 200, description = "As it is now.", body = Product)),
-    extensions(("x-errors" = json!(["changed_meanwhile"])))
-)]
 pub(super) async fn update(
     caller: Authorized<UpdateProduct>,
     State(app): State<App>,

@@ -22,17 +22,6 @@ pub(super) struct Which {
     archived: Option<ArchivedText>,
 }
 
-/// List projects
-///
-/// Oldest first.
-#[utoipa::path(
-    get,
-    path = "/projects",
-    operation_id = "listProjects",
-    tag = "Projects",
-    params(Which),
-    responses((status = 200, description = "All of them.", body = Projects))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,

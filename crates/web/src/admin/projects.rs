@@ -26,7 +26,7 @@ use crate::{
 /// A project to create.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewProject)]
-struct Create {
+pub(super) struct Create {
     name: NameText,
     /// How its wallets are addressed; `credit_codes` when left out.
     #[schema(value_type = Option<Mode>)]
@@ -37,7 +37,7 @@ struct Create {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProjectChange)]
-struct Update {
+pub(super) struct Update {
     #[schema(value_type = Option<NameText>, nullable = false)]
     #[serde(default)]
     name: Field<NameText>,
@@ -181,17 +181,6 @@ struct Limit {
 /// Days for which a past-due subscription keeps its features.
 type GraceDays = BoundedInteger<0, 365>;
 
-/// Create a project
-///
-/// With a key of each kind. The secret key is shown only here.
-#[utoipa::path(
-    post,
-    path = "/projects",
-    operation_id = "createProject",
-    tag = "Projects",
-    request_body = Create,
-    responses((status = 201, description = "Created.", body = CreatedProject))
-)]
 pub(super) async fn create(
     caller: Authorized<Own>,
     State(app): State<App>,
@@ -221,14 +210,6 @@ pub fn of_cell(app: &OperatorState) -> Projects {
     }
 }
 
-/// Show a project
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}",
-    operation_id = "getProject",
-    tag = "Projects",
-    responses((status = 200, description = "The project.", body = Project))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -238,19 +219,6 @@ pub(super) async fn show(
     Ok(tagged(&shown(&app, &catalog)))
 }
 
-/// Update a project
-///
-/// The key of a Stripe account is tried when it is set, which may take some seconds.
-#[utoipa::path(
-    patch,
-    path = "/projects/{projectId}",
-    operation_id = "updateProject",
-    tag = "Projects",
-    request_body = Update,
-    responses(
-        (status = 200, description = "As it is now.", body = Project)),
-    extensions(("x-errors" = json!(["changed_meanwhile", "provider_in_use"])))
-)]
 pub(super) async fn update(
     caller: Authorized<UpdateProject>,
     State(app): State<App>,

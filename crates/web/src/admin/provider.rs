@@ -24,16 +24,6 @@ pub struct ProviderCheck {
     pub new_key_url: Option<String>,
 }
 
-/// Check the payment provider
-///
-/// Calls it, to see whether the key still works. Changes nothing.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/provider/check",
-    operation_id = "checkProvider",
-    tag = "Projects",
-    responses((status = 200, description = "The result.", body = ProviderCheck))
-)]
 pub(super) async fn check(
     _: Authorized<Manage>,
     State(app): State<App>,

@@ -22,7 +22,7 @@ const DAY: i64 = 24 * 3600;
 /// The span of time to reconcile.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewReconciliation)]
-struct Create {
+pub(super) struct Create {
     /// Its first instant; three days before `to` when left out.
     from: Option<InstantText>,
     /// The first instant after it; now when left out.
@@ -145,19 +145,6 @@ impl From<payments::Reconciliation> for Reconciliation {
     }
 }
 
-/// Start a reconciliation
-///
-/// Compares the provider's charges, refunds and disputes with the orders. It goes on after the answer; `GET` shows
-/// its state. Scrip does so by itself once a day.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/reconciliation",
-    operation_id = "createReconciliation",
-    tag = "Reconciliation",
-    request_body = Create,
-    responses((status = 202, description = "Started.", body = Reconciliations)),
-    extensions(("x-errors" = json!(["provider_not_configured", "provider_error", "reconciliation_running"])))
-)]
 pub(super) async fn create(
     caller: Authorized<Support>,
     State(app): State<App>,
@@ -188,16 +175,6 @@ pub(super) async fn create(
     }
 }
 
-/// Show the last reconciliation
-///
-/// And the state of one that is running.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/reconciliation",
-    operation_id = "getReconciliation",
-    tag = "Reconciliation",
-    responses((status = 200, description = "The state of reconciliation.", body = Reconciliations))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,

@@ -17,7 +17,7 @@ use crate::{admin::App, http::idempotency::KeyHeader};
 /// Who receives the new code. The body may be left out.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ReplaceCode {
+pub(super) struct ReplaceCode {
     /// Whom it is mailed to, in place of being answered: an e-mail address, or `true` for the buyer whose payment made the
     /// wallet.
     mail: Option<MailTo>,
@@ -36,7 +36,7 @@ enum MailTo {
 /// The code that opens the wallet from now on.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ReplacedCode<'a> {
+pub(super) struct ReplacedCode<'a> {
     /// The new recovery code, shown here alone; null where it is mailed.
     #[schema(example = "OLIVE-7K2M-9QXP-4TBD")]
     code: Option<&'a str>,
@@ -45,26 +45,6 @@ struct ReplacedCode<'a> {
     mailed_to: Option<&'a str>,
 }
 
-/// Replace a recovery code
-///
-/// Also where a thief replaced it first. Former codes open nothing any more, sessions end, and open holds that
-/// publishable keys placed are released. With `mail` the new code is mailed and not shown, to the buyer whose
-/// payment made the wallet or to the address that is named: who only paid for more may know a former code alone.
-/// With a key, repeating the request within 24 hours answers, or mails, the same code.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/wallets/{walletRef}/replace-code",
-    operation_id = "replaceCode",
-    tag = "Wallets",
-    request_body = Option<ReplaceCode>,
-    responses((
-        status = 200,
-        description = "The new code.",
-        body = ReplacedCode,
-        headers(("Idempotency-Replayed" = String)),
-    )),
-    extensions(("x-errors" = json!(["no_recovery_code", "no_purchase", "mail_not_configured"])))
-)]
 pub(super) async fn replace_code(
     caller: Authorized<operator::ReplaceCode>,
     State(app): State<App>,

@@ -41,7 +41,7 @@ pub(super) struct View {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SandboxChange)]
-struct Update {
+pub(super) struct Update {
     /// Seconds before a webhook goes out.
     #[schema(value_type = Option<Delay>, nullable = false)]
     #[serde(default)]
@@ -69,7 +69,7 @@ enum Copies {
 /// By how much to move the clock on.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = SandboxAdvance)]
-struct Advance {
+pub(super) struct Advance {
     seconds: BoundedInteger<1, 316_224_000>,
 }
 
@@ -81,15 +81,6 @@ pub(super) struct Advanced {
     now: Instant,
 }
 
-/// Show the sandbox
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/sandbox",
-    operation_id = "getSandbox",
-    tag = "Sandbox",
-    responses((status = 200, description = "The sandbox.", body = View)),
-    extensions(("x-errors" = json!(["provider_not_configured"])))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -99,18 +90,6 @@ pub(super) async fn show(
     view(&app, &project)
 }
 
-/// Update the sandbox
-///
-/// How it delivers webhooks: late, twice, out of order.
-#[utoipa::path(
-    patch,
-    path = "/projects/{projectId}/sandbox",
-    operation_id = "updateSandbox",
-    tag = "Sandbox",
-    request_body = Update,
-    responses((status = 200, description = "As it is now.", body = View)),
-    extensions(("x-errors" = json!(["provider_not_configured"])))
-)]
 pub(super) async fn update(
     caller: Authorized<Manage>,
     State(app): State<App>,
@@ -146,19 +125,6 @@ pub(super) async fn update(
     view(&app, &project)
 }
 
-/// Advance the sandbox's clock
-///
-/// Grants, expiry, renewals and orders follow it; the answer comes when all that fell due has happened. The clock
-/// never goes back.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/sandbox/advance",
-    operation_id = "advanceSandbox",
-    tag = "Sandbox",
-    request_body = Advance,
-    responses((status = 200, description = "Moved on.", body = Advanced)),
-    extensions(("x-errors" = json!(["provider_not_configured"])))
-)]
 pub(super) async fn advance(
     caller: Authorized<Manage>,
     State(app): State<App>,

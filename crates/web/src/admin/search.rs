@@ -36,18 +36,6 @@ pub(super) struct SearchQuery {
     limit: Option<LimitText>,
 }
 
-/// Search wallets, orders and ledger entries
-///
-/// By any id, address, code or user id.
-#[utoipa::path(
-    get,
-    path = "/search",
-    operation_id = "search",
-    tag = "Wallets",
-    params(SearchQuery),
-    responses((status = 200, description = "What was found.", body = SearchResult)),
-    extensions(("x-errors" = json!(["project_not_found", "wallet_not_found"])))
-)]
 pub(super) async fn search(
     caller: Authorized<Support>,
     State(app): State<App>,

@@ -12,16 +12,13 @@ use wire::{
     cursor::{PaymentCursor, PaymentCursorText},
     field::{CodeText, DescriptionText, LimitText, PriceName, Text, UserText, line},
     respond,
-    view::{self, Instant, Order, instant},
+    view::{self, Instant, instant},
 };
 
 use super::{path::Segments, run};
 use crate::{
     admin::App,
-    http::{
-        query::Params,
-        subject::{NamedWallet, WalletChoice},
-    },
+    http::{query::Params, subject::NamedWallet},
 };
 
 /// Which part of the list to read.
@@ -40,7 +37,7 @@ pub(super) struct PageQuery {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PaymentAssignment)]
-struct Assign {
+pub(super) struct Assign {
     #[schema(ignore)]
     external_user_id: Option<UserText>,
     #[schema(ignore)]
@@ -49,13 +46,10 @@ struct Assign {
     price_id: PriceName,
 }
 
-/// The schema of the request: one of two fields, or none, names the wallet.
-type RequestSchema = WalletChoice<Assign, false>;
-
 /// Why a payment is left as it is.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = PaymentDismissal)]
-struct Dismiss {
+pub(super) struct Dismiss {
     /// A sentence or two, for those who ask later.
     note: DescriptionText,
 }
@@ -112,18 +106,6 @@ impl From<Kept> for UnfulfilledPayment {
     }
 }
 
-/// List unfulfilled payments
-///
-/// Payments that lead to no order, newest first: a person decides about each. One that leads to an order after all
-/// leaves the list by itself.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/unfulfilled-payments",
-    operation_id = "listUnfulfilledPayments",
-    tag = "Unfulfilled payments",
-    params(PageQuery),
-    responses((status = 200, description = "A page of payments.", body = UnfulfilledPayments))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -147,21 +129,6 @@ pub(super) async fn list(
     }))
 }
 
-/// Assign a payment to a price
-///
-/// Turns the payment into an order of this price: in this user's or code's wallet, or in a new code's if neither is
-/// named. Done once: a repeat answers the order.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/assign",
-    operation_id = "assignUnfulfilledPayment",
-    tag = "Unfulfilled payments",
-    request_body = RequestSchema,
-    responses((status = 200, description = "The order.", body = Order)),
-    extensions(("x-errors" = json!([
-        "conflicting_wallet", "price_not_found", "wallet_not_found", "payment_already_resolved"
-    ])))
-)]
 pub(super) async fn assign(
     caller: Authorized<AssignPayment>,
     State(app): State<App>,
@@ -184,20 +151,6 @@ pub(super) async fn assign(
     respond::json(&view::order(&order, KeyKind::Secret))
 }
 
-/// Refund an unfulfilled payment
-///
-/// All that is left of it and of the other payments of its bill. Done once: a repeat answers the same. Where one of
-/// several is refused, what others gave back stays given, and the rest stays listed.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/refund",
-    operation_id = "refundUnfulfilledPayment",
-    tag = "Unfulfilled payments",
-    responses((status = 200, description = "It is on its way back.", body = UnfulfilledPayment)),
-    extensions(("x-errors" = json!([
-        "payment_already_resolved", "already_refunded", "provider_not_configured", "provider_error"
-    ])))
-)]
 pub(super) async fn refund(
     caller: Authorized<RefundPayment>,
     State(app): State<App>,
@@ -208,18 +161,6 @@ pub(super) async fn refund(
     Ok(Json(run(&caller, &app, project, refund).await?.into()))
 }
 
-/// Dismiss a payment
-///
-/// Leaves it as it is, with a note, and removes it from the list.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/unfulfilled-payments/{paymentId}/dismiss",
-    operation_id = "dismissUnfulfilledPayment",
-    tag = "Unfulfilled payments",
-    request_body = Dismiss,
-    responses((status = 200, description = "It is off the list.", body = UnfulfilledPayment)),
-    extensions(("x-errors" = json!(["payment_already_resolved"])))
-)]
 pub(super) async fn dismiss(
     caller: Authorized<DismissPayment>,
     State(app): State<App>,

@@ -72,19 +72,17 @@ fn named(projects: Vec<ProjectText>) -> Vec<ProjectId> {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewUser)]
-struct Create {
+pub(super) struct Create {
     name: NameText,
     /// By which they sign in. No two users have the same, in any case.
     email: EmailText,
     role: RoleText,
     /// The projects that they work with; null or left out: all. An owner works with all.
-    #[schema(value_type = Option<Vec<ProjectText>>, min_items = 1, max_items = 100)]
+    #[schema(min_items = 1, max_items = 100)]
     projects: Option<Vec<ProjectText>>,
     /// The most credits that they may grant in a day, UTC; null or left out: no limit.
-    #[schema(value_type = Option<DayLimit>)]
     grant_limit_per_day: Option<DayLimit>,
     /// The most that they may refund in a day, UTC, in the currencies' minor units; null or left out: no limit.
-    #[schema(value_type = Option<DayLimit>)]
     refund_limit_cents_per_day: Option<DayLimit>,
 }
 
@@ -92,7 +90,7 @@ struct Create {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UserChange)]
-struct Update {
+pub(super) struct Update {
     #[schema(value_type = Option<NameText>, nullable = false)]
     #[serde(default)]
     name: Field<NameText>,
@@ -193,18 +191,6 @@ fn invited(app: &App, invited: &identity::Invited) -> InvitedUser {
     }
 }
 
-/// Invite a user
-///
-/// They set a password and a second factor at `invitationUrl`, which is also mailed to them if mail is set up.
-#[utoipa::path(
-    post,
-    path = "/users",
-    operation_id = "inviteUser",
-    tag = "Users",
-    request_body = Create,
-    responses((status = 201, description = "Invited.", body = InvitedUser)),
-    extensions(("x-errors" = json!(["email_taken", "too_many_users"])))
-)]
 pub(super) async fn create(
     caller: Authorized<Own>,
     State(app): State<App>,
@@ -242,14 +228,6 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(invited(&app, &made))).into_response())
 }
 
-/// List the users
-#[utoipa::path(
-    get,
-    path = "/users",
-    operation_id = "listUsers",
-    tag = "Users",
-    responses((status = 200, description = "All of them.", body = Users))
-)]
 pub(super) async fn list(_: Authorized<Own>, State(app): State<App>) -> Json<Users> {
     let users = app.edge.people.users();
     Json(Users {
@@ -257,14 +235,6 @@ pub(super) async fn list(_: Authorized<Own>, State(app): State<App>) -> Json<Use
     })
 }
 
-/// Show a user
-#[utoipa::path(
-    get,
-    path = "/users/{userId}",
-    operation_id = "getUser",
-    tag = "Users",
-    responses((status = 200, description = "The user.", body = User))
-)]
 pub(super) async fn show(
     _: Authorized<Own>,
     State(app): State<App>,
@@ -274,18 +244,6 @@ pub(super) async fn show(
     Ok(tagged(&User::of(&user)))
 }
 
-/// Update a user
-///
-/// From their next request, also within a session.
-#[utoipa::path(
-    patch,
-    path = "/users/{userId}",
-    operation_id = "updateUser",
-    tag = "Users",
-    request_body = Update,
-    responses((status = 200, description = "The user as it is now.", body = User)),
-    extensions(("x-errors" = json!(["email_taken", "identity_taken", "changed_meanwhile"])))
-)]
 pub(super) async fn update(
     caller: Authorized<Own>,
     State(app): State<App>,
@@ -324,16 +282,6 @@ fn limit(field: Field<DayLimit>) -> Option<Option<i64>> {
     field.nullable().map(|limit| limit.map(|it| it.0))
 }
 
-/// Remove a user
-///
-/// And end their sessions.
-#[utoipa::path(
-    delete,
-    path = "/users/{userId}",
-    operation_id = "removeUser",
-    tag = "Users",
-    responses((status = 204, description = "Removed."))
-)]
 pub(super) async fn delete(
     caller: Authorized<Own>,
     State(app): State<App>,
@@ -345,17 +293,6 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Invite a user again
-///
-/// For a user who lost their password or second factor. An earlier invitation is no longer valid; the present
-/// password is, until the new one is set.
-#[utoipa::path(
-    post,
-    path = "/users/{userId}/invitation",
-    operation_id = "inviteUserAgain",
-    tag = "Users",
-    responses((status = 200, description = "The user, with a new invitation.", body = InvitedUser))
-)]
 pub(super) async fn invite_again(
     _: Authorized<Own>,
     State(app): State<App>,

@@ -2,7 +2,6 @@
 //! the key that it is stored under: no recovery code has to stand in an address.
 
 use actors::{Address, WalletListPage, WalletOrder};
-use api_types::Credited;
 use axum::{Json, extract::State, http::HeaderMap, response::Response};
 use catalog::ProjectCatalog;
 use edge::{Authorized, Read, Support, body::Body, csv};
@@ -17,7 +16,7 @@ use wire::{
         WalletSortText, line,
     },
     respond,
-    view::{Ledger, Wallet, Wallets},
+    view::{Wallet, Wallets},
 };
 
 use super::{path::Segments, run};
@@ -81,25 +80,10 @@ impl ListQuery {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewWallet)]
-struct Open {
+pub(super) struct Open {
     external_user_id: UserText,
 }
 
-/// List or find wallets
-///
-/// Among wallets that were last used on one day, or that have about the same balance, the order is exact only where
-/// there are no more than a thousand. With `format=csv` or `Accept: text/csv`, all of them as CSV.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/wallets",
-    operation_id = "listWallets",
-    tag = "Wallets",
-    params(ListQuery),
-    responses((status = 200, description = "A page of wallets.", content(
-        (Wallets = "application/json"), (String = "text/csv")
-    ))),
-    extensions(("x-errors" = json!(["product_not_found"])))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -133,15 +117,6 @@ fn is_csv(format: Option<ListFormatText>, headers: &HeaderMap) -> bool {
     format.map_or_else(|| csv::is_wanted(headers), |Text(it)| it == ListFormat::Csv)
 }
 
-/// Get or create a user's wallet
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/wallets",
-    operation_id = "openWallet",
-    tag = "Wallets",
-    request_body = Open,
-    responses((status = 200, description = "The wallet, created now or before.", body = Wallet))
-)]
 pub(super) async fn open(
     caller: Authorized<Support>,
     State(app): State<App>,
@@ -158,14 +133,6 @@ pub(super) async fn open(
     Ok(Json(Wallet::of(&view, &project)))
 }
 
-/// Show a wallet
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/wallets/{walletRef}",
-    operation_id = "getWallet",
-    tag = "Wallets",
-    responses((status = 200, description = "The wallet.", body = Wallet))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -187,20 +154,6 @@ pub(super) struct LedgerFormat {
     format: Option<ListFormatText>,
 }
 
-/// Read a wallet's ledger
-///
-/// Newest first. With `format=csv` or `Accept: text/csv`, all of it as CSV.
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/wallets/{walletRef}/ledger",
-    operation_id = "getLedger",
-    tag = "Wallets",
-    params(PageQuery, LedgerFormat),
-    responses((status = 200, description = "A page.", content(
-        (Ledger = "application/json"), (String = "text/csv")
-    ))),
-    extensions(("x-errors" = json!(["product_not_found"])))
-)]
 pub(super) async fn read_ledger(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -222,21 +175,6 @@ pub(super) async fn read_ledger(
     ledger::answer(&page, &project)
 }
 
-/// Grant credits
-///
-/// To an existing wallet. Applied once for each `idempotencyKey`: a repeat answers the current balance, `credited:
-/// false` and the header `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/wallets/{walletRef}/credit",
-    operation_id = "grantCredits",
-    tag = "Wallets",
-    request_body = Credit,
-    responses((status = 200, description = "Done, now or before.", body = Credited)),
-    extensions(("x-errors" = json!([
-        "product_not_found", "idempotency_key_reused", "balance_limit", "too_many_lots"
-    ])))
-)]
 pub(super) async fn credit(
     caller: Authorized<GrantCredits>,
     State(app): State<App>,

@@ -29,7 +29,7 @@ use crate::{
 /// An endpoint to create.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = NewWebhook)]
-struct Create {
+pub(super) struct Create {
     /// Where to send events to: `https`, and a public address unless the operator allows others.
     #[schema(
         pattern = "^https?://[!-~]+$",
@@ -45,7 +45,7 @@ struct Create {
 /// What to change of an endpoint. What is left out stays.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = WebhookChange)]
-struct Update {
+pub(super) struct Update {
     /// Where to send events to: `https`, and a public address unless the operator allows others.
     #[schema(value_type = Option<String>, nullable = false, pattern = "^https?://[!-~]+$", max_length = 2048, example = "https://shop.example/hooks")]
     #[serde(default)]
@@ -60,17 +60,6 @@ struct Update {
     active: Field<bool>,
 }
 
-/// Create a webhook endpoint
-///
-/// It gets events from now on. Its secret is shown only here.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/webhooks",
-    operation_id = "createWebhook",
-    tag = "Webhooks",
-    request_body = Create,
-    responses((status = 201, description = "Created.", body = CreatedWebhook))
-)]
 pub(super) async fn create(
     caller: Authorized<CreateEndpoint>,
     State(app): State<App>,
@@ -87,14 +76,6 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(minted.into())))
 }
 
-/// List webhook endpoints
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/webhooks",
-    operation_id = "listWebhooks",
-    tag = "Webhooks",
-    responses((status = 200, description = "All of them.", body = Webhooks))
-)]
 pub(super) async fn list(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -109,14 +90,6 @@ pub(super) async fn list(
     }))
 }
 
-/// Show a webhook endpoint
-#[utoipa::path(
-    get,
-    path = "/projects/{projectId}/webhooks/{webhookId}",
-    operation_id = "getWebhook",
-    tag = "Webhooks",
-    responses((status = 200, description = "The endpoint.", body = Webhook))
-)]
 pub(super) async fn show(
     _: Authorized<Read>,
     State(app): State<App>,
@@ -141,16 +114,6 @@ fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
         .into())
 }
 
-/// Update a webhook endpoint
-#[utoipa::path(
-    patch,
-    path = "/projects/{projectId}/webhooks/{webhookId}",
-    operation_id = "updateWebhook",
-    tag = "Webhooks",
-    request_body = Update,
-    responses((status = 200, description = "As it is now.", body = Webhook)),
-    extensions(("x-errors" = json!(["changed_meanwhile"])))
-)]
 pub(super) async fn update(
     caller: Authorized<UpdateEndpoint>,
     State(app): State<App>,
@@ -181,16 +144,6 @@ pub(super) async fn update(
     Ok(tagged(&Webhook::from(&endpoint)))
 }
 
-/// Delete a webhook endpoint
-///
-/// With all that is kept of its deliveries.
-#[utoipa::path(
-    delete,
-    path = "/projects/{projectId}/webhooks/{webhookId}",
-    operation_id = "deleteWebhook",
-    tag = "Webhooks",
-    responses((status = 204, description = "Deleted."))
-)]
 pub(super) async fn delete(
     caller: Authorized<DeleteEndpoint>,
     State(app): State<App>,
@@ -201,16 +154,6 @@ pub(super) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Rotate a webhook's secret
-///
-/// For 24 hours deliveries are signed with the former one, too.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/webhooks/{webhookId}/rotate-secret",
-    operation_id = "rotateWebhookSecret",
-    tag = "Webhooks",
-    responses((status = 200, description = "The new secret, shown only here.", body = WebhookSecret))
-)]
 pub(super) async fn rotate_secret(
     caller: Authorized<RotateSecret>,
     State(app): State<App>,
@@ -224,24 +167,12 @@ pub(super) async fn rotate_secret(
 /// A test event to send.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = TestWebhook)]
-struct Test {
+pub(super) struct Test {
     /// The type that it names; `webhook.test` when left out.
     #[serde(rename = "type")]
     kind: Option<EventTypeText>,
 }
 
-/// Send a test event
-///
-/// An event that did not happen, signed like any delivery, whether the endpoint is active or not. Its data is
-/// `{"test": true, "projectId": …}`. It is sent once and not stored.
-#[utoipa::path(
-    post,
-    path = "/projects/{projectId}/webhooks/{webhookId}/test",
-    operation_id = "testWebhook",
-    tag = "Webhooks",
-    request_body = Test,
-    responses((status = 200, description = "How it was taken.", body = TestedWebhook))
-)]
 pub(super) async fn test(
     caller: Authorized<TestEndpoint>,
     State(app): State<App>,

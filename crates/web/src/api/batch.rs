@@ -2,6 +2,7 @@
 //! malformed item refuses the whole request.
 
 use actors::Address;
+use api_types::Refusal;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{text::IdempotencyKey, wallet::deduct::Deduct};
@@ -10,16 +11,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error,
-    error::ErrorBody,
-    field::{
-        CodeText, KeyText, MetaObject, Object, OnShortfallText, Positive, ProductName, UserText,
-    },
+    field::{CodeText, Object, ProductName, UserText},
     respond,
     view::{self, Deducted},
 };
 
 use crate::{
-    api::{App, deduct::shortfall},
+    api::{App, deduct::Deduction},
     http::{
         idempotency,
         subject::{NamedWallet, WalletChoice, product_or_only},
@@ -33,34 +31,12 @@ const RESULT_BYTES: usize = 48;
 /// Deductions, 1 to 1,000.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = DeductBatch)]
-struct Request {
+pub(super) struct Request {
     #[schema(value_type = Vec<ItemSchema>, min_items = 1, max_items = 1000)]
     items: Vec<Object<Item>>,
 }
 
-/// Credits to use up.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Deduct)]
-struct Item {
-    #[schema(ignore)]
-    external_user_id: Option<UserText>,
-    #[schema(ignore)]
-    code: Option<CodeText>,
-    /// The product whose credits to use; may be left out where the project has exactly one product
-    /// that holds credits.
-    product_id: Option<ProductName>,
-    amount: Positive,
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
-    /// except in a batch.
-    #[schema(value_type = KeyText, required)]
-    idempotency_key: Option<KeyText>,
-    /// A note for the ledger.
-    meta: Option<MetaObject>,
-    /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
-    /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
-    on_shortfall: Option<OnShortfallText>,
-}
+type Item = Deduction<Option<ProductName>, Option<UserText>, Option<CodeText>>;
 
 /// The schema of an item: one of two fields names the wallet.
 type ItemSchema = WalletChoice<Item>;
@@ -68,39 +44,21 @@ type ItemSchema = WalletChoice<Item>;
 /// The result of each item, in their order.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeductBatchResults)]
-pub(super) struct Results<'a> {
-    #[schema(value_type = Vec<ItemResult>)]
-    results: Vec<ItemResult<'a>>,
+pub(super) struct Results {
+    results: Vec<ItemResult>,
 }
 
 /// The result of an item: either a deduction or its refusal.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = DeductBatchResult)]
-pub(super) enum ItemResult<'a> {
+enum ItemResult {
     /// Done, now or before.
     Done(Deducted),
     /// Refused; nothing changed.
-    Refused {
-        #[schema(value_type = ErrorBody)]
-        error: ErrorBody<'a>,
-    },
+    Refused { error: Box<Refusal> },
 }
 
-/// Deduct from many wallets
-///
-/// Each item is applied or refused on its own, those of one wallet in list order, and all that were
-/// applied are durable before the answer. A malformed item refuses the whole batch, with `param`
-/// naming it (`items[3].amount`).
-#[utoipa::path(
-    post,
-    path = "/api/v1/deductions/batch",
-    tag = "Wallets of both kinds",
-    request_body = Request,
-    responses((status = 200, description = "The result of each", body = Results)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "project_archived"])))
-)]
 pub(super) async fn deduct_batch(
     State(app): State<App>,
     key: SecretKey,
@@ -135,16 +93,16 @@ pub(crate) async fn by_list(
             .map_err(|error| Error::from_wallet(error, key))
     });
     let bytes = results.len().saturating_mul(RESULT_BYTES);
-    let results = results.iter().map(ItemResult::of).collect();
+    let results = results.into_iter().map(ItemResult::of).collect();
     respond::json_with_capacity(&Results { results }, bytes)
 }
 
-impl<'a> ItemResult<'a> {
-    fn of(outcome: &'a Result<Deducted, Error>) -> Self {
+impl ItemResult {
+    fn of(outcome: Result<Deducted, Error>) -> Self {
         match outcome {
-            Ok(deducted) => Self::Done(*deducted),
+            Ok(deducted) => Self::Done(deducted),
             Err(error) => Self::Refused {
-                error: error.body(None),
+                error: Box::new(error.body(None)),
             },
         }
     }
@@ -166,11 +124,11 @@ fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<CheckedIte
     let mut costs = Vec::with_capacity(items.len());
     let mut refused = Vec::new();
     for (place, Object(mut item)) in items.into_iter().enumerate() {
-        let (wallet, key) = item
-            .names()
-            .map_err(|error| error.within(&format!("items[{place}]")))?;
+        let (wallet, key) =
+            names(&mut item).map_err(|error| error.within(&format!("items[{place}]")))?;
         let cost = (item.amount.0.get(), item.on_shortfall.is_some());
-        let command = item.command(key, project);
+        let product = product_or_only(item.product_id.as_ref(), project);
+        let command = product.map(|product| item.command(key, product).0);
         match command.and_then(|command| Ok((wallet.into_address()?, command))) {
             Ok(command) => {
                 sent.push(command);
@@ -205,23 +163,10 @@ fn results<T>(
     results
 }
 
-impl Item {
-    /// The wallet and the key, which every item has to name.
-    fn names(&mut self) -> Result<(NamedWallet, IdempotencyKey), Error> {
-        let wallet = NamedWallet::of(self.external_user_id.take(), self.code.take())?;
-        let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
-        let key = idempotency::required(self.idempotency_key.take())?;
-        Ok((wallet, key))
-    }
-
-    /// The command for the wallet, if the product is one of the project's.
-    fn command(self, key: IdempotencyKey, project: &ProjectCatalog) -> Result<Deduct, Error> {
-        Ok(Deduct {
-            product: product_or_only(self.product_id.as_ref(), project)?,
-            amount: self.amount.0,
-            key,
-            on_shortfall: shortfall(self.on_shortfall.as_ref()),
-            meta: self.meta.map(|MetaObject(meta)| meta),
-        })
-    }
+/// The wallet and the key, which every item has to name.
+fn names(item: &mut Item) -> Result<(NamedWallet, IdempotencyKey), Error> {
+    let wallet = NamedWallet::of(item.external_user_id.take(), item.code.take())?;
+    let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
+    let key = idempotency::required(item.idempotency_key.take())?;
+    Ok((wallet, key))
 }

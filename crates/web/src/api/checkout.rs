@@ -2,9 +2,12 @@
 
 use actors::Address;
 use axum::{extract::State, response::Response};
+use catalog::ProjectCatalog;
 use domain::{
     Quantity, Rejection,
     catalog::{Interval, KeyKind, Mode},
+    code::RecoveryCode,
+    id::PriceId,
 };
 use edge::{
     body::Body,
@@ -25,13 +28,14 @@ use wire::{
     respond,
 };
 
+use super::create::CountedWallet;
 use crate::{
     api::App,
     http::{
         code_path::MissCounter,
         idempotency::KeyHeader,
         redirect::{Redirect, UrlText},
-        subject::{NamedWallet, WalletChoice},
+        subject::NamedWallet,
     },
 };
 
@@ -40,7 +44,7 @@ use crate::{
 /// shows its code; with a session it fills the session's own wallet.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct Checkout {
+pub(super) struct Checkout {
     #[schema(ignore)]
     external_user_id: Option<UserText>,
     #[schema(ignore)]
@@ -72,9 +76,6 @@ struct Checkout {
     idempotency_key: Option<KeyText>,
 }
 
-/// The schema of the request: one of two fields, or none, names the wallet.
-type RequestSchema = WalletChoice<Checkout, false>;
-
 /// One of the provider's promotion codes.
 #[derive(Debug)]
 struct DiscountCode(String);
@@ -95,26 +96,6 @@ impl FromText for DiscountCode {
     }
 }
 
-/// Start a checkout
-///
-/// Makes an order and a checkout session of the payment provider. Send the buyer to `url`. The order
-/// expires after 24 hours; a late payment still counts. A wallet has at most 100 pending orders: the
-/// next one is `too_many_pending_orders`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/checkout",
-    tag = "Purchases",
-    request_body = RequestSchema,
-    responses((status = 200, description = "A checkout that waits for its buyer", body = api_types::Checkout)),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_frozen", "project_archived",
-        "conflicting_wallet", "invalid_discount_code", "secret_key_required",
-        "redirect_not_allowed", "anonymous_wallets_disabled", "price_not_found",
-        "wallet_not_found", "too_many_invalid_codes", "wallet_creation_limit", "already_subscribed",
-        "already_owned", "idempotency_key_reused", "currency_mismatch", "too_many_pending_orders", "provider_not_configured", "provider_error"
-    ])))
-)]
 pub(super) async fn checkout(
     State(app): State<App>,
     key: AnyKeyOr<MayCheckout>,
@@ -133,23 +114,7 @@ pub(super) async fn checkout(
     let wallet = NamedWallet::of(request.external_user_id.take(), request.code.take())?;
     let named = header.resolve_optional(request.idempotency_key.take())?;
     let (wallet, success_url, cancel_url) = request.redirects(&app, &key, wallet)?;
-    let Text(price) = request.price_id;
-    let offered = price.0.as_ref().and_then(|price| key.offered(price));
-    let (_, price) = offered.ok_or_else(|| price.refused(ErrorCode::PriceNotFound))?;
-    let quantity = request
-        .quantity
-        .and_then(|quantity| Quantity::new(quantity.small()))
-        .unwrap_or_default();
-    if price.interval != Interval::OneTime && quantity != Quantity::ONE {
-        let message = "A subscription is bought once: leave quantity out, or say 1.";
-        return Err(Error::invalid("quantity", message));
-    }
-    if price.is_too_much(quantity) {
-        let message = "No payment provider takes so large an amount at once.";
-        let several = quantity != Quantity::ONE;
-        let param = if several { "quantity" } else { "priceId" };
-        return Err(Error::invalid(param, message));
-    }
+    let (price, quantity) = request.price(&key)?;
     let wallet = match wallet {
         Some(NamedWallet::Malformed(malformed)) => {
             return Err(guesses.wrong_code(malformed.reveal(), ErrorCode::WalletNotFound));
@@ -157,7 +122,7 @@ pub(super) async fn checkout(
         other => other.map(NamedWallet::into_address).transpose()?,
     };
     let new = NewCheckout {
-        price: price.id,
+        price,
         wallet,
         success_url,
         cancel_url,
@@ -174,39 +139,26 @@ pub(super) async fn checkout(
             .unwrap_or_default(),
         locale: request.locale.map(|Text(Language(locale))| locale),
     };
-    let code = match &new.wallet {
-        Some(Address::Code(code)) => Some(code.clone()),
-        _ => None,
-    };
-    let discount = match &new.discount {
-        Discount::Code(code) => code.clone(),
-        Discount::BuyerMayEnter | Discount::None => String::new(),
-    };
     // The payment will make a wallet, which counts now.
-    let counted = new.wallet.is_none() && key.kind() == KeyKind::Publishable;
-    if counted {
-        let allowed = app.edge.limits.create_wallet(
-            &key.project,
-            (context.client, Creation::Checkout),
-            context.now,
-        );
-        allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
-    }
+    let counted = match new.wallet {
+        None => CountedWallet::new(&app, &key, &context, Creation::Checkout)?,
+        Some(_) => None,
+    };
     let named = named.map(|named| {
         let whose = match &new.wallet {
             Some(address) if address.user().is_some() => format!("user {}", address.reveal()),
             Some(address) => format!("code {}", address.reveal()),
             // Strangers share a public key: a guessed name must not lead to another's order.
-            None if counted => format!("client {}", context.client),
+            None if counted.is_some() => format!("client {}", context.client),
             None => "nobody".to_owned(),
         };
         CheckoutKey::new(&whose, &named)
     });
+    let guessed = Guessed::of(&new);
     let opened = match named {
         Some(named) => {
-            app.payments
-                .open_checkout_once((*key).clone(), new, named)
-                .await
+            let opening = app.payments.open_checkout_once((*key).clone(), new, named);
+            opening.await
         }
         None => {
             let opened = app.payments.open_checkout((*key).clone(), new).await;
@@ -214,21 +166,10 @@ pub(super) async fn checkout(
         }
     };
     let is_new = opened.as_ref().is_ok_and(|(_, _, replayed)| !replayed);
-    if counted && !is_new {
-        app.edge
-            .limits
-            .wallet_not_created(key.project.id, (context.client, Creation::Checkout));
+    if let Some(counted) = counted.filter(|_| !is_new) {
+        counted.not_made();
     }
-    let (order, page, replayed) = opened.map_err(|error| match (error, code) {
-        (
-            payments::Error::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)),
-            Some(code),
-        ) => guesses.wrong_code(code.reveal(), ErrorCode::WalletNotFound),
-        (error @ payments::Error::Provider(payments_port::Error::InvalidDiscountCode(_)), _) => {
-            guesses.miss_as(&discount, Error::from_payments(error, &key))
-        }
-        (other, _) => Error::from_payments(other, &key),
-    })?;
+    let (order, page, replayed) = opened.map_err(|error| guessed.refusal(error, &guesses, &key))?;
     let answer = api_types::Checkout {
         url: page.url,
         checkout_id: page.id.as_str().to_owned(),
@@ -237,7 +178,74 @@ pub(super) async fn checkout(
     respond::replayable(&answer, replayed)
 }
 
+/// What a checkout names that a caller may have guessed.
+struct Guessed {
+    code: Option<RecoveryCode>,
+    discount: Option<String>,
+}
+
+impl Guessed {
+    fn of(new: &NewCheckout) -> Self {
+        Self {
+            code: match &new.wallet {
+                Some(Address::Code(code)) => Some(code.clone()),
+                _ => None,
+            },
+            discount: match &new.discount {
+                Discount::Code(code) => Some(code.clone()),
+                Discount::BuyerMayEnter | Discount::None => None,
+            },
+        }
+    }
+
+    /// The caller's error; what does not exist is counted as a miss.
+    fn refusal(
+        self,
+        error: payments::Error,
+        guesses: &MissCounter,
+        project: &ProjectCatalog,
+    ) -> Error {
+        use payments::Error as Failed;
+        match (error, self.code, self.discount) {
+            (Failed::Wallet(actors::Error::Rejected(Rejection::WalletNotFound)), Some(code), _) => {
+                guesses.wrong_code(code.reveal(), ErrorCode::WalletNotFound)
+            }
+            (
+                error @ Failed::Provider(payments_port::Error::InvalidDiscountCode(_)),
+                _,
+                discount,
+            ) => guesses.miss_as(
+                &discount.unwrap_or_default(),
+                Error::from_payments(error, project),
+            ),
+            (other, ..) => Error::from_payments(other, project),
+        }
+    }
+}
+
 impl Checkout {
+    /// The price, if it is offered, and how many are bought.
+    fn price(&self, project: &ProjectCatalog) -> Result<(PriceId, Quantity), Error> {
+        let Text(name) = &self.price_id;
+        let offered = name.0.as_ref().and_then(|price| project.offered(price));
+        let (_, price) = offered.ok_or_else(|| name.refused(ErrorCode::PriceNotFound))?;
+        let quantity = self
+            .quantity
+            .and_then(|quantity| Quantity::new(quantity.small()))
+            .unwrap_or_default();
+        if price.interval != Interval::OneTime && quantity != Quantity::ONE {
+            let message = "A subscription is bought once: leave quantity out, or say 1.";
+            return Err(Error::invalid("quantity", message));
+        }
+        if price.is_too_much(quantity) {
+            let message = "No payment provider takes so large an amount at once.";
+            let several = quantity != Quantity::ONE;
+            let param = if several { "quantity" } else { "priceId" };
+            return Err(Error::invalid(param, message));
+        }
+        Ok((price.id, quantity))
+    }
+
     /// The wallet, and where the buyer goes after paying and on cancelling. Everything malformed is refused before anything that this
     /// kind of key may not do.
     fn redirects(

@@ -1,32 +1,23 @@
 //! `POST /wallets`: a new anonymous wallet. `POST /wallets/external`: get or create a user's wallet.
 
 use axum::{extract::State, response::Response};
-use domain::catalog::{KeyKind, Mode};
-use edge::{AnyKey, SecretKey, body::Body, context::Context};
-use scrip_http::limits::Creation;
+use domain::{
+    catalog::{KeyKind, Mode},
+    id::ProjectId,
+};
+use edge::{AnyKey, AnyKeyOr, SecretKey, body::Body, context::Context};
+use scrip_http::limits::{Client, Creation, Limits};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
     field::{Text, UserText},
     respond,
-    view::{self, CodeWallet, ExternalWallet, Holdings},
+    view::{self, CodeWallet, Holdings},
 };
 
 use crate::api::App;
 
-/// Create a code wallet
-///
-/// The answer is the only place where the new recovery code is shown. Takes no body. With a
-/// publishable key new wallets are limited per project and per client address.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets",
-    tag = "Code wallets",
-    responses((status = 200, description = "The new, empty wallet", body = CodeWallet)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["project_archived", "anonymous_wallets_disabled", "wallet_creation_limit"])))
-)]
 pub(super) async fn create_wallet(
     State(app): State<App>,
     key: AnyKey,
@@ -36,15 +27,7 @@ pub(super) async fn create_wallet(
     if key.project.mode == Mode::ExternalUsers {
         return Err(Error::new(ErrorCode::AnonymousWalletsDisabled));
     }
-    let counted = key.kind() == KeyKind::Publishable;
-    if counted {
-        let allowed = app.edge.limits.create_wallet(
-            &key.project,
-            (context.client, Creation::Free),
-            context.now,
-        );
-        allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
-    }
+    let counted = CountedWallet::new(&app, &key, &context, Creation::Free)?;
     match app.handle.create_code(&key.scope).await {
         // A new wallet is shown empty, as specified; a free grant shows at the next read.
         Ok((code, _)) => respond::json(&CodeWallet {
@@ -52,34 +35,55 @@ pub(super) async fn create_wallet(
             holdings: Holdings::default(),
         }),
         Err(error) => {
-            if counted {
-                app.edge
-                    .limits
-                    .wallet_not_created(key.project.id, (context.client, Creation::Free));
+            if let Some(counted) = counted {
+                counted.not_made();
             }
             Err(Error::from_wallet(error, &key))
         }
     }
 }
 
+/// A wallet that a caller with a publishable key makes: it counts towards the limits.
+pub(super) struct CountedWallet<'a> {
+    limits: &'a Limits,
+    project: ProjectId,
+    made: (Client, Creation),
+}
+
+impl<'a> CountedWallet<'a> {
+    /// Counts one; `None` for a caller with a secret key.
+    pub(super) fn new<P>(
+        app: &'a App,
+        key: &AnyKeyOr<P>,
+        context: &Context,
+        how: Creation,
+    ) -> Result<Option<Self>, Error> {
+        if key.kind() == KeyKind::Secret {
+            return Ok(None);
+        }
+        let (limits, made) = (&*app.edge.limits, (context.client, how));
+        let allowed = limits.create_wallet(&key.project, made, context.now);
+        allowed.map_err(|refusal| Error::limited(ErrorCode::WalletCreationLimit, refusal))?;
+        Ok(Some(Self {
+            limits,
+            project: key.project.id,
+            made,
+        }))
+    }
+
+    /// None was made, so it does not count.
+    pub(super) fn not_made(self) {
+        self.limits.wallet_not_created(self.project, self.made);
+    }
+}
+
 /// The user whose wallet to get or create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OpenExternalWallet {
+pub(super) struct OpenExternalWallet {
     external_user_id: UserText,
 }
 
-/// Get or create an external wallet
-///
-/// Idempotent by `externalUserId`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/external",
-    tag = "External wallets",
-    request_body = OpenExternalWallet,
-    responses((status = 200, description = "The wallet", body = ExternalWallet)),
-    security(("secret" = []))
-)]
 pub(super) async fn open_external_wallet(
     State(app): State<App>,
     key: SecretKey,

@@ -1,6 +1,5 @@
 //! `POST /credit`: granting credits by hand.
 
-use api_types::Credited;
 use axum::{extract::State, response::Response};
 use edge::{SecretKey, body::Body};
 use wire::Error;
@@ -10,30 +9,10 @@ use crate::{
     http::{
         grant::{self, Credit},
         idempotency::KeyHeader,
-        subject::{NamedWallet, WalletChoice},
+        subject::NamedWallet,
     },
 };
 
-/// The schema of the request: one of two fields names the wallet.
-type RequestSchema = WalletChoice<Credit>;
-
-/// Grant credits
-///
-/// Applied once for each `idempotencyKey`: a repeat answers the current balance,
-/// `credited: false` and the header `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/credit",
-    tag = "Wallets of both kinds",
-    request_body = RequestSchema,
-    responses((status = 200, description = "Done, now or before", body = Credited)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!([
-        "project_archived",
-        "conflicting_wallet", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "balance_limit", "too_many_lots"
-    ])))
-)]
 pub(super) async fn credit(
     State(app): State<App>,
     key: SecretKey,

@@ -21,7 +21,7 @@ use crate::{
 /// A limit of debt for one wallet.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct DebtLimit {
+pub(super) struct DebtLimit {
     external_user_id: UserText,
     /// The product whose credits may be owed.
     product_id: ProductName,
@@ -31,19 +31,6 @@ struct DebtLimit {
     debt_limit: Field<Credits>,
 }
 
-/// Set a wallet's debt limit
-///
-/// A user's wallet is created if there is none. A debt stays, also under a lower limit. Repeating a request changes
-/// nothing.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/external/debt-limit",
-    tag = "External wallets",
-    request_body = DebtLimit,
-    responses((status = 200, description = "The debt as it is now", body = DebtState)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"])))
-)]
 pub(super) async fn set_debt_limit(
     State(app): State<App>,
     key: SecretKey,

@@ -2,17 +2,17 @@
 
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::wallet::{ProductRef, deduct::Deduct, shortfall::OnShortfall};
+use domain::{
+    text::IdempotencyKey,
+    wallet::{ProductRef, deduct::Deduct, shortfall::OnShortfall},
+};
 use edge::{AnyKey, SecretKey, body::Body};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{
-        CodeText, KeyText, MetaObject, OnShortfallText, Positive, ProductName, Text, UserText,
-    },
-    respond,
-    view::{self, Deducted},
+    field::{KeyText, MetaObject, OnShortfallText, Positive, ProductName, Text, UserText},
+    respond, view,
 };
 
 use crate::{
@@ -20,65 +20,49 @@ use crate::{
     http::{
         code_path::CodePath,
         idempotency::KeyHeader,
-        subject::{NamedWallet, product, product_or_only},
+        subject::{NamedWallet, Unknown, product, product_or_only},
     },
 };
 
 /// Credits to use up.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct DeductByCode {
-    amount: Positive,
+#[schema(as = Deduct, bound = "")]
+pub(super) struct Deduction<P = Option<ProductName>, U = Unknown, C = Unknown> {
+    pub(super) amount: Positive,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
     /// except in a batch.
     #[schema(value_type = KeyText, required)]
-    idempotency_key: Option<KeyText>,
-    product_id: ProductName,
-    /// A note for the ledger.
-    meta: Option<MetaObject>,
-    /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
-    /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
-    on_shortfall: Option<OnShortfallText>,
-}
-
-/// Credits to use up.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeductExternal {
+    pub(super) idempotency_key: Option<KeyText>,
     /// The product whose credits to use; may be left out where the project has exactly one product
     /// that holds credits.
-    product_id: Option<ProductName>,
-    amount: Positive,
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
-    /// except in a batch.
-    #[schema(value_type = KeyText, required)]
-    idempotency_key: Option<KeyText>,
+    #[schema(value_type = Option<ProductName>)]
+    pub(super) product_id: P,
     /// A note for the ledger.
     meta: Option<MetaObject>,
     /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
     /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
-    on_shortfall: Option<OnShortfallText>,
-    external_user_id: UserText,
+    pub(super) on_shortfall: Option<OnShortfallText>,
+    #[schema(ignore)]
+    pub(super) external_user_id: U,
+    #[schema(ignore)]
+    pub(super) code: C,
 }
 
-/// Deduct from a code wallet
-///
-/// Applied once for each `idempotencyKey`: a repeat answers the current balance,
-/// `deducted: false` and the header `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/{code}/deduct",
-    tag = "Code wallets",
-    params(("code" = inline(CodeText), Path)),
-    request_body = DeductByCode,
-    responses((status = 200, description = "Done, now or before", body = Deducted)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_frozen", "project_archived",
-        "wallet_not_found", "product_not_found", "idempotency_key_reused", "insufficient_credits",
-        "too_many_invalid_codes"
-    ])))
-)]
+impl<P, U, C> Deduction<P, U, C> {
+    /// The command for the wallet, and the user whose it is.
+    pub(super) fn command(self, key: IdempotencyKey, product: ProductRef) -> (Deduct, U) {
+        let command = Deduct {
+            key,
+            product,
+            amount: self.amount.0,
+            meta: self.meta.map(|MetaObject(meta)| meta),
+            on_shortfall: shortfall(self.on_shortfall.as_ref()),
+        };
+        (command, self.external_user_id)
+    }
+}
+
 pub(super) async fn deduct(
     State(app): State<App>,
     key: AnyKey,
@@ -89,23 +73,6 @@ pub(super) async fn deduct(
     by_code(&app, &key, code, &header, &body).await
 }
 
-/// Deduct from an external wallet
-///
-/// Applied once for each `idempotencyKey`: a repeat answers the current balance,
-/// `deducted: false` and the header `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/external/deduct",
-    tag = "External wallets",
-    request_body = DeductExternal,
-    responses((status = 200, description = "Done, now or before", body = Deducted)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_frozen", "project_archived",
-        "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "insufficient_credits"
-    ])))
-)]
 pub(super) async fn deduct_external(
     State(app): State<App>,
     key: SecretKey,
@@ -123,16 +90,12 @@ pub(crate) async fn by_code(
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let request: DeductByCode = body.parse()?;
+    let mut request: Deduction<ProductName> = body.parse()?;
     key.require_not_archived()?;
-    let command = Deduct {
-        key: header.or(request.idempotency_key)?,
-        product: ProductRef::Named(product(&request.product_id, key)?),
-        amount: request.amount.0,
-        meta: request.meta.map(|MetaObject(meta)| meta),
-        on_shortfall: shortfall(request.on_shortfall.as_ref()),
-    };
+    let name = header.or(request.idempotency_key.take())?;
+    let product = ProductRef::Named(product(&request.product_id, key)?);
     let names_shortfall = request.on_shortfall.is_some();
+    let (command, _) = request.command(name, product);
     answer(app, key, &code.into(), command, names_shortfall).await
 }
 
@@ -143,17 +106,12 @@ pub(crate) async fn by_user(
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let request: DeductExternal = body.parse()?;
+    let mut request: Deduction<Option<ProductName>, UserText> = body.parse()?;
     key.require_not_archived()?;
-    let Text(user) = request.external_user_id;
-    let command = Deduct {
-        key: header.or(request.idempotency_key)?,
-        product: product_or_only(request.product_id.as_ref(), key)?,
-        amount: request.amount.0,
-        meta: request.meta.map(|MetaObject(meta)| meta),
-        on_shortfall: shortfall(request.on_shortfall.as_ref()),
-    };
+    let name = header.or(request.idempotency_key.take())?;
+    let product = product_or_only(request.product_id.as_ref(), key)?;
     let names_shortfall = request.on_shortfall.is_some();
+    let (command, Text(user)) = request.command(name, product);
     answer(app, key, &user.into(), command, names_shortfall).await
 }
 

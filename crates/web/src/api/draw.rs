@@ -9,7 +9,7 @@ use wire::{
     Error,
     field::{KeyText, MetaObject, Positive},
     respond,
-    view::{self, DrawnHold},
+    view::{self},
 };
 
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 /// Credits to charge.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct DrawHold {
+pub(super) struct DrawHold {
     /// Credits that the work cost since the last draw.
     amount: Positive,
     /// Names the operation: it is applied once, whichever of the wallet's holds it is for. The header
@@ -35,23 +35,6 @@ struct DrawHold {
     meta: Option<MetaObject>,
 }
 
-/// Draw from a hold
-///
-/// Charges a part of the hold and leaves it open; what was drawn stays charged if the hold is released or expires. Past
-/// what is held it takes from the balance. Repeating a draw answers the hold as it is now, `deducted: false` and the
-/// header `Idempotency-Replayed`, also once the hold is closed.
-#[utoipa::path(
-    post,
-    path = "/api/v1/holds/{holdId}/draw",
-    tag = "Holds",
-    request_body = DrawHold,
-    responses((status = 200, description = "Drawn, now or before", body = DrawnHold)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_frozen", "secret_key_required", "too_many_invalid_codes", "idempotency_key_reused",
-        "hold_closed", "insufficient_credits"
-    ])))
-)]
 pub(super) async fn draw_hold(
     State(app): State<App>,
     key: AnyKey,

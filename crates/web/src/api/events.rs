@@ -33,19 +33,6 @@ pub(super) struct PageQuery {
     limit: Option<LimitText>,
 }
 
-/// List events
-///
-/// The events that webhooks deliver, in the order in which they were recorded, kept for 30 days from then. To
-/// go on, pass `nextCursor` as `after`.
-#[utoipa::path(
-    get,
-    path = "/api/v1/events",
-    tag = "Events",
-    params(PageQuery),
-    responses((status = 200, description = "A page of events", body = Events)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["event_not_found"])))
-)]
 pub(super) async fn list_events(
     State(app): State<App>,
     key: SecretKey,

@@ -11,16 +11,13 @@ use wire::{
     respond,
 };
 
-use crate::{
-    api::App,
-    http::subject::{NamedWallet, WalletChoice},
-};
+use crate::{api::App, http::subject::NamedWallet};
 
 /// A feature to unlock. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
 /// created by a grant if there is none.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct SetFeature {
+pub(super) struct SetFeature {
     #[schema(ignore)]
     external_user_id: Option<UserText>,
     #[schema(ignore)]
@@ -32,9 +29,6 @@ struct SetFeature {
     action: Option<FeatureActionText>,
 }
 
-/// The schema of the request: one of two fields names the wallet.
-type RequestSchema = WalletChoice<SetFeature>;
-
 /// The features that the wallet unlocks.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Features {
@@ -42,18 +36,6 @@ pub(super) struct Features {
     features: Vec<String>,
 }
 
-/// Grant or revoke a feature
-///
-/// Revoking removes only a manual grant. Repeating a request changes nothing.
-#[utoipa::path(
-    post,
-    path = "/api/v1/features",
-    tag = "Wallets of both kinds",
-    request_body = RequestSchema,
-    responses((status = 200, description = "All features of the wallet", body = Features)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
-)]
 pub(super) async fn set_feature(
     State(app): State<App>,
     key: SecretKey,

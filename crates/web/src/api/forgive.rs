@@ -21,7 +21,7 @@ use crate::{
 /// A debt to forgive.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ForgiveDebt {
+pub(super) struct ForgiveDebt {
     external_user_id: UserText,
     /// The product whose credits are owed.
     product_id: ProductName,
@@ -34,19 +34,6 @@ struct ForgiveDebt {
     note: NoteText,
 }
 
-/// Forgive a debt
-///
-/// Applied once for each `idempotencyKey`: a repeat answers the debt as it is now, `forgiven: false` and the header
-/// `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/external/forgive",
-    tag = "External wallets",
-    request_body = ForgiveDebt,
-    responses((status = 200, description = "Done, now or before", body = Forgiven)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found", "idempotency_key_reused"])))
-)]
 pub(super) async fn forgive_debt(
     State(app): State<App>,
     key: SecretKey,

@@ -1,7 +1,6 @@
 //! `POST /wallets/freeze`: puts a wallet's credits out of reach, and back.
 
 use actors::Address;
-use api_types::FrozenWallet;
 use axum::{extract::State, response::Response};
 use edge::{SecretKey, body::Body};
 use serde::Deserialize;
@@ -15,16 +14,13 @@ use wire::{
 
 use crate::{
     api::App,
-    http::{
-        freeze::command,
-        subject::{NamedWallet, WalletChoice},
-    },
+    http::{freeze::command, subject::NamedWallet},
 };
 
 /// Whether a wallet is to be frozen. It is named by exactly one of `externalUserId`, `code` and `walletId`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct FreezeWallet {
+pub(super) struct FreezeWallet {
     #[schema(ignore)]
     external_user_id: Option<UserText>,
     #[schema(ignore)]
@@ -37,25 +33,6 @@ struct FreezeWallet {
     reason: Option<NoteText>,
 }
 
-/// The schema of the request: one of three fields names the wallet.
-type FreezeWalletSchema = WalletChoice<FreezeWallet, true, true>;
-
-/// Freeze a wallet
-///
-/// What would take its credits is refused (`wallet_frozen`), and so is its checkout: deductions, holds, draws, and to
-/// settle a hold for more than it set aside. Reads, grants, refunds and reversals go on, and so does what was promised
-/// before: open holds are settled for what they set aside or released, payments under way and renewals of
-/// subscriptions are fulfilled. Its code is replaced for a secret key only. Repeating a request changes nothing; another
-/// reason replaces the former.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/freeze",
-    tag = "Wallets of both kinds",
-    request_body = FreezeWalletSchema,
-    responses((status = 200, description = "The wallet as it is now", body = FrozenWallet)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
-)]
 pub(super) async fn freeze_wallet(
     State(app): State<App>,
     key: SecretKey,

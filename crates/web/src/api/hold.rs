@@ -9,11 +9,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{
-        CodeText, Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText,
-    },
-    respond,
-    view::{self, Hold, PlacedHold},
+    field::{Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText},
+    respond, view,
 };
 
 use crate::{
@@ -22,7 +19,7 @@ use crate::{
         code_path::CodePath,
         hold_path::{HoldPath, access},
         idempotency::KeyHeader,
-        subject::{NamedWallet, product_or_only},
+        subject::{NamedWallet, Unknown, product_or_only},
     },
 };
 
@@ -31,7 +28,8 @@ const DEFAULT_SECONDS: u32 = 900;
 /// Credits to set aside.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PlaceHold {
+#[schema(bound = "")]
+pub(super) struct PlaceHold<U = Unknown> {
     /// The product whose credits to hold; may be left out where the project has exactly one product
     /// that holds credits.
     product_id: Option<ProductName>,
@@ -46,46 +44,10 @@ struct PlaceHold {
     max_overrun: Option<Credits>,
     /// A note for the ledger.
     meta: Option<MetaObject>,
+    #[schema(ignore)]
+    external_user_id: U,
 }
 
-/// Credits to set aside.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct PlaceHoldExternal {
-    /// The product whose credits to hold; may be left out where the project has exactly one product
-    /// that holds credits.
-    product_id: Option<ProductName>,
-    amount: Positive,
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
-    #[schema(value_type = KeyText, required)]
-    idempotency_key: Option<KeyText>,
-    /// Seconds until the credits come back by themselves; 900 when left out.
-    expires_in_seconds: Option<Seconds>,
-    /// How much the work may come to owe beyond what is held: so much of the limit of debt is reserved until the hold
-    /// is closed. 0 when left out.
-    max_overrun: Option<Credits>,
-    /// A note for the ledger.
-    meta: Option<MetaObject>,
-    external_user_id: UserText,
-}
-
-/// Hold credits of a code wallet
-///
-/// Repeating a hold with its key answers the original hold, even a closed one, with its `status`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/{code}/holds",
-    tag = "Holds",
-    params(("code" = inline(CodeText), Path)),
-    request_body = PlaceHold,
-    responses((status = 200, description = "The hold", body = PlacedHold)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_frozen", "project_archived",
-        "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "too_many_holds", "insufficient_credits", "too_many_invalid_codes"
-    ])))
-)]
 pub(super) async fn place_hold(
     State(app): State<App>,
     key: AnyKey,
@@ -93,62 +55,31 @@ pub(super) async fn place_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let request = body.parse()?;
+    let request: PlaceHold = body.parse()?;
     key.require_not_archived()?;
     answer(&app, &key, key.kind(), &code.into(), &header, request).await
 }
 
-/// Hold credits of an external wallet
-///
-/// Repeating a hold with its key answers the original hold, even a closed one, with its `status`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/external/holds",
-    tag = "Holds",
-    request_body = PlaceHoldExternal,
-    responses((status = 200, description = "The hold", body = PlacedHold)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_frozen", "project_archived",
-        "product_required", "wallet_not_found", "product_not_found", "idempotency_key_reused",
-        "too_many_holds", "insufficient_credits"
-    ])))
-)]
 pub(super) async fn place_external_hold(
     State(app): State<App>,
     key: SecretKey,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let PlaceHoldExternal {
-        product_id,
-        amount,
-        idempotency_key,
-        expires_in_seconds,
-        max_overrun,
-        meta,
-        external_user_id: Text(user),
-    } = body.parse()?;
+    let request: PlaceHold<UserText> = body.parse()?;
     key.require_not_archived()?;
-    let request = PlaceHold {
-        product_id,
-        amount,
-        idempotency_key,
-        expires_in_seconds,
-        max_overrun,
-        meta,
-    };
+    let Text(user) = request.external_user_id.clone();
     let secret = KeyKind::Secret;
     answer(&app, &key, secret, &user.into(), &header, request).await
 }
 
-async fn answer(
+async fn answer<U>(
     app: &App,
     project: &ProjectCatalog,
     kind: KeyKind,
     wallet: &NamedWallet,
     header: &KeyHeader,
-    request: PlaceHold,
+    request: PlaceHold<U>,
 ) -> Result<Response, Error> {
     let key = header.or(request.idempotency_key)?;
     let product = product_or_only(request.product_id.as_ref(), project)?;
@@ -174,17 +105,6 @@ async fn answer(
     respond::replayable(&view::placed_hold(&placed), placed.replayed)
 }
 
-/// Read a hold
-///
-/// A publishable key reads the holds of code wallets.
-#[utoipa::path(
-    get,
-    path = "/api/v1/holds/{holdId}",
-    tag = "Holds",
-    responses((status = 200, description = "The hold", body = Hold)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "too_many_invalid_codes"])))
-)]
 pub(super) async fn read_hold(
     State(app): State<App>,
     key: AnyKey,
@@ -197,22 +117,11 @@ pub(super) async fn read_hold(
 
 /// The balance after the release.
 #[derive(Debug, Serialize, ToSchema)]
-struct Released {
+pub(super) struct Released {
     /// Credits that can be spent now.
     balance: i64,
 }
 
-/// Release a hold
-///
-/// What was drawn from it stays charged. Takes no body. Repeating it answers the current balance and the header `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/holds/{holdId}/release",
-    tag = "Holds",
-    responses((status = 200, description = "Released, now or before", body = Released)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "too_many_invalid_codes", "hold_closed"])))
-)]
 pub(super) async fn release_hold(
     State(app): State<App>,
     key: AnyKey,
@@ -234,23 +143,11 @@ pub(super) async fn release_hold(
 /// How long a hold lasts from now.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ExtendHold {
+pub(super) struct ExtendHold {
     /// Seconds from now until the credits come back by themselves.
     expires_in_seconds: Seconds,
 }
 
-/// Extend a hold
-///
-/// Counted from now. A hold is never shortened, so that a retry is harmless.
-#[utoipa::path(
-    post,
-    path = "/api/v1/holds/{holdId}/extend",
-    tag = "Holds",
-    request_body = ExtendHold,
-    responses((status = 200, description = "The hold", body = Hold)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["secret_key_required", "too_many_invalid_codes", "hold_closed"])))
-)]
 pub(super) async fn extend_hold(
     State(app): State<App>,
     key: AnyKey,

@@ -4,7 +4,7 @@
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use edge::caller::{AnyKeyOr, MayRead, SecretKeyOr};
-use wire::{Error, field::CodeText, view::Ledger};
+use wire::Error;
 
 use super::read::UserQuery;
 use crate::{
@@ -17,20 +17,6 @@ use crate::{
     },
 };
 
-/// Read a code wallet's ledger
-///
-/// Newest first. A cursor stays valid while new entries arrive: none is repeated or skipped.
-#[utoipa::path(
-    get,
-    path = "/api/v1/wallets/{code}/ledger",
-    tag = "Code wallets",
-    params(("code" = inline(CodeText), Path), PageQuery),
-    responses((status = 200, description = "A page", body = Ledger)),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_not_found", "product_not_found", "too_many_invalid_codes"
-    ])))
-)]
 pub(super) async fn read_ledger(
     State(app): State<App>,
     key: AnyKeyOr<MayRead>,
@@ -40,23 +26,10 @@ pub(super) async fn read_ledger(
     answer(&app, &key, &code.into(), &part).await
 }
 
-/// Read an external wallet's ledger
-///
-/// Newest first. Never creates a wallet. A cursor stays valid while new entries arrive: none is
-/// repeated or skipped.
-#[utoipa::path(
-    get,
-    path = "/api/v1/wallets/external/ledger",
-    tag = "External wallets",
-    params(UserQuery, PageQuery),
-    responses((status = 200, description = "A page", body = Ledger)),
-    security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "product_not_found"])))
-)]
 pub(super) async fn read_external_ledger(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,
-    Params(Both(part, user)): Params<Both<PageQuery, UserQuery>>,
+    Params(Both(user, part)): Params<Both<UserQuery, PageQuery>>,
 ) -> Result<Response, Error> {
     let UserQuery { external_user_id } = user;
     let address = users_wallet(external_user_id, key.session())?;

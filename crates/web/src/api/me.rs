@@ -9,16 +9,6 @@ use wire::{
     view::{instant, word},
 };
 
-/// Identify a key
-///
-/// The project that the key belongs to, and what kind of key it is.
-#[utoipa::path(
-    get,
-    path = "/api/v1/me",
-    tag = "Catalog",
-    responses((status = 200, description = "The key's project", body = Identity)),
-    security(("publishable" = []), ("secret" = []), ("session" = []))
-)]
 pub(super) async fn me(key: AnyKeyOr<MayRead>) -> Result<Response, Error> {
     let project = &key.project;
     let session = key.session();

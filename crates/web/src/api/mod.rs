@@ -1,9 +1,8 @@
 //! The HTTP interface under `/api/v1`: one command a file, named as in the other layers; all routes in
-//! `router.rs`; who may call a handler is in its signature. It speaks to wallets through
+//! `operations.rs`; who may call a handler is in its signature. It speaks to wallets through
 //! [`actors::Handle`] and knows nothing of how they are kept.
 
 mod batch;
-mod cancel;
 mod checkout;
 mod create;
 mod credit;
@@ -20,20 +19,20 @@ mod freeze;
 mod hold;
 mod ledger;
 mod me;
+mod operations;
 mod order;
 mod portal;
 mod products;
 mod read;
 mod recover;
 mod refund;
-mod resume;
 mod reverse_deduction;
 mod rotate;
-mod router;
 mod session;
 mod settle;
 mod state;
 mod stream;
+mod subscriptions;
 mod usage;
 mod webhooks;
 
@@ -44,12 +43,17 @@ use axum::{
 use wire::fallback::route_not_found;
 
 pub use fast_path::FastPath;
+pub(crate) use operations::operations;
 pub use state::{ApiState, App};
+
+use crate::http::operation;
+
+/// Where the API is served.
+pub(crate) const PREFIX: &str = "/api/v1";
 
 /// All routes of the API, those of it that do not exist included.
 pub fn router() -> Router<App> {
-    let (routes, _) = router::routes();
-    routes
+    operation::router(PREFIX, operations())
         .route("/api/v1", any(route_not_found))
         .route("/api/v1/", any(route_not_found))
         .route("/api/v1/{*rest}", any(route_not_found))

@@ -15,13 +15,14 @@ use edge::{
 };
 use wire::{
     Error, ErrorCode, respond,
-    view::{self, Order, Orders, PublicOrder},
+    view::{self, PublicOrder},
 };
 
 use crate::{
     api::App,
     http::{
         code_path::MissCounter,
+        operation::Input,
         order_name::OrderName,
         orders::{FilterQuery, PageQuery},
         query::{Both, Params},
@@ -38,6 +39,8 @@ pub(super) struct OrderPath {
     typed: Box<str>,
     guesses: MissCounter,
 }
+
+impl Input for OrderPath {}
 
 impl<S: BehindEdge> FromRequestParts<S> for OrderPath {
     type Rejection = Error;
@@ -71,20 +74,6 @@ impl OrderPath {
     }
 }
 
-/// Read an order
-///
-/// By the order's or the checkout's identifier. `customerEmail` is there with a secret key only. A
-/// checkout's identifier is part of addresses, which are logged: with a publishable key it shows `code` for 24
-/// hours after the payment, the order's identifier for ever, if the order's payment made the wallet or the buyer
-/// named it by its code, and as long as that code was not replaced. A session is shown no code.
-#[utoipa::path(
-    get,
-    path = "/api/v1/orders/{orderIdOrCheckoutId}",
-    tag = "Purchases",
-    responses((status = 200, description = "The order", body = Order)),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["too_many_invalid_codes"])))
-)]
 pub(super) async fn read_order(
     State(app): State<App>,
     key: AnyKeyOr<MayRead>,
@@ -130,19 +119,6 @@ pub(super) async fn read_order(
     }
 }
 
-/// List orders
-///
-/// Newest first. Orders carry recovery codes: a secret key is needed. With one, the list may be filtered. A session lists the orders of its own wallet; a
-/// page of them may have fewer than `limit`, or none, and still a `nextCursor`.
-#[utoipa::path(
-    get,
-    path = "/api/v1/orders",
-    tag = "Purchases",
-    params(FilterQuery, PageQuery),
-    responses((status = 200, description = "A page of orders", body = Orders)),
-    security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["product_not_found"])))
-)]
 pub(super) async fn list_orders(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error, ErrorCode,
-    field::{CodeText, SubscriptionName, Text, UserText},
+    field::{SubscriptionName, Text, UserText},
     respond,
 };
 
@@ -43,14 +43,12 @@ pub(super) struct OpenPortal {
 /// Where a portal leads back to.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OpenPortalExternal {
+pub(super) struct OpenPortalExternal {
     /// The address that the portal leads back to.
     return_url: UrlText,
     /// The user, unless it is the session's own.
-    #[schema(value_type = Option<UserText>)]
     external_user_id: Option<UserText>,
     /// The subscription whose customer's portal it is, by the `id` that the wallet shows; the current one without.
-    #[schema(value_type = Option<SubscriptionName>)]
     subscription_id: Option<SubscriptionName>,
 }
 
@@ -61,21 +59,6 @@ pub(super) struct Portal {
     url: String,
 }
 
-/// Open the portal of a code wallet
-///
-/// The wallet must have completed a purchase.
-#[utoipa::path(
-    get,
-    path = "/api/v1/wallets/{code}/portal",
-    tag = "Purchases",
-    params(("code" = inline(CodeText), Path), OpenPortal),
-    responses((status = 200, description = "The portal", body = Portal)),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!([
-        "redirect_not_allowed", "wallet_not_found", "too_many_invalid_codes",
-        "subscription_not_found", "no_purchase", "provider_not_configured", "provider_error"
-    ])))
-)]
 pub(super) async fn open_portal(
     State(app): State<App>,
     key: AnyKeyOr<MayPortal>,
@@ -85,21 +68,6 @@ pub(super) async fn open_portal(
     answer(&app, &key, key.kind(), &code.into(), wanted).await
 }
 
-/// Open the portal of an external wallet
-///
-/// The wallet must have completed a purchase.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/external/portal",
-    tag = "Purchases",
-    request_body = OpenPortalExternal,
-    responses((status = 200, description = "The portal", body = Portal)),
-    security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!([
-        "redirect_not_allowed", "wallet_not_found", "subscription_not_found",
-        "no_purchase", "provider_not_configured", "provider_error"
-    ])))
-)]
 pub(super) async fn open_external_portal(
     State(app): State<App>,
     key: SecretKeyOr<MayPortal>,

@@ -16,16 +16,6 @@ pub(super) struct Products {
     products: Vec<Product>,
 }
 
-/// List products
-///
-/// Active products and their active prices.
-#[utoipa::path(
-    get,
-    path = "/api/v1/products",
-    tag = "Catalog",
-    responses((status = 200, description = "The project's offer", body = Products)),
-    security(("publishable" = []), ("secret" = []), ("session" = []))
-)]
 pub(super) async fn products(key: AnyKeyOr<MayRead>) -> Result<Response, Error> {
     let active = key.products().filter(|product| product.active);
     let products = active.map(|product| view::product(product, &key)).collect();

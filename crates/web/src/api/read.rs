@@ -5,9 +5,9 @@ use edge::caller::{AnyKeyOr, MayRead, SecretKeyOr};
 use serde::Deserialize;
 use wire::{
     Error,
-    field::{CodeText, UserText},
+    field::UserText,
     respond,
-    view::{self, CodeWallet, ExternalWallet},
+    view::{self, CodeWallet},
 };
 
 use crate::{
@@ -29,18 +29,6 @@ pub(super) struct UserQuery {
     pub(super) external_user_id: Option<UserText>,
 }
 
-/// Read a code wallet
-///
-/// With a publishable key, codes that open nothing are limited to 20 an hour.
-#[utoipa::path(
-    get,
-    path = "/api/v1/wallets/{code}",
-    tag = "Code wallets",
-    params(("code" = inline(CodeText), Path)),
-    responses((status = 200, description = "The wallet", body = CodeWallet)),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes"])))
-)]
 pub(super) async fn read_wallet(
     State(app): State<App>,
     key: AnyKeyOr<MayRead>,
@@ -59,18 +47,6 @@ pub(super) async fn read_wallet(
     })
 }
 
-/// Read an external wallet
-///
-/// Never creates one.
-#[utoipa::path(
-    get,
-    path = "/api/v1/wallets/external",
-    tag = "External wallets",
-    params(UserQuery),
-    responses((status = 200, description = "The wallet", body = ExternalWallet)),
-    security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found"])))
-)]
 pub(super) async fn read_external_wallet(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,

@@ -29,19 +29,6 @@ pub(super) struct Request {
     email: EmailText,
 }
 
-/// Mail recovery codes
-///
-/// Mails the codes of paid anonymous wallets bought with this address, if there are any, to the address as the order
-/// has it; the answer is the same if there are none. At most 3 mails an hour to an address, and 10 requests an hour
-/// from a client with a publishable key.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/recover",
-    tag = "Code wallets",
-    request_body = Request,
-    responses((status = 202, description = "Codes that are found are mailed")),
-    security(("publishable" = []), ("secret" = []))
-)]
 pub(super) async fn recover(
     State(app): State<App>,
     key: AnyKey,

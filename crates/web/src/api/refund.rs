@@ -9,7 +9,7 @@ use wire::{
     Error,
     field::{BoundedInteger, KeyText},
     respond,
-    view::{self, Order},
+    view::{self},
 };
 
 use super::order::OrderPath;
@@ -30,32 +30,6 @@ pub(super) struct Request {
     idempotency_key: Option<KeyText>,
 }
 
-/// Refund an order
-///
-/// The payment provider gives the money back, and credits follow when the payment shows it: mostly at
-/// once, later where the provider takes its time. Done once for each `idempotencyKey`: a repeat answers
-/// the order as it stands and the header `Idempotency-Replayed`; after a `provider_error` the same request
-/// goes on where it stopped, and a refusal by the provider uses up no key. Refunds that were requested and
-/// do not show in the payment yet count. Of a bill that was paid in parts each payment gives back its own; what one
-/// gave stays given where another is refused. A refusal for good is `already_refunded`, with the provider's words and in
-/// `refundableCents` what can still be refunded. Of an order that is not paid, or cost nothing, nothing can be
-/// refunded: `already_refunded` with `refundableCents` 0.
-#[utoipa::path(
-    post,
-    path = "/api/v1/orders/{orderIdOrCheckoutId}/refund",
-    tag = "Purchases",
-    request_body = Request,
-    responses((
-        status = 200,
-        description = "The order, refunded now or before",
-        body = Order,
-        headers(("Idempotency-Replayed" = String)),
-    )),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!([
-        "idempotency_key_reused", "already_refunded", "provider_not_configured", "provider_error"
-    ])))
-)]
 pub(super) async fn refund_order(
     State(app): State<App>,
     key: SecretKey,

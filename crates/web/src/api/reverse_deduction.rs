@@ -1,6 +1,5 @@
 //! `POST /deductions/{ledgerId}/reverse`: gives back what a deduction took.
 
-use api_types::Reversed;
 use axum::{extract::State, response::Response};
 use domain::wallet::reverse_deduction::ReverseDeduction;
 use edge::{SecretKey, body::Body};
@@ -14,23 +13,6 @@ use crate::{
     },
 };
 
-/// Reverse a deduction
-///
-/// Gives back what a deduction took, also one of a batch, a draw or a settled hold: to the lots that it came from, or
-/// where one has expired as credits that last a day. A debt is paid first. All reversals of a deduction together give
-/// back no more than it took. Applied once for each `idempotencyKey`: a repeat answers `reversed: false` and the header
-/// `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/deductions/{ledgerId}/reverse",
-    tag = "Wallets of both kinds",
-    request_body = ReverseDeductionRequest,
-    responses((status = 200, description = "Done, now or before", body = Reversed)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!([
-        "idempotency_key_reused", "already_reversed", "hold_open", "balance_limit"
-    ])))
-)]
 pub(super) async fn reverse_deduction(
     State(app): State<App>,
     key: SecretKey,

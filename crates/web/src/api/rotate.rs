@@ -4,11 +4,7 @@ use axum::{extract::State, response::Response};
 use edge::{AnyKey, body::MaybeBody};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::{
-    Error,
-    field::{CodeText, KeyText},
-    respond,
-};
+use wire::{Error, field::KeyText, respond};
 
 use crate::{
     api::App,
@@ -33,26 +29,6 @@ pub(super) struct Rotated<'a> {
     code: &'a str,
 }
 
-/// Replace a leaked recovery code
-///
-/// The old code stops opening the wallet at once, and open holds that a publishable key placed are
-/// released. With a key, repeating the request within 24 hours, with the same kind of API key, answers the
-/// same new code, so that a lost answer loses no wallet. The body may be left out. The code of a frozen wallet is replaced for a secret key only.
-#[utoipa::path(
-    post,
-    path = "/api/v1/wallets/{code}/rotate",
-    tag = "Code wallets",
-    params(("code" = inline(CodeText), Path)),
-    request_body = Option<Request>,
-    responses((
-        status = 200,
-        description = "The new code",
-        body = Rotated,
-        headers(("Idempotency-Replayed" = String)),
-    )),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!(["wallet_frozen", "wallet_not_found", "too_many_invalid_codes"])))
-)]
 pub(super) async fn rotate_code(
     State(app): State<App>,
     key: AnyKey,

@@ -15,10 +15,7 @@ use wire::{
     view::instant,
 };
 
-use crate::{
-    api::App,
-    http::subject::{NamedWallet, WalletChoice},
-};
+use crate::{api::App, http::subject::NamedWallet};
 
 /// How long a session lasts when nothing else is asked for: an hour.
 const LASTS_SECONDS: i64 = 3600;
@@ -27,7 +24,7 @@ const LASTS_SECONDS: i64 = 3600;
 /// made if there is none.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct NewSession {
+pub(super) struct NewSession {
     #[schema(ignore)]
     external_user_id: Option<UserText>,
     #[schema(ignore)]
@@ -39,21 +36,15 @@ struct NewSession {
     can: Option<Vec<PermissionText>>,
 }
 
-/// The schema of the request: one of two fields names the wallet.
-type NewSessionSchema = WalletChoice<NewSession>;
-
 /// The wallet whose sessions end. It is named by exactly one of `externalUserId` and `code`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct RevokedSessions {
+pub(super) struct RevokedSessions {
     #[schema(ignore)]
     external_user_id: Option<UserText>,
     #[schema(ignore)]
     code: Option<CodeText>,
 }
-
-/// The schema of the request: one of two fields names the wallet.
-type RevokedSessionsSchema = WalletChoice<RevokedSessions>;
 
 /// That the sessions have ended.
 #[derive(Debug, Serialize, ToSchema)]
@@ -62,19 +53,6 @@ pub(super) struct Revoked {
     revoked: bool,
 }
 
-/// Start a wallet session
-///
-/// A token that opens this wallet alone, for the browser of its owner: it reads it, buys for it, opens the portal,
-/// cancels and resumes subscriptions, as far as `can` says, and never deducts, grants or holds. Nothing is stored.
-#[utoipa::path(
-    post,
-    path = "/api/v1/sessions",
-    tag = "Sessions",
-    request_body = NewSessionSchema,
-    responses((status = 200, description = "The session", body = Session)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
-)]
 pub(super) async fn start_session(
     State(app): State<App>,
     key: SecretKey,
@@ -113,19 +91,6 @@ pub(super) async fn start_session(
     })
 }
 
-/// Revoke a wallet's sessions
-///
-/// All that were started so far end at once, and the streams opened with them. Replacing a recovery code does the
-/// same.
-#[utoipa::path(
-    post,
-    path = "/api/v1/sessions/revoke",
-    tag = "Sessions",
-    request_body = RevokedSessionsSchema,
-    responses((status = 200, description = "The sessions have ended", body = Revoked)),
-    security(("secret" = [])),
-    extensions(("x-errors" = json!(["conflicting_wallet", "wallet_not_found"])))
-)]
 pub(super) async fn revoke_sessions(
     State(app): State<App>,
     key: SecretKey,

@@ -9,7 +9,7 @@ use wire::{
     Error,
     field::{Credits, MetaObject, OnShortfallText},
     respond,
-    view::{self, Deducted},
+    view::{self},
 };
 
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
 /// What the work cost.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct SettleHold {
+pub(super) struct SettleHold {
     /// The whole cost, what was drawn included. Less than was held or drawn gives the rest back; more takes the
     /// surplus from the balance.
     amount: Credits,
@@ -32,24 +32,6 @@ struct SettleHold {
     meta: Option<MetaObject>,
 }
 
-/// Settle a hold
-///
-/// With `drain` or `owe` the work is charged as far as it can be, and never refused for want of credits. A hold that
-/// was released or has expired is then settled as a deduction under its key (`late`). With a publishable key that is at
-/// most what was held, within 24 hours, and not if the code was replaced since. Repeating a settlement answers the current
-/// balance, `deducted: false` and the header `Idempotency-Replayed`.
-#[utoipa::path(
-    post,
-    path = "/api/v1/holds/{holdId}/settle",
-    tag = "Holds",
-    request_body = SettleHold,
-    responses((status = 200, description = "Settled, now or before", body = Deducted)),
-    security(("publishable" = []), ("secret" = [])),
-    extensions(("x-errors" = json!([
-        "wallet_frozen", "secret_key_required", "too_many_invalid_codes", "hold_closed",
-        "idempotency_key_reused", "balance_limit", "insufficient_credits"
-    ])))
-)]
 pub(super) async fn settle_hold(
     State(app): State<App>,
     key: AnyKey,

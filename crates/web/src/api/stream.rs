@@ -30,7 +30,7 @@ use edge::{AnyKeyOr, Caller, SecretKeyOr, caller::MayRead, context::Context};
 use futures_util::stream;
 use scrip_http::limits::LimitExceeded;
 use tokio::time::{Instant, sleep_until, timeout_at};
-use wire::{Error, ErrorCode, field::CodeText, headers::LAST_EVENT_ID, view};
+use wire::{Error, ErrorCode, headers::LAST_EVENT_ID, view};
 
 use super::read::UserQuery;
 use crate::{
@@ -49,25 +49,6 @@ const COMMENT: &[u8] = b":\n\n";
 /// Tells nginx, and proxies like it, not to keep events back.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Stream a code wallet
-///
-/// Server-sent events: `event: balance`, a rising `id`, and as `data` the wallet's `balances`, `features` and
-/// `subscriptions`. The present state comes first, then the newest one after each change that is durable, at most ten
-/// a second; a comment line every 15 seconds. It ends with the session or key, and when the code is replaced. A wallet
-/// has at most 8 streams (`rate_limited`), the server 10,000, of which each project and client has its share
-/// (`overloaded`).
-#[utoipa::path(
-    get,
-    path = "/api/v1/wallets/{code}/stream",
-    tag = "Code wallets",
-    params(("code" = inline(CodeText), Path)),
-    responses((
-        status = 200, description = "The events, until the stream ends",
-        body = String, content_type = "text/event-stream",
-    )),
-    security(("publishable" = []), ("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "too_many_invalid_codes", "rate_limited"])))
-)]
 pub(super) async fn stream_wallet(
     State(app): State<App>,
     key: AnyKeyOr<MayRead>,
@@ -87,24 +68,6 @@ pub(super) async fn stream_wallet(
     )
 }
 
-/// Stream an external wallet
-///
-/// Server-sent events: `event: balance`, a rising `id`, and as `data` the wallet's `balances`, `features` and
-/// `subscriptions`. The present state comes first, then the newest one after each change that is durable, at most ten
-/// a second; a comment line every 15 seconds. It ends with the session or key. A wallet has at most 8 streams
-/// (`rate_limited`), the server 10,000, of which each project and client has its share (`overloaded`).
-#[utoipa::path(
-    get,
-    path = "/api/v1/wallets/external/stream",
-    tag = "External wallets",
-    params(UserQuery),
-    responses((
-        status = 200, description = "The events, until the stream ends",
-        body = String, content_type = "text/event-stream",
-    )),
-    security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["wallet_not_found", "rate_limited"])))
-)]
 pub(super) async fn stream_external_wallet(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,

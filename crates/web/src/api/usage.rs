@@ -59,26 +59,11 @@ pub(super) struct PageQuery {
 
 /// What was granted and used.
 #[derive(Debug, Serialize, ToSchema)]
-struct Usage {
+pub(super) struct Usage {
     /// Oldest first, without gaps; at most 1,000.
     buckets: Vec<Bucket>,
 }
 
-/// Read usage
-///
-/// Credits by the reason for which they came and went, in UTC. They are counted as they change: a
-/// request reads no ledger. What expires in an unused wallet is counted when it is next used, in the interval in which
-/// it expired: intervals that are over may still grow. With `externalUserId` one wallet's ledger is summed up, at most
-/// 200,000 entries of it: a busier wallet needs a shorter span.
-#[utoipa::path(
-    get,
-    path = "/api/v1/usage",
-    tag = "Events",
-    params(PageQuery),
-    responses((status = 200, description = "The usage", body = Usage)),
-    security(("secret" = []), ("session" = [])),
-    extensions(("x-errors" = json!(["product_required", "product_not_found", "wallet_not_found"])))
-)]
 pub(super) async fn read_usage(
     State(app): State<App>,
     key: SecretKeyOr<MayRead>,

@@ -10,6 +10,7 @@ pub(crate) mod hold_path;
 pub(crate) mod idempotency;
 pub(crate) mod ledger;
 pub(crate) mod openapi;
+pub(crate) mod operation;
 pub(crate) mod order_name;
 pub(crate) mod orders;
 pub(crate) mod patch;

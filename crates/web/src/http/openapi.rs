@@ -1,15 +1,17 @@
-//! The OpenAPI document of an interface: what utoipa gathered from the handlers, plus what all
-//! operations share. A handler lists the codes that are its own (`x-errors`); statuses, headers and
-//! the codes that come with a body, a key or a query follow here, from the table in `code.rs`. The API
-//! and the administration both use it.
+//! The OpenAPI document of an interface: its operations, plus what all of them share. An operation lists the codes that
+//! are its own (`x-errors`); statuses, headers and the codes that come with a body, a key or a path follow here, from the
+//! table in `code.rs`. The API and the administration both use it.
 
 use std::collections::BTreeMap;
 
+use api_types::Refusal;
 use axum::http::Method;
 use edge::{ParametersByRoute, QueryParameters};
 use serde_json::{Map, Value, json};
-use utoipa::{PartialSchema, ToSchema, openapi::OpenApi};
-use wire::{code::ErrorCode, error::ErrorBody, view::Price};
+use utoipa::{PartialSchema as _, ToSchema as _};
+use wire::{code::ErrorCode, view::Price};
+
+use super::operation::{ADMINISTRATOR, Description, Operation, PUBLISHABLE, SECRET};
 
 /// Codes that every operation may answer with.
 const COMMON_CODES: &[ErrorCode] = &[
@@ -72,22 +74,21 @@ pub(crate) struct Interface {
 
 impl Interface {
     /// The document as it is served: OpenAPI 3.1, for any address that the service has.
-    pub(crate) fn document(&self, gathered: &OpenApi) -> Value {
-        // It consists of texts, numbers and lists of them: serializing it cannot fail.
-        let mut document = serde_json::to_value(gathered).unwrap_or_default();
-        let mut take = |pointer: &str| {
-            let object = document.pointer_mut(pointer).and_then(Value::as_object_mut);
-            object.map(std::mem::take).unwrap_or_default()
-        };
-        let paths: Map<String, Value> = take("/paths")
-            .into_iter()
-            .map(|(path, item)| (self.relative(&path), self.finished(&path, item)))
-            .collect();
-        let mut schemas = take("/components/schemas");
-        schemas.insert(ErrorBody::name().into_owned(), written::<ErrorBody<'_>>());
-        schemas
-            .entry(Price::name())
-            .or_insert_with(written::<Price>);
+    pub(crate) fn document<S>(&self, operations: Vec<Operation<S>>) -> Value {
+        let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+        let mut schemas = Map::new();
+        schemas.insert(Refusal::name().into_owned(), json!(Refusal::schema()));
+        schemas.insert(Price::name().into_owned(), json!(Price::schema()));
+        for Operation {
+            path, description, ..
+        } in operations
+        {
+            let own = description.schemas.iter();
+            schemas.extend(own.map(|(name, schema)| (name.clone(), json!(schema))));
+            let method = description.method.to_ascii_lowercase();
+            let item = paths.entry(path).or_default();
+            item.insert(method, description.document());
+        }
         let scheme = |(name, description): &(&str, &str)| {
             let scheme = json!({ "type": "http", "scheme": "bearer", "description": description });
             ((*name).to_owned(), scheme)
@@ -117,96 +118,112 @@ impl Interface {
             },
         })
     }
+}
 
-    fn relative(&self, path: &str) -> String {
-        path.strip_prefix(self.base).unwrap_or(path).to_owned()
+impl Description {
+    /// Describes what the path names, and adds the codes where there is no such thing.
+    pub(crate) fn add_path_parameters(&mut self, path: &str) {
+        let parts = path.split('/');
+        for name in parts.filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            let known = PATH_PARAMETERS.iter().find(|(known, ..)| *known == name);
+            if let Some((_, description, missing)) = known {
+                self.parameters.push(json!({
+                    "name": name, "in": "path", "description": description, "required": true,
+                    "schema": { "type": "string" },
+                }));
+                self.errors.push(*missing);
+            }
+        }
     }
 
-    /// A path's operations with all their refusals and headers.
-    fn finished(&self, path: &str, mut item: Value) -> Value {
-        let operations = item.as_object_mut().into_iter().flat_map(Map::values_mut);
-        for operation in operations {
-            add_path_parameters(path, operation);
-            self.finish(operation);
-        }
-        item
-    }
-
-    fn finish(&self, operation: &mut Value) {
-        if operation.get("security").is_none()
-            && let [(key, _)] = self.keys
-            && let Some(operation) = operation.as_object_mut()
-        {
-            operation.insert("security".into(), json!([{ *key: [] }]));
-        }
-        let has_body = operation.get("requestBody").is_some();
-        if has_body && let Some(parameters) = list_of(operation, "parameters") {
-            parameters.push(json!({ "$ref": "#/components/parameters/Prefer" }));
-        }
-        let codes = codes(operation);
-        let Some(responses) = operation
-            .get_mut("responses")
-            .and_then(Value::as_object_mut)
-        else {
-            return;
+    /// The operation with all its refusals and headers.
+    fn document(&self) -> Value {
+        let security: Vec<_> = self.keys.iter().map(|key| json!({ *key: [] })).collect();
+        let own = |code: &&ErrorCode| self.errors.contains(code);
+        let own = ErrorCode::ALL.iter().filter(own);
+        let errors: Vec<_> = own.map(|code| code.as_str()).collect();
+        let document = json!({
+            "operationId": self.id,
+            "tags": [self.tag],
+            "summary": self.summary,
+            "description": self.text,
+            "parameters": self.parameters,
+            "requestBody": self.request_body(),
+            "responses": self.responses(),
+            "security": security,
+            "x-errors": errors,
+        });
+        // What an operation does not have is left out.
+        let is_empty = |value: &Value| {
+            matches!(value, Value::Null) || *value == json!("") || *value == json!([])
         };
-        let limited = codes.contains(&ErrorCode::RateLimited) && self.keys.len() > 1;
-        let replays = codes.contains(&ErrorCode::IdempotencyKeyReused)
-            || codes.contains(&ErrorCode::HoldClosed);
-        for response in responses.values_mut().filter_map(Value::as_object_mut) {
-            // The headers that the handler named, and those that all responses have.
-            let own = response.get("headers").and_then(Value::as_object);
-            let own: Vec<String> = own.into_iter().flat_map(Map::keys).cloned().collect();
-            let mut names = vec!["X-Request-Id"];
-            names.extend(own.iter().map(String::as_str));
-            names.extend(limited.then_some(RATE_LIMIT).into_iter().flatten());
-            names.extend(replays.then_some("Idempotency-Replayed"));
-            names.extend(has_body.then_some("Preference-Applied"));
-            response.insert("headers".into(), references(&names));
+        match document {
+            Value::Object(fields) => fields
+                .into_iter()
+                .filter(|(_, value)| !is_empty(value))
+                .collect(),
+            other => other,
+        }
+    }
+
+    fn request_body(&self) -> Option<Value> {
+        let schema = self.body.as_ref()?;
+        let content = |schema: &Value| json!({ "application/json": { "schema": schema } });
+        Some(match self.may_omit_body {
+            true => {
+                json!({ "content": content(&json!({ "oneOf": [schema, { "type": "null" }] })) })
+            }
+            false => json!({ "content": content(schema), "required": true }),
+        })
+    }
+
+    fn responses(&self) -> Map<String, Value> {
+        let codes = self.codes();
+        let limited = codes.contains(&ErrorCode::RateLimited) && !self.takes(ADMINISTRATOR);
+        let mut names = vec!["X-Request-Id"];
+        names.extend(limited.then_some(RATE_LIMIT).into_iter().flatten());
+        let replays = self.replays || codes.contains(&ErrorCode::HoldClosed);
+        names.extend(replays.then_some("Idempotency-Replayed"));
+        names.extend(self.body.as_ref().map(|_| "Preference-Applied"));
+        let mut success = Map::from_iter([
+            ("description".to_owned(), json!(self.outcome)),
+            ("headers".to_owned(), references(&names)),
+        ]);
+        if !self.content.is_empty() {
+            success.insert("content".into(), json!(self.content));
         }
         let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
         for code in codes {
             let status = code.status().as_u16();
             by_status.entry(status).or_default().push(code);
         }
-        for (status, codes) in by_status {
-            responses.insert(status.to_string(), refusal(status, &codes, limited));
-        }
+        let refusals = by_status
+            .into_iter()
+            .map(|(status, codes)| (status, refusal(status, &codes, limited)));
+        let all = [(self.status, success.into())].into_iter().chain(refusals);
+        all.map(|(status, response)| (status.to_string(), response))
+            .collect()
     }
-}
 
-/// Describes what the path names, and adds the codes where there is no such thing.
-fn add_path_parameters(path: &str, operation: &mut Value) {
-    let (mut parameters, mut errors) = (Vec::new(), Vec::new());
-    for name in path
-        .split('/')
-        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-    {
-        let known = PATH_PARAMETERS.iter().find(|(known, ..)| *known == name);
-        if let Some((_, description, missing)) = known {
-            let schema = json!({ "type": "string" });
-            parameters.push(json!({
-                "name": name, "in": "path", "description": description, "required": true, "schema": schema,
-            }));
-            errors.push(json!(missing.as_str()));
-        }
+    fn takes(&self, key: &str) -> bool {
+        self.keys.contains(&key)
     }
-    for (name, values) in [("parameters", parameters), ("x-errors", errors)] {
-        if !values.is_empty()
-            && let Some(list) = list_of(operation, name)
-        {
-            list.splice(..0, values);
-        }
-    }
-}
 
-/// A list of an operation, which gets an empty one if it has none.
-pub(crate) fn list_of<'a>(operation: &'a mut Value, name: &str) -> Option<&'a mut Vec<Value>> {
-    let operation = operation.as_object_mut()?;
-    operation
-        .entry(name)
-        .or_insert_with(|| json!([]))
-        .as_array_mut()
+    /// Every code that it may answer with.
+    fn codes(&self) -> Vec<ErrorCode> {
+        let applies = |code: &ErrorCode| {
+            self.errors.contains(code)
+                || COMMON_CODES.contains(code)
+                || (self.body.is_some() && BODY_CODES.contains(code))
+                || match code {
+                    ErrorCode::RateLimited => self.keys != [SECRET],
+                    ErrorCode::SecretKeyRequired => self.takes(SECRET) && !self.takes(PUBLISHABLE),
+                    ErrorCode::SessionForbidden | ErrorCode::SessionExpired => self.takes(SECRET),
+                    _ => false,
+                }
+        };
+        ErrorCode::ALL.iter().copied().filter(applies).collect()
+    }
 }
 
 /// The query parameters of all operations that are described.
@@ -214,68 +231,29 @@ pub static QUERY_PARAMETERS: QueryParameters = QueryParameters::gathered_by(desc
 
 fn described_parameters() -> ParametersByRoute {
     let mut known = ParametersByRoute::new();
-    for document in [
-        crate::api::description::document(),
-        crate::admin::description::document(),
-    ] {
-        let base = document.pointer("/servers/0/url").and_then(Value::as_str);
-        let paths = document.get("paths").and_then(Value::as_object);
-        for (path, item) in paths.into_iter().flatten() {
-            for (method, operation) in item.as_object().into_iter().flatten() {
-                let method = Method::from_bytes(method.to_ascii_uppercase().as_bytes());
-                let path = format!("{}{path}", base.unwrap_or_default());
-                if let Ok(method) = method {
-                    known.insert((method, path), query_of(operation));
-                }
-            }
-        }
-    }
+    add_parameters(&mut known, crate::api::PREFIX, &crate::api::operations());
+    add_parameters(
+        &mut known,
+        crate::admin::PREFIX,
+        &crate::admin::operations(),
+    );
     known
 }
 
-/// The names of an operation's query parameters.
-fn query_of(operation: &Value) -> Vec<String> {
-    let all = operation.get("parameters").and_then(Value::as_array);
-    let of_query = all.into_iter().flatten().filter(|one| {
-        let place = one.get("in");
-        place.is_some_and(|place| place == "query")
-    });
-    let names = of_query.filter_map(|one| one.get("name")?.as_str());
-    names.map(ToOwned::to_owned).collect()
-}
-
-/// A type's schema as JSON.
-fn written<T: PartialSchema>() -> Value {
-    serde_json::to_value(T::schema()).unwrap_or_default()
-}
-
-/// Every code that an operation may answer with.
-fn codes(operation: &Value) -> Vec<ErrorCode> {
-    let own = operation
-        .get("x-errors")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let own: Vec<&str> = own.filter_map(Value::as_str).collect();
-    let has_body = operation.get("requestBody").is_some();
-    let takes = |key: &str| {
-        let keys = operation.get("security").and_then(Value::as_array);
-        keys.is_some_and(|all| all.iter().any(|one| one.get(key).is_some()))
-    };
-    let applies = |code: &ErrorCode| {
-        own.contains(&code.as_str())
-            || COMMON_CODES.contains(code)
-            || (has_body && BODY_CODES.contains(code))
-            || match code {
-                ErrorCode::RateLimited => {
-                    takes("publishable") || takes("session") || takes("administrator")
-                }
-                ErrorCode::SecretKeyRequired => takes("secret") && !takes("publishable"),
-                ErrorCode::SessionForbidden | ErrorCode::SessionExpired => takes("secret"),
-                _ => false,
-            }
-    };
-    ErrorCode::ALL.iter().copied().filter(applies).collect()
+fn add_parameters<S>(known: &mut ParametersByRoute, prefix: &str, operations: &[Operation<S>]) {
+    for Operation {
+        path, description, ..
+    } in operations
+    {
+        let parameters = description.parameters.iter();
+        let of_query = parameters.filter(|one| one["in"] == "query");
+        let names = of_query.filter_map(|one| one["name"].as_str());
+        // A table names methods that exist.
+        if let Ok(method) = description.method.parse::<Method>() {
+            let route = (method, format!("{prefix}{path}"));
+            known.insert(route, names.map(ToOwned::to_owned).collect());
+        }
+    }
 }
 
 /// The response of a refusal with this status; `limited` for an operation that counts requests by

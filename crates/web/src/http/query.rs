@@ -2,6 +2,7 @@
 
 use axum::{extract::FromRequestParts, http::request::Parts};
 use serde::de::DeserializeOwned;
+use utoipa::{IntoParams, openapi::path::Parameter};
 use wire::{error::Error, invalid_input::invalid_input};
 
 /// The parameters of a query.
@@ -25,17 +26,26 @@ impl<S: Sync, T: Parameters> FromRequestParts<S> for Params<T> {
 pub(crate) trait Parameters: Sized {
     /// Reads them; others are left: those that the route does not have are refused before.
     fn read(query: &str) -> Result<Self, Error>;
+    fn described() -> Vec<Parameter>;
 }
 
-impl<T: DeserializeOwned> Parameters for T {
+impl<T: DeserializeOwned + IntoParams> Parameters for T {
     fn read(query: &str) -> Result<Self, Error> {
         read(query)
+    }
+
+    fn described() -> Vec<Parameter> {
+        T::into_params(|| None)
     }
 }
 
 impl<A: Parameters, B: Parameters> Parameters for Both<A, B> {
     fn read(query: &str) -> Result<Self, Error> {
         Ok(Self(A::read(query)?, B::read(query)?))
+    }
+
+    fn described() -> Vec<Parameter> {
+        [A::described(), B::described()].concat()
     }
 }
 

@@ -21,7 +21,10 @@ use wire::{
 
 use super::code_path::CodePath;
 
-pub(crate) use choice::{SubscriptionChoice, WalletChoice};
+pub(crate) use choice::{Needing, SubscriptionChoice, WalletChoice};
+
+/// A field that this route does not have, though others do: it is passed over like any unknown one.
+pub(crate) type Unknown = Option<serde::de::IgnoredAny>;
 
 /// The wallet that a request names.
 #[derive(Debug)]

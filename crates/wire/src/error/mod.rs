@@ -5,16 +5,12 @@ mod body;
 
 use std::borrow::Cow;
 
+use api_types::Refusal;
 use axum::response::{IntoResponse, Response};
-use domain::{id::ProductId, text::TextError, wallet};
+use domain::text::TextError;
 use scrip_http::limits::LimitExceeded;
 
-use super::{
-    code::ErrorCode,
-    view::{OpenInvoice, Price, open_invoice},
-};
-
-pub use self::body::ErrorBody;
+use super::code::ErrorCode;
 
 /// A refusal on its way to the caller. The edge of the service writes it out, with the request's id.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,36 +18,12 @@ pub struct Error {
     code: ErrorCode,
     message: Cow<'static, str>,
     param: Option<String>,
-    detail: Option<Box<Detail>>,
+    /// The fields of the body that only some codes have.
+    detail: Option<Box<Refusal>>,
+    /// The rate limit that refused, if one did.
+    limit: Option<LimitExceeded>,
     /// Whether certainly nothing was done.
     undone: bool,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Detail {
-    Shortfall(Shortfall),
-    Limit(LimitExceeded),
-    /// What `currency_mismatch` adds.
-    Currency(String),
-    /// What `already_refunded` adds.
-    Refundable(i64),
-    /// What `already_reversed` adds.
-    Reversible(i64),
-    /// What `already_subscribed` adds.
-    Due(OpenInvoice),
-    /// What `wallet_frozen` adds.
-    Reason(String),
-}
-
-/// The fields that `insufficient_credits` adds.
-#[derive(Debug, Clone, PartialEq)]
-struct Shortfall {
-    balance: i64,
-    requested: i64,
-    shortfall: i64,
-    product_id: String,
-    prices: Vec<Price>,
-    credit_available: Option<i64>,
 }
 
 impl From<ErrorCode> for Error {
@@ -69,6 +41,7 @@ impl Error {
             message: Cow::Borrowed(code.message()),
             param: None,
             detail: None,
+            limit: None,
             undone: matches!(code, ErrorCode::Overloaded),
         }
     }
@@ -130,94 +103,15 @@ impl Error {
     #[must_use]
     pub fn limited(code: ErrorCode, refusal: LimitExceeded) -> Self {
         Self {
-            detail: Some(Box::new(Detail::Limit(refusal))),
+            limit: Some(refusal),
             ..Self::new(code)
         }
     }
 
-    /// `currency_mismatch`, with the currency that the wallet's subscriptions are charged in, where
-    /// it is known.
-    pub fn currency(currency: Option<String>) -> Self {
-        Self {
-            detail: currency.map(|currency| Box::new(Detail::Currency(currency))),
-            ..Self::about("priceId", ErrorCode::CurrencyMismatch)
-        }
-    }
-
-    /// `already_subscribed`, with the subscription's bill that waits for the buyer, if one does.
-    pub fn already_subscribed(open: Option<&wallet::OpenInvoice>) -> Self {
-        Self {
-            detail: open.map(|open| Box::new(Detail::Due(open_invoice(open)))),
-            ..Self::new(ErrorCode::AlreadySubscribed)
-        }
-    }
-
-    /// `already_refunded`, with the amount that can still be refunded.
-    pub fn already_refunded(refundable_cents: i64) -> Self {
-        Self {
-            detail: Some(Box::new(Detail::Refundable(refundable_cents))),
-            ..Self::new(ErrorCode::AlreadyRefunded)
-        }
-    }
-
-    /// `already_reversed`, with the credits that can still be given back.
-    pub fn already_reversed(reversible: i64) -> Self {
-        Self {
-            detail: Some(Box::new(Detail::Reversible(reversible))),
-            ..Self::new(ErrorCode::AlreadyReversed)
-        }
-    }
-
-    /// `wallet_frozen`, with the reason for it, if there is one.
-    pub fn frozen(reason: Option<String>) -> Self {
-        Self {
-            detail: reason.map(|reason| Box::new(Detail::Reason(reason))),
-            ..Self::new(ErrorCode::WalletFrozen)
-        }
-    }
-
-    /// `insufficient_credits`, with the prices that would cover the shortfall.
-    pub fn insufficient(
-        balance: i64,
-        requested: i64,
-        shortfall: i64,
-        product: ProductId,
-        prices: Vec<Price>,
-    ) -> Self {
-        let detail = Detail::Shortfall(Shortfall {
-            balance,
-            requested,
-            shortfall,
-            product_id: product.to_string(),
-            prices,
-            credit_available: None,
-        });
-        Self {
-            detail: Some(Box::new(detail)),
-            ..Self::new(ErrorCode::InsufficientCredits)
-        }
-        .saying(format!(
-            "Not enough credits: {balance} available, {requested} requested."
-        ))
-    }
-
-    /// `insufficient_credits` where a hold may come to owe more than the limit of debt has room for.
-    pub fn no_credit(balance: i64, requested: i64, available: i64, product: ProductId) -> Self {
-        let detail = Detail::Shortfall(Shortfall {
-            balance,
-            requested,
-            shortfall: requested.saturating_sub(available),
-            product_id: product.to_string(),
-            prices: Vec::new(),
-            credit_available: Some(available),
-        });
-        Self {
-            detail: Some(Box::new(detail)),
-            ..Self::about("maxOverrun", ErrorCode::InsufficientCredits)
-        }
-        .saying(format!(
-            "Not enough credit: {available} may still be owed, {requested} requested."
-        ))
+    /// Adds fields that only some codes have.
+    pub(crate) fn with(mut self, add: impl FnOnce(&mut Refusal)) -> Self {
+        add(self.detail.get_or_insert_default());
+        self
     }
 
     /// Replaces the code's own sentence by a better one.
@@ -257,11 +151,8 @@ impl Error {
 
     /// The rate limit's refusal, if it was a limit that refused.
     #[must_use]
-    pub fn refusal(&self) -> Option<LimitExceeded> {
-        match self.detail.as_deref() {
-            Some(Detail::Limit(refusal)) => Some(*refusal),
-            _ => None,
-        }
+    pub const fn refusal(&self) -> Option<LimitExceeded> {
+        self.limit
     }
 }
 

@@ -106,6 +106,48 @@ impl<T: ToSchema> ToSchema for SubscriptionChoice<T> {
     }
 }
 
+/// A field that some routes need of a request which others share.
+pub(crate) trait NeededField: ToSchema {
+    const FIELD: &'static str;
+    /// What the schema's name ends with then.
+    const SUFFIX: &'static str;
+}
+
+impl NeededField for UserText {
+    const FIELD: &'static str = USER;
+    const SUFFIX: &'static str = "External";
+}
+
+impl NeededField for ProductName {
+    const FIELD: &'static str = "productId";
+    const SUFFIX: &'static str = "ByCode";
+}
+
+/// Adds to the schema of the request `T` that it needs the field `N`.
+pub(crate) struct Needing<T, N>(PhantomData<(T, N)>);
+
+impl<T: ToSchema, N: NeededField> PartialSchema for Needing<T, N> {
+    fn schema() -> RefOr<Schema> {
+        let mut request = T::schema();
+        if let RefOr::T(Schema::Object(object)) = &mut request {
+            object.properties.insert(N::FIELD.into(), refer::<N>());
+            object.required.push(N::FIELD.into());
+        }
+        request
+    }
+}
+
+impl<T: ToSchema, N: NeededField> ToSchema for Needing<T, N> {
+    fn name() -> Cow<'static, str> {
+        format!("{}{}", T::name(), N::SUFFIX).into()
+    }
+
+    fn schemas(components: &mut Vec<(String, RefOr<Schema>)>) {
+        components.push((N::name().into_owned(), N::schema()));
+        T::schemas(components);
+    }
+}
+
 /// A reference to a schema that is described once, elsewhere.
 fn refer<T: ToSchema>() -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
