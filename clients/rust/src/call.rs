@@ -1,9 +1,13 @@
 //! One API call: the request, and how its response is read.
 
-use crate::error::{Error, ErrorKind, Refusal};
+use crate::{
+    error::{Error, ErrorKind},
+    wallets::Wallet,
+};
+use api_types::Refusal;
 use reqwest::{Method, Response, header::RETRY_AFTER};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// A request, not sent yet.
@@ -13,7 +17,8 @@ pub(crate) struct Call {
     /// The segments of the path below `/api/v1`.
     pub(crate) path: Vec<String>,
     pub(crate) query: Vec<(&'static str, String)>,
-    pub(crate) body: Option<Value>,
+    /// The fields of the JSON body; none: it has no body.
+    pub(crate) body: Map<String, Value>,
     /// Whether repeating it has no further effect.
     pub(crate) repeatable: bool,
     /// The idempotency key, returned to the caller with an error.
@@ -27,7 +32,7 @@ impl Call {
             method: Method::GET,
             path: path.into_iter().map(str::to_owned).collect(),
             query: Vec::new(),
-            body: None,
+            body: Map::new(),
             repeatable: true,
             key: None,
         }
@@ -50,12 +55,30 @@ impl Call {
         self
     }
 
-    /// Sets the JSON body.
+    /// Adds a field to the body.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.body.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Adds the wallet to the body, as `externalUserId` or `code`.
+    #[must_use]
+    pub(crate) fn of(self, wallet: &Wallet) -> Self {
+        let (name, value) = wallet.field();
+        self.with(name, value)
+    }
+
+    /// Adds the fields of an object to the body, but those that are not set.
     pub(crate) fn body(mut self, body: &impl Serialize) -> Result<Self, Error> {
-        let value = serde_json::to_value(body)
-            .map_err(|error| Error::misused(format!("this cannot be sent as JSON: {error}")))?;
-        self.body = Some(value);
-        Ok(self)
+        match serde_json::to_value(body) {
+            Ok(Value::Object(fields)) => {
+                let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+                self.body.extend(fields);
+                Ok(self)
+            }
+            _ => Err(Error::misused("this cannot be sent as a JSON object")),
+        }
     }
 
     /// Says that repeating the request has no further effect.
@@ -65,18 +88,33 @@ impl Call {
         self
     }
 
-    /// Says that repeating the request has no further effect, thanks to this idempotency key in its body.
+    /// Says that repeating the request has no further effect, thanks to the idempotency key in its body, which is a new
+    /// one where the caller gave none.
     #[must_use]
-    pub(crate) fn keyed(mut self, key: &str) -> Self {
-        self.key = Some(key.to_owned());
+    pub(crate) fn keyed(mut self) -> Self {
+        let key = self.body.entry("idempotencyKey");
+        let key = key.or_insert_with(|| uuid::Uuid::new_v4().to_string().into());
+        self.key = key.as_str().map(str::to_owned);
         self.repeatable()
     }
 }
 
-/// The caller's key, or a new unique one.
-pub(crate) fn key_or_new(key: Option<String>) -> String {
-    key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string())
+/// Methods that set an optional field of a request.
+macro_rules! setters {
+    ($type:ident { $($(#[$doc:meta])* $name:ident($from:ty) -> $field:ident,)* }) => {
+        impl $type {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $name(mut self, $field: $from) -> Self {
+                    self.$field = Some($field.into());
+                    self
+                }
+            )*
+        }
+    };
 }
+pub(crate) use setters;
 
 /// Reads a response: its body as `T`, with whether that is the answer of an earlier call; or the error in it.
 pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<(T, bool), ErrorKind> {

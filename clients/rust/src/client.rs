@@ -129,8 +129,8 @@ impl Scrip {
             .http
             .request(call.method.clone(), url)
             .bearer_auth(inner.key.expose_secret());
-        if let Some(body) = &call.body {
-            request = request.json(body);
+        if !call.body.is_empty() {
+            request = request.json(&call.body);
         }
         // The URL may contain a recovery code, and errors are printed.
         let sent = request.send().await;

@@ -1,15 +1,15 @@
 //! Grants and deducts credits, each once per idempotency key.
 
 use crate::{
-    call::{Call, key_or_new},
+    call::{Call, setters},
     client::Scrip,
-    error::{Error, Refusal},
+    error::Error,
     wallets::Wallet,
 };
-use api_types::{Credited, Deducted};
+use api_types::{Credited, Deducted, Refusal};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// A grant of credits.
@@ -19,9 +19,7 @@ pub struct Credit {
     product_id: String,
     amount: u64,
     idempotency_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
 }
 
@@ -29,13 +27,10 @@ pub struct Credit {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deduct {
-    #[serde(skip_serializing_if = "Option::is_none")]
     product_id: Option<String>,
     amount: u64,
     idempotency_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     on_shortfall: Option<OnShortfall>,
 }
 
@@ -71,28 +66,16 @@ impl Credit {
             meta: None,
         }
     }
-
-    /// Sets the idempotency key: a repetition with the same key grants nothing. A new one is used by default.
-    #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.idempotency_key = Some(key.into());
-        self
-    }
-
-    /// Sets when unused credits expire.
-    #[must_use]
-    pub fn expires_at(mut self, at: Timestamp) -> Self {
-        self.expires_at = Some(at);
-        self
-    }
-
-    /// Sets a note for the ledger: a JSON object of at most 4 KiB.
-    #[must_use]
-    pub fn meta(mut self, meta: Value) -> Self {
-        self.meta = Some(meta);
-        self
-    }
 }
+
+setters! { Credit {
+    /// Sets the idempotency key: a repetition with the same key grants nothing. A new one is used by default.
+    key(impl Into<String>) -> idempotency_key,
+    /// Sets when unused credits expire.
+    expires_at(Timestamp) -> expires_at,
+    /// Sets a note for the ledger: a JSON object of at most 4 KiB.
+    meta(Value) -> meta,
+} }
 
 impl Deduct {
     /// Deducts `amount` credits of the project's only product with credits.
@@ -106,67 +89,36 @@ impl Deduct {
             on_shortfall: None,
         }
     }
+}
 
+setters! { Deduct {
     /// Sets what becomes of the amount where the balance does not cover it: refused by default.
-    #[must_use]
-    pub fn on_shortfall(mut self, on_shortfall: OnShortfall) -> Self {
-        self.on_shortfall = Some(on_shortfall);
-        self
-    }
-
+    on_shortfall(OnShortfall) -> on_shortfall,
     /// Sets the product: required where a project has several, and for anonymous wallets.
-    #[must_use]
-    pub fn product(mut self, product: impl Into<String>) -> Self {
-        self.product_id = Some(product.into());
-        self
-    }
-
+    product(impl Into<String>) -> product_id,
     /// Sets the idempotency key: a repetition with the same key deducts nothing. A new one is used by default.
-    #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.idempotency_key = Some(key.into());
-        self
-    }
-
+    key(impl Into<String>) -> idempotency_key,
     /// Sets a note for the ledger: a JSON object of at most 4 KiB. Its `feature` divides usage.
-    #[must_use]
-    pub fn meta(mut self, meta: Value) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
-
-/// A body as a map, to add fields to.
-pub(crate) fn object(body: &impl Serialize) -> Result<Map<String, Value>, Error> {
-    match serde_json::to_value(body) {
-        Ok(Value::Object(map)) => Ok(map),
-        _ => Err(Error::misused("this cannot be sent as a JSON object")),
-    }
-}
+    meta(Value) -> meta,
+} }
 
 impl Scrip {
     /// Grants credits. A user without a wallet gets one.
     /// # Errors
     /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`,
     /// `balance_limit`, `too_many_lots`, and the errors of any call.
-    pub async fn credit(&self, wallet: &Wallet, mut credit: Credit) -> Result<Credited, Error> {
-        let key = key_or_new(credit.idempotency_key.take());
-        credit.idempotency_key = Some(key.clone());
-        let mut body = object(&credit)?;
-        wallet.write(&mut body);
-        self.call(Call::post(["credit"]).body(&body)?.keyed(&key))
-            .await
+    pub async fn credit(&self, wallet: &Wallet, credit: Credit) -> Result<Credited, Error> {
+        let call = Call::post(["credit"]).of(wallet).body(&credit)?;
+        self.call(call.keyed()).await
     }
 
     /// Deducts credits, all of them or none; with [`Deduct::on_shortfall`] as many as there are.
     /// # Errors
     /// `insufficient_credits` (the refusal says how many are missing and which prices would cover them),
     /// `wallet_not_found`, `product_required`, `idempotency_key_reused`, and the errors of any call.
-    pub async fn deduct(&self, wallet: &Wallet, mut deduct: Deduct) -> Result<Deducted, Error> {
-        let key = key_or_new(deduct.idempotency_key.take());
-        deduct.idempotency_key = Some(key.clone());
-        let call = wallet.post("deduct", object(&deduct)?)?;
-        Ok(self.spend(wallet, call.keyed(&key)).await?.0)
+    pub async fn deduct(&self, wallet: &Wallet, deduct: Deduct) -> Result<Deducted, Error> {
+        let call = wallet.post("deduct").body(&deduct)?.keyed();
+        Ok(self.spend(wallet, call).await?.0)
     }
 
     /// Deducts credits from up to 1,000 wallets, each independently; returns the results in order. Several
@@ -192,11 +144,10 @@ impl Scrip {
             .iter()
             .map(|item| item.wallet.user().map(str::to_owned))
             .collect();
-        for BatchItem { wallet, mut deduct } in items {
-            deduct.idempotency_key = Some(key_or_new(deduct.idempotency_key.take()));
-            let mut body = object(&deduct)?;
-            wallet.write(&mut body);
-            bodies.push(body);
+        for BatchItem { wallet, deduct } in items {
+            // An item is what a deduction by itself would send.
+            let item = Call::post(["deductions"]).of(&wallet).body(&deduct)?;
+            bodies.push(item.keyed().body);
         }
         let ask = async |some: &[_]| -> Result<Vec<Done>, Error> {
             let call = Call::post(["deductions", "batch"]).body(&json!({"items": some}))?;

@@ -1,13 +1,8 @@
 //! Debts: what a wallet may owe, and forgiving it.
 
-use crate::{
-    call::{Call, key_or_new},
-    client::Scrip,
-    error::Error,
-};
+use crate::{call::Call, client::Scrip, error::Error};
 use api_types::{DebtState, Forgiven};
 use serde::Serialize;
-use serde_json::json;
 
 /// A debt to forgive.
 #[derive(Debug, Clone, Serialize)]
@@ -16,7 +11,6 @@ pub struct Forgive {
     /// The product whose credits are owed.
     pub product_id: String,
     /// The most to forgive; all of it by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<u64>,
     /// Why it is forgiven, at most 500 characters.
     pub note: String,
@@ -47,8 +41,10 @@ impl Scrip {
         product: &str,
         limit: Option<u64>,
     ) -> Result<DebtState, Error> {
-        let body = json!({"externalUserId": user, "productId": product, "debtLimit": limit});
-        let call = Call::post(["wallets", "external", "debt-limit"]).body(&body)?;
+        let call = Call::post(["wallets", "external", "debt-limit"])
+            .with("externalUserId", user)
+            .with("productId", product)
+            .with("debtLimit", limit);
         self.call(call.repeatable()).await
     }
 
@@ -56,12 +52,8 @@ impl Scrip {
     /// # Errors
     /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`, and the errors of
     /// any call.
-    pub async fn forgive(&self, user: &str, mut forgive: Forgive) -> Result<Forgiven, Error> {
-        let key = key_or_new(forgive.idempotency_key.take());
-        forgive.idempotency_key = Some(key.clone());
-        let mut body = crate::credits::object(&forgive)?;
-        body.insert("externalUserId".into(), user.into());
-        let call = Call::post(["wallets", "external", "forgive"]).body(&body)?;
-        self.call(call.keyed(&key)).await
+    pub async fn forgive(&self, user: &str, forgive: Forgive) -> Result<Forgiven, Error> {
+        let call = Call::post(["wallets", "external", "forgive"]).with("externalUserId", user);
+        self.call(call.body(&forgive)?.keyed()).await
     }
 }

@@ -1,8 +1,7 @@
 //! Errors of calls, each with what a caller needs to react.
 
-use api_types::Price;
-use serde::Deserialize;
-use std::{fmt, time::Duration};
+use api_types::Refusal;
+use std::fmt;
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -35,56 +34,6 @@ pub enum ErrorKind {
     /// The client was set up or called incorrectly.
     #[error("{0}")]
     Misused(String),
-}
-
-/// An error of the API, as in its response.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Refusal {
-    /// The response's HTTP status.
-    #[serde(skip)]
-    pub status: u16,
-    /// The error code, for programs, such as `insufficient_credits`. A newer server may have new ones.
-    pub code: String,
-    /// What went wrong, for people, in a sentence.
-    pub message: String,
-    /// The input at fault, as a path.
-    pub param: Option<String>,
-    /// The request's id in the server's logs.
-    pub request_id: Option<String>,
-    /// Path of the server's documentation of the code and what to do about it.
-    pub docs: Option<String>,
-    /// How long to wait before the next attempt.
-    #[serde(skip)]
-    pub retry_after: Option<Duration>,
-    /// With `insufficient_credits`: credits that can be spent now.
-    pub balance: Option<i64>,
-    /// With `insufficient_credits`: credits that were requested.
-    pub requested: Option<i64>,
-    /// With `insufficient_credits`: credits that are missing.
-    pub shortfall: Option<i64>,
-    /// With `insufficient_credits`: the product whose balance is too low.
-    pub product_id: Option<String>,
-    /// With `insufficient_credits`: active prices that would cover the shortfall.
-    #[serde(default)]
-    pub prices: Option<Vec<Price>>,
-    /// With `insufficient_credits` for a hold's `max_overrun`: how much more may come to be owed.
-    pub credit_available: Option<i64>,
-    /// With `currency_mismatch`: the currency of the wallet's subscriptions.
-    pub currency: Option<String>,
-    /// With `already_refunded`: the amount that can still be refunded, in the currency's minor unit.
-    pub refundable_cents: Option<i64>,
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)?;
-        if let Some(id) = &self.request_id {
-            write!(f, " [{id}]")?;
-        }
-        Ok(())
-    }
 }
 
 impl Error {

@@ -1,30 +1,26 @@
 //! Holds, for work whose cost is known only afterwards.
 
 use crate::{
-    call::{Call, key_or_new},
+    call::{Call, setters},
     client::Scrip,
-    credits::{OnShortfall, object},
+    credits::OnShortfall,
     error::{Error, ErrorKind},
     wallets::Wallet,
 };
 use api_types::{Deducted, DrawnHold, Hold, PlacedHold};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::time::Duration;
 
 /// A hold to be placed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlaceHold {
-    #[serde(skip_serializing_if = "Option::is_none")]
     product_id: Option<String>,
     amount: u64,
     idempotency_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     expires_in_seconds: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     max_overrun: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
     #[serde(skip)]
     resume: bool,
@@ -36,7 +32,6 @@ pub struct PlaceHold {
 pub struct Draw {
     amount: u64,
     idempotency_key: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
 }
 
@@ -45,9 +40,7 @@ pub struct Draw {
 #[serde(rename_all = "camelCase")]
 pub struct Settle {
     amount: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     on_shortfall: Option<OnShortfall>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     meta: Option<Value>,
 }
 
@@ -77,21 +70,14 @@ impl Draw {
             meta: None,
         }
     }
-
-    /// Sets the idempotency key: a repetition with the same key charges nothing. A new one is used by default.
-    #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.idempotency_key = Some(key.into());
-        self
-    }
-
-    /// Sets a note for the ledger: it is laid over that of the hold, whose other keys stay.
-    #[must_use]
-    pub fn meta(mut self, meta: Value) -> Self {
-        self.meta = Some(meta);
-        self
-    }
 }
+
+setters! { Draw {
+    /// Sets the idempotency key: a repetition with the same key charges nothing. A new one is used by default.
+    key(impl Into<String>) -> idempotency_key,
+    /// Sets a note for the ledger: it is laid over that of the hold, whose other keys stay.
+    meta(Value) -> meta,
+} }
 
 impl From<u64> for Draw {
     fn from(amount: u64) -> Self {
@@ -109,22 +95,15 @@ impl Settle {
             meta: None,
         }
     }
+}
 
+setters! { Settle {
     /// Sets what becomes of what neither the hold nor the balance covers: refused by default. With
     /// [`OnShortfall::Drain`] or [`OnShortfall::Owe`] a hold that has ended is settled, too.
-    #[must_use]
-    pub fn on_shortfall(mut self, on_shortfall: OnShortfall) -> Self {
-        self.on_shortfall = Some(on_shortfall);
-        self
-    }
-
+    on_shortfall(OnShortfall) -> on_shortfall,
     /// Sets a note for the ledger: it is laid over that of the hold, whose other keys stay.
-    #[must_use]
-    pub fn meta(mut self, meta: Value) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-}
+    meta(Value) -> meta,
+} }
 
 impl From<u64> for Settle {
     fn from(amount: u64) -> Self {
@@ -165,39 +144,10 @@ impl PlaceHold {
         }
     }
 
-    /// Sets the product: required where a project has several, and for anonymous wallets.
-    #[must_use]
-    pub fn product(mut self, product: impl Into<String>) -> Self {
-        self.product_id = Some(product.into());
-        self
-    }
-
-    /// Sets the idempotency key: a repetition with the same key returns the same hold. A new one is used by
-    /// default.
-    #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.idempotency_key = Some(key.into());
-        self
-    }
-
     /// Sets after how long the hold expires and its credits are returned; in whole seconds, at most a day.
     #[must_use]
     pub fn expires_in(mut self, after: Duration) -> Self {
         self.expires_in_seconds = Some(after.as_secs());
-        self
-    }
-
-    /// Reserves so much of the limit of debt for what the work may cost beyond the hold and the balance.
-    #[must_use]
-    pub fn max_overrun(mut self, credits: u64) -> Self {
-        self.max_overrun = Some(credits);
-        self
-    }
-
-    /// Sets a note for the ledger: a JSON object of at most 4 KiB. Its `feature` divides usage.
-    #[must_use]
-    pub fn meta(mut self, meta: Value) -> Self {
-        self.meta = Some(meta);
         self
     }
 
@@ -210,6 +160,18 @@ impl PlaceHold {
     }
 }
 
+setters! { PlaceHold {
+    /// Sets the product: required where a project has several, and for anonymous wallets.
+    product(impl Into<String>) -> product_id,
+    /// Sets the idempotency key: a repetition with the same key returns the same hold. A new one is used by
+    /// default.
+    key(impl Into<String>) -> idempotency_key,
+    /// Reserves so much of the limit of debt for what the work may cost beyond the hold and the balance.
+    max_overrun(u64) -> max_overrun,
+    /// Sets a note for the ledger: a JSON object of at most 4 KiB. Its `feature` divides usage.
+    meta(Value) -> meta,
+} }
+
 impl Scrip {
     /// Sets credits aside: nothing else can spend them until the hold is settled, released or expired.
     /// # Errors
@@ -219,15 +181,9 @@ impl Scrip {
     }
 
     /// The hold, and whether it was there before.
-    async fn place(
-        &self,
-        wallet: &Wallet,
-        mut hold: PlaceHold,
-    ) -> Result<(PlacedHold, bool), Error> {
-        let key = key_or_new(hold.idempotency_key.take());
-        hold.idempotency_key = Some(key.clone());
-        let call = wallet.post("holds", object(&hold)?)?;
-        self.spend(wallet, call.keyed(&key)).await
+    async fn place(&self, wallet: &Wallet, hold: PlaceHold) -> Result<(PlacedHold, bool), Error> {
+        let call = wallet.post("holds").body(&hold)?.keyed();
+        self.spend(wallet, call).await
     }
 
     /// Reads a hold.
@@ -253,11 +209,8 @@ impl Scrip {
     /// `insufficient_credits` past what is held and the balance, `hold_closed`, `idempotency_key_reused`,
     /// `hold_not_found`, and the errors of any call.
     pub async fn draw(&self, hold: &str, part: impl Into<Draw>) -> Result<DrawnHold, Error> {
-        let mut part = part.into();
-        let key = key_or_new(part.idempotency_key.take());
-        part.idempotency_key = Some(key.clone());
-        let call = Call::post(["holds", hold, "draw"]).body(&part)?;
-        self.call(call.keyed(&key)).await
+        let call = Call::post(["holds", hold, "draw"]).body(&part.into())?;
+        self.call(call.keyed()).await
     }
 
     /// Returns all held credits but those that were drawn; the result is the balance that can be spent now.
@@ -277,8 +230,7 @@ impl Scrip {
     /// # Errors
     /// `hold_closed`, `hold_not_found`, and the errors of any call.
     pub async fn extend(&self, hold: &str, by: Duration) -> Result<Hold, Error> {
-        let body = json!({"expiresInSeconds": by.as_secs()});
-        let call = Call::post(["holds", hold, "extend"]).body(&body)?;
+        let call = Call::post(["holds", hold, "extend"]).with("expiresInSeconds", by.as_secs());
         self.call(call.repeatable()).await
     }
 

@@ -23,7 +23,7 @@ pub use self::{
     client::{Builder, Scrip},
     credits::{BatchItem, Credit, Deduct, OnShortfall},
     debts::Forgive,
-    error::{Error, ErrorKind, Refusal},
+    error::{Error, ErrorKind},
     events::{Interval, UsageQuery},
     holds::{Draw, PlaceHold, Settle, Spent},
     orders::{Cancel, NamedSubscription, NewCheckout, Refund},
@@ -36,8 +36,8 @@ pub use self::{
 pub use api_types::{
     Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, FeatureUse, Forgiven,
     FreeGrant, FrozenWallet, Hold, Holdings, Identity, Instant, LedgerEntry, NextExpiry,
-    OpenInvoice, Order, OwnSession, Payment, PlacedHold, Price, Product, Reversed, Session,
-    Subscription,
+    OpenInvoice, Order, OwnSession, Payment, PlacedHold, Price, Product, Refusal, Reversed,
+    Session, Subscription,
     event::{
         BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
         OrderData, SubscriptionData, WalletData,

@@ -1,16 +1,8 @@
 //! Checkout, orders and subscriptions.
 
-use crate::{
-    call::{Call, key_or_new},
-    client::Scrip,
-    credits::object,
-    error::Error,
-    pages::Pages,
-    wallets::Wallet,
-};
+use crate::{call::Call, client::Scrip, error::Error, pages::Pages, wallets::Wallet};
 use api_types::{Checkout, Order, Subscription};
 use serde::Serialize;
-use serde_json::{Map, Value};
 use std::{collections::BTreeMap, time::Duration};
 
 /// Pause between two reads of an order that is waited for: at first, and at most.
@@ -23,28 +15,21 @@ pub struct NewCheckout {
     /// The price to buy, `price_…`.
     pub price_id: String,
     /// Where the buyer is sent after paying; a page of Scrip's by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub success_url: Option<String>,
     /// Where the buyer is sent when they leave without paying.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel_url: Option<String>,
     /// The buyer's e-mail address, prefilled on the provider's page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub customer_email: Option<String>,
     /// Whether the buyer may enter a promotion code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub allow_promotion_codes: Option<bool>,
     /// A promotion code to apply.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub discount_code: Option<String>,
     /// At most 20 pairs, returned on the order and in events.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
     /// The language of the provider's page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
     /// The quantity of a one-time price; 1 to 1,000.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub quantity: Option<u32>,
     /// The idempotency key: for a day a repeat with it returns the same checkout. A new one is used by default.
     pub idempotency_key: Option<String>,
@@ -55,7 +40,6 @@ pub struct NewCheckout {
 #[serde(rename_all = "camelCase")]
 pub struct Refund {
     /// The amount in the currency's minor unit; all that can still be refunded by default.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_cents: Option<u64>,
     /// The idempotency key: with the same key it is refunded once. A new one is used by default.
     pub idempotency_key: Option<String>,
@@ -145,16 +129,13 @@ impl Scrip {
     pub async fn checkout(
         &self,
         wallet: Option<&Wallet>,
-        mut checkout: NewCheckout,
+        checkout: NewCheckout,
     ) -> Result<Checkout, Error> {
-        let key = key_or_new(checkout.idempotency_key.take());
-        checkout.idempotency_key = Some(key.clone());
-        let mut body = object(&checkout)?;
+        let mut call = Call::post(["checkout"]).body(&checkout)?;
         if let Some(wallet) = wallet {
-            wallet.write(&mut body);
+            call = call.of(wallet);
         }
-        let call = Call::post(["checkout"]).body(&body)?;
-        self.call(call.keyed(&key)).await
+        self.call(call.keyed()).await
     }
 
     /// Reads an order, by its own id or its checkout's.
@@ -197,11 +178,9 @@ impl Scrip {
     /// # Errors
     /// `order_not_found`, `already_refunded`, `provider_error`, `idempotency_key_reused`, and the errors of any
     /// call.
-    pub async fn refund(&self, order: &str, mut refund: Refund) -> Result<Order, Error> {
-        let key = key_or_new(refund.idempotency_key.take());
-        refund.idempotency_key = Some(key.clone());
+    pub async fn refund(&self, order: &str, refund: Refund) -> Result<Order, Error> {
         let call = Call::post(["orders", order, "refund"]).body(&refund)?;
-        self.call(call.keyed(&key)).await
+        self.call(call.keyed()).await
     }
 
     /// Cancels a wallet's subscription.
@@ -210,12 +189,10 @@ impl Scrip {
     pub async fn cancel_subscription(
         &self,
         wallet: &Wallet,
-        mut cancel: Cancel,
+        cancel: Cancel,
     ) -> Result<Subscription, Error> {
-        let key = key_or_new(cancel.idempotency_key.take());
-        cancel.idempotency_key = Some(key.clone());
-        let body = object(&cancel)?;
-        self.subscription("cancel", wallet, body, &key).await
+        let call = Call::post(["subscriptions", "cancel"]).of(wallet);
+        self.call(call.body(&cancel)?.keyed()).await
     }
 
     /// Takes back a cancellation at the end of the period.
@@ -227,21 +204,10 @@ impl Scrip {
         named: impl Into<NamedSubscription>,
         idempotency_key: Option<String>,
     ) -> Result<Subscription, Error> {
-        let key = key_or_new(idempotency_key);
-        let mut body = object(&named.into())?;
-        body.insert("idempotencyKey".to_owned(), key.clone().into());
-        self.subscription("resume", wallet, body, &key).await
-    }
-
-    async fn subscription(
-        &self,
-        verb: &str,
-        wallet: &Wallet,
-        mut body: Map<String, Value>,
-        key: &str,
-    ) -> Result<Subscription, Error> {
-        wallet.write(&mut body);
-        let call = Call::post(["subscriptions", verb]).body(&body)?;
-        self.call(call.keyed(key)).await
+        let mut call = Call::post(["subscriptions", "resume"]).of(wallet);
+        if let Some(key) = idempotency_key {
+            call = call.with("idempotencyKey", key);
+        }
+        self.call(call.body(&named.into())?.keyed()).await
     }
 }

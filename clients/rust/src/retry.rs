@@ -45,7 +45,7 @@ pub(crate) fn pause(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Refusal;
+    use api_types::Refusal;
 
     fn refused(status: u16, code: &str, after: Option<u64>) -> ErrorKind {
         let body = format!(r#"{{"code": "{code}", "message": "No."}}"#);

@@ -1,10 +1,6 @@
 //! Reversals: giving back what a deduction took.
 
-use crate::{
-    call::{Call, key_or_new},
-    client::Scrip,
-    error::Error,
-};
+use crate::{call::Call, client::Scrip, error::Error};
 use api_types::Reversed;
 use serde::Serialize;
 
@@ -13,10 +9,8 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct ReverseDeduction {
     /// The most to give back.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<u64>,
     /// Why, at most 500 characters.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The idempotency key. A new one is used by default.
     pub idempotency_key: Option<String>,
@@ -30,11 +24,9 @@ impl Scrip {
     pub async fn reverse_deduction(
         &self,
         ledger_id: &str,
-        mut reverse: ReverseDeduction,
+        reverse: ReverseDeduction,
     ) -> Result<Reversed, Error> {
-        let key = key_or_new(reverse.idempotency_key.take());
-        reverse.idempotency_key = Some(key.clone());
         let call = Call::post(["deductions", ledger_id, "reverse"]).body(&reverse)?;
-        self.call(call.keyed(&key)).await
+        self.call(call.keyed()).await
     }
 }

@@ -1,19 +1,16 @@
 //! Wallet sessions: tokens for your users' browsers.
 
-use crate::{call::Call, client::Scrip, credits::object, error::Error, wallets::Wallet};
+use crate::{call::Call, client::Scrip, error::Error, wallets::Wallet};
 use api_types::Session;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 /// A session to be started. By default it lasts an hour and may do everything that a session can.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewSession {
     /// Seconds until it ends; 1 to 86,400.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in_seconds: Option<u32>,
     /// What it may do: `read`, `checkout`, `portal`, `subscriptions`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub can: Option<Vec<String>>,
 }
 
@@ -22,10 +19,8 @@ impl Scrip {
     /// # Errors
     /// `wallet_not_found` for a code, `secret_key_required`, and the errors of any call.
     pub async fn session(&self, wallet: &Wallet, session: NewSession) -> Result<Session, Error> {
-        let mut body = object(&session)?;
-        wallet.write(&mut body);
         // Nothing is stored: a repeat makes another token, and this one is lost with its answer.
-        let call = Call::post(["sessions"]).body(&body)?;
+        let call = Call::post(["sessions"]).of(wallet).body(&session)?;
         self.call(call.repeatable()).await
     }
 
@@ -35,9 +30,7 @@ impl Scrip {
     pub async fn revoke_sessions(&self, wallet: &Wallet) -> Result<(), Error> {
         #[derive(Deserialize)]
         struct Revoked {}
-        let mut body = Map::new();
-        wallet.write(&mut body);
-        let call = Call::post(["sessions", "revoke"]).body(&body)?;
+        let call = Call::post(["sessions", "revoke"]).of(wallet);
         let Revoked {} = self.call(call.repeatable()).await?;
         Ok(())
     }

@@ -1,16 +1,10 @@
 //! Wallets: creating and reading them, their ledgers, recovery codes, features and portals.
 
-use crate::{
-    call::{Call, key_or_new},
-    client::Scrip,
-    error::Error,
-    pages::Pages,
-    wallet_view::WalletView,
-};
+use crate::{call::Call, client::Scrip, error::Error, pages::Pages, wallet_view::WalletView};
 use api_types::{FrozenWallet, LedgerEntry};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 /// The address of a wallet: a user's id or a recovery code.
 #[derive(Debug, Clone)]
@@ -51,25 +45,20 @@ impl Wallet {
         Self(Address::Code(SecretString::from(code.into())))
     }
 
-    /// Adds it to a body, as `externalUserId` or `code`.
-    pub(crate) fn write(&self, body: &mut Map<String, Value>) {
-        let (name, value) = match &self.0 {
+    /// The field of a body that names it.
+    pub(crate) fn field(&self) -> (&'static str, &str) {
+        match &self.0 {
             Address::External(user) => ("externalUserId", user.as_str()),
             Address::Code(code) => ("code", code.expose_secret()),
-        };
-        body.insert(name.to_owned(), Value::from(value));
+        }
     }
 
     /// A POST to this wallet's own path below `/wallets`.
-    pub(crate) fn post(&self, verb: &str, mut body: Map<String, Value>) -> Result<Call, Error> {
-        let call = match &self.0 {
-            Address::External(_) => {
-                self.write(&mut body);
-                Call::post(["wallets", "external", verb])
-            }
+    pub(crate) fn post(&self, verb: &str) -> Call {
+        match &self.0 {
+            Address::External(_) => Call::post(["wallets", "external", verb]).of(self),
             Address::Code(code) => Call::post(["wallets", code.expose_secret(), verb]),
-        };
-        call.body(&body)
+        }
     }
 
     /// A GET of this wallet's own path below `/wallets`.
@@ -99,8 +88,7 @@ impl Scrip {
     /// # Errors
     /// `secret_key_required`, and the errors of any call.
     pub async fn open_wallet(&self, user: impl Into<String>) -> Result<WalletView, Error> {
-        let body = json!({"externalUserId": user.into()});
-        let call = Call::post(["wallets", "external"]).body(&body)?;
+        let call = Call::post(["wallets", "external"]).with("externalUserId", user.into());
         self.call(call.repeatable()).await
     }
 
@@ -146,22 +134,17 @@ impl Scrip {
         wallet: &Wallet,
         reason: Option<&str>,
     ) -> Result<FrozenWallet, Error> {
-        self.set_frozen(wallet, json!({"frozen": true, "reason": reason}))
-            .await
+        let call = Call::post(["wallets", "freeze"]).of(wallet);
+        let call = call.with("frozen", true).with("reason", reason);
+        self.call(call.repeatable()).await
     }
 
     /// Lets a frozen wallet be used again.
     /// # Errors
     /// As [`Scrip::freeze`].
     pub async fn thaw(&self, wallet: &Wallet) -> Result<FrozenWallet, Error> {
-        self.set_frozen(wallet, json!({"frozen": false})).await
-    }
-
-    async fn set_frozen(&self, wallet: &Wallet, body: Value) -> Result<FrozenWallet, Error> {
-        let mut body = crate::credits::object(&body)?;
-        wallet.write(&mut body);
-        let call = Call::post(["wallets", "freeze"]).body(&body)?;
-        self.call(call.repeatable()).await
+        let call = Call::post(["wallets", "freeze"]).of(wallet);
+        self.call(call.with("frozen", false).repeatable()).await
     }
 
     /// Replaces an anonymous wallet's recovery code; the old code no longer works, and holds that were placed
@@ -181,10 +164,11 @@ impl Scrip {
         let Address::Code(code) = &wallet.0 else {
             return Err(Error::misused("an external wallet has no code"));
         };
-        let key = key_or_new(idempotency_key);
-        let call = Call::post(["wallets", code.expose_secret(), "rotate"]);
-        let call = call.body(&json!({"idempotencyKey": key}))?.keyed(&key);
-        let rotated: Rotated = self.call(call).await?;
+        let mut call = Call::post(["wallets", code.expose_secret(), "rotate"]);
+        if let Some(key) = idempotency_key {
+            call = call.with("idempotencyKey", key);
+        }
+        let rotated: Rotated = self.call(call.keyed()).await?;
         Ok(rotated.code)
     }
 
@@ -193,8 +177,7 @@ impl Scrip {
     /// # Errors
     /// The errors of any call.
     pub async fn recover(&self, email: impl Into<String>) -> Result<(), Error> {
-        let body = json!({"email": email.into()});
-        let call = Call::post(["wallets", "recover"]).body(&body)?;
+        let call = Call::post(["wallets", "recover"]).with("email", email.into());
         let _nothing: Option<Value> = self.call(call).await?;
         Ok(())
     }
@@ -231,11 +214,8 @@ impl Scrip {
         struct Features {
             features: Vec<String>,
         }
-        let mut body = Map::new();
-        wallet.write(&mut body);
-        body.insert("feature".to_owned(), feature.into());
-        body.insert("action".to_owned(), action.into());
-        let call = Call::post(["features"]).body(&body)?;
+        let call = Call::post(["features"]).of(wallet);
+        let call = call.with("feature", feature).with("action", action);
         let now: Features = self.call(call.repeatable()).await?;
         Ok(now.features)
     }
@@ -276,14 +256,10 @@ impl Scrip {
             url: String,
         }
         let call = match &wallet.0 {
-            Address::External(_) => {
-                let mut body = Map::new();
-                body.insert("returnUrl".to_owned(), back.into());
-                if let Some(id) = subscription {
-                    body.insert("subscriptionId".to_owned(), id.into());
-                }
-                wallet.post("portal", body)?
-            }
+            Address::External(_) => wallet
+                .post("portal")
+                .with("returnUrl", back)
+                .with("subscriptionId", subscription),
             Address::Code(_) => wallet
                 .get(&["portal"])
                 .query("returnUrl", Some(back))
