@@ -4,10 +4,10 @@
 import { ScripError, retryDelay, type CallOptions } from '@scrip-wallet/core';
 import type { BatchItem, Settled } from './input.js';
 
-/** How the requests are made: one attempt each, which ends with the signal. */
+/** How the requests are made: one attempt each. */
 export interface Endpoints {
-  deduct(item: BatchItem, signal: AbortSignal): Promise<Settled>;
-  /** The results in the order of the items. */
+  deduct(item: BatchItem, options: CallOptions): Promise<Settled>;
+  /** Ends with the signal. The results in the order of the items. */
   deductBatch(items: readonly BatchItem[], signal: AbortSignal): Promise<(Settled | ScripError)[]>;
   /** Makes a user's wallet, with as many attempts as it takes. */
   ensureWallet(externalUserId: string): Promise<unknown>;
@@ -59,7 +59,8 @@ interface GatheredCall {
   hasWallet: boolean;
   /** The request that it is in. */
   request: BatchRequest | undefined;
-  /** Of its attempt. */
+  /** When its attempt is over. */
+  until: number;
   timer: ReturnType<typeof setTimeout> | undefined;
   onAbort: () => void;
 }
@@ -71,7 +72,8 @@ interface Pause {
 }
 
 interface BatchRequest {
-  readonly stop: AbortController;
+  /** Of a batch. */
+  stop: AbortController | undefined;
   /** How many of its calls wait for its answer. */
   live: number;
 }
@@ -122,7 +124,7 @@ export class Gatherer {
       if (!line) this.#lines.set(key, (line = { key, calls: [], blocks: 0 }));
       const call: GatheredCall = {
         item, line, order: this.#order++, bytes, timeoutMs, resolve, reject, signal, isAlone,
-        attempt: 0, pause: undefined, hasWallet: false, request: undefined, timer: undefined, onAbort: () => this.#abort(call),
+        attempt: 0, pause: undefined, hasWallet: false, request: undefined, until: 0, timer: undefined, onAbort: () => this.#abort(call),
       }; // prettier-ignore
       signal?.addEventListener('abort', call.onAbort);
       this.#calls++;
@@ -181,18 +183,24 @@ export class Gatherer {
   }
 
   async #send(calls: readonly GatheredCall[], isCounted: boolean): Promise<void> {
-    const request: BatchRequest = { stop: new AbortController(), live: calls.length };
+    const request: BatchRequest = { stop: undefined, live: calls.length };
     const lines = new Set(calls.map(({ line }) => line));
     for (const line of lines) line.blocks++;
     for (const call of calls) call.request = request;
     if (isCounted) this.#requests++;
     const [first] = calls;
-    const { signal } = request.stop;
     let results: (Settled | ScripError)[] = [];
     let failure: ScripError | undefined;
     try {
-      if (calls.length === 1 && first) results = [await this.#endpoints.deduct(first.item, signal)];
-      else results = await this.#endpoints.deductBatch(calls.map(({ item }) => item), signal);
+      if (calls.length === 1 && first) {
+        // It keeps the time and the signal of its one call by itself.
+        clearTimeout(first.timer);
+        results = [await this.#endpoints.deduct(first.item, { signal: first.signal, timeoutMs: Math.max(first.until - Date.now(), 0) })];
+      } else {
+        request.stop = new AbortController();
+        const items = calls.map(({ item }) => item);
+        results = await this.#endpoints.deductBatch(items, request.stop.signal);
+      }
     } catch (error) {
       failure = error as ScripError;
     }
@@ -233,6 +241,8 @@ export class Gatherer {
   #makeWallets(calls: readonly GatheredCall[]): void {
     for (const call of calls) {
       call.hasWallet = true;
+      clearTimeout(call.timer);
+      this.#startAttempt(call);
       this.#putBack(call);
     }
     for (const line of new Set(calls.map((call) => call.line))) {
@@ -245,6 +255,7 @@ export class Gatherer {
   }
 
   #startAttempt(call: GatheredCall): void {
+    call.until = Date.now() + call.timeoutMs;
     call.timer = setTimeout(() => {
       if (call.request) this.#leave(call);
       else this.#remove(call);
@@ -309,7 +320,7 @@ export class Gatherer {
   #leave(call: GatheredCall): void {
     const { request } = call;
     call.request = undefined;
-    if (request && --request.live === 0) request.stop.abort();
+    if (request && --request.live === 0) request.stop?.abort();
   }
 
   #remove(call: GatheredCall): void {

@@ -92,7 +92,7 @@ export class ScripServer {
     // The gatherer counts attempts and time, for each call.
     const http = new Http({ ...options, retries: 0, timeoutMs: MAX_TIMEOUT_MS }, secretKey);
     const endpoints = {
-      deduct: ({ code, ...body }: BatchItem, signal: AbortSignal) => http.call<Settled>('POST', `${walletPath({ ...body, code })}/deduct`, { body, signal }),
+      deduct: ({ code, ...body }: BatchItem, options: CallOptions) => http.call<Settled>('POST', `${walletPath({ ...body, code })}/deduct`, { ...options, body }),
       deductBatch: (items: readonly BatchItem[], signal: AbortSignal) => deductEach(http, items, { signal }),
       ensureWallet: (user: string) => this.ensureWallet(user),
     };

@@ -1,5 +1,5 @@
 // The state machine by itself, in virtual time.
-import { ScripError } from '@scrip-wallet/core';
+import { ScripError, type CallOptions } from '@scrip-wallet/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Gatherer, MAX_ITEMS, MAX_WAITING_BYTES, SINGLES_MS, type Endpoints } from '../src/gather.js';
 import type { BatchItem, Settled } from '../src/input.js';
@@ -15,6 +15,17 @@ interface Asked {
   fail(error: ScripError): Promise<void>;
 }
 
+/** What a lone request keeps by itself: its time, and the caller's signal. */
+function limited<T>({ signal, timeoutMs }: CallOptions, ask: (stop: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const onAbort = () => stop.abort();
+  const timer = setTimeout(onAbort, timeoutMs);
+  signal?.addEventListener('abort', onAbort);
+  const failed = (error: unknown) => {
+    throw stop.signal.aborted && !signal?.aborted ? new ScripError('timeout', 'No answer came.') : error;
+  };
+  return ask(stop.signal).catch(failed).finally(() => clearTimeout(timer));
+}
 const turns = async () => void (await vi.advanceTimersByTimeAsync(0));
 
 function setUp() {
@@ -35,7 +46,8 @@ function setUp() {
       });
     });
   const endpoints: Endpoints = {
-    deduct: (item, signal) => ask([item], false, signal, ([only]) => (only instanceof ScripError ? Promise.reject(only) : (only as Settled))),
+    deduct: (item, options) =>
+      limited(options, (signal) => ask([item], false, signal, ([only]) => (only instanceof ScripError ? Promise.reject(only) : (only as Settled)))),
     deductBatch: (items, signal) => ask(items, true, signal, (results) => results),
     ensureWallet: async (user) => void made.push(user),
   };
@@ -452,8 +464,8 @@ it('does each once, in order, and answers all, in every kind of trouble', async 
     const hasBatches = seed % 10 > 0;
     const model = new Model(next, hasBatches);
     const endpoints: Endpoints = {
-      deduct: async (item, signal) => {
-        const [result] = await model.ask([item], false, signal);
+      deduct: async (item, options) => {
+        const [result] = await limited(options, (signal) => model.ask([item], false, signal));
         if (result instanceof ScripError) throw result;
         return result as Settled;
       },
