@@ -35,18 +35,6 @@ pub trait Providers: Send + Sync {
     async fn forget(&self, project: ProjectId) -> payments_port::Result<()>;
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct ProjectAccount<'a> {
-    pub(crate) project: &'a ProjectCatalog,
-    pub(crate) provider: &'a dyn Provider,
-}
-
-impl<'a> ProjectAccount<'a> {
-    pub(crate) const fn new(project: &'a ProjectCatalog, provider: &'a dyn Provider) -> Self {
-        Self { project, provider }
-    }
-}
-
 /// The shared state of this crate. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Context {

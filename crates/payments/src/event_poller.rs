@@ -14,10 +14,11 @@ use domain::{Timestamp, id::ProjectId};
 use payments_port::{ObjectRef, Span};
 
 use super::{
-    context::{Context, ProjectAccount},
+    context::Context,
     error::Error,
     inbox::Inbox,
     note_kinds::{EventKey, Position, PositionNote, StoredEvent},
+    project_account::ProjectAccount,
     sweep::{Source, Sweep},
 };
 

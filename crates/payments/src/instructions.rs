@@ -8,7 +8,7 @@ use domain::{text::IdempotencyKey, wallet::InstructionStage};
 use payments_port::{ObjectRef, Operation};
 use sha2::{Digest as _, Sha256};
 
-use super::{Error, Payments, context::ProjectAccount};
+use super::{Error, Payments, project_account::ProjectAccount};
 
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields say what they are")]

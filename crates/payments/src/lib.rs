@@ -29,6 +29,7 @@ mod outages;
 mod overdue_subscriptions;
 mod pending_orders;
 mod portal;
+mod project_account;
 mod provider_epochs;
 mod reconciliation;
 mod refund;

@@ -9,7 +9,9 @@ use domain::{
 };
 use payments_port::ObjectRef;
 
-use super::{Context, Error, Payments, context::ProjectAccount, fulfilment::CheckoutProgress};
+use super::{
+    Context, Error, Payments, fulfilment::CheckoutProgress, project_account::ProjectAccount,
+};
 
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields say what they are")]

@@ -19,10 +19,7 @@ use futures_util::{StreamExt as _, stream};
 use payments_port::ObjectRef;
 
 use super::{
-    Inbox,
-    context::{Context, ProjectAccount},
-    error::Error,
-    sweep::Source,
+    Inbox, context::Context, error::Error, project_account::ProjectAccount, sweep::Source,
 };
 
 /// How often the walk over all of them begins again.

@@ -17,9 +17,10 @@ use payments_port::ObjectRef;
 
 use super::{
     Inbox,
-    context::{Context, ProjectAccount},
+    context::Context,
     error::Error,
     fulfilment::CheckoutProgress,
+    project_account::ProjectAccount,
     sweep::{Source, Sweep},
 };
 

@@ -19,9 +19,9 @@ use payments_port::{ObjectRef, PartPayment, RefundRequest};
 use super::{
     Error, Payments,
     bill_payments::payments_of_bill,
-    context::ProjectAccount,
     failpoint,
     instructions::{KeyedResult, operation},
+    project_account::ProjectAccount,
 };
 
 impl Payments {

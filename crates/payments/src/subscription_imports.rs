@@ -14,7 +14,7 @@ use domain::{
 };
 use payments_port::{BillingTerms, ImportableSubscription, ListPage, ObjectRef, OrderReference};
 
-use super::{Error, Payments, context::ProjectAccount, failpoint};
+use super::{Error, Payments, failpoint, project_account::ProjectAccount};
 
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields say what they are")]

@@ -15,10 +15,9 @@ use domain::{
 use payments_port::ObjectRef;
 
 use super::{
-    Error, Payments,
-    context::ProjectAccount,
-    failpoint,
+    Error, Payments, failpoint,
     instructions::{KeyedResult, operation, stage},
+    project_account::ProjectAccount,
 };
 
 /// A caller's instruction about a subscription, done once under its key.

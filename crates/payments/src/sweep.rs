@@ -17,10 +17,7 @@ use dashmap::DashMap;
 use domain::{Timestamp, id::ProjectId};
 use futures_util::{StreamExt as _, stream};
 
-use super::{
-    context::{Context, ProjectAccount},
-    error::Error,
-};
+use super::{context::Context, error::Error, project_account::ProjectAccount};
 
 /// A sweep stops after this many candidates in a row without an answer.
 const MAX_UNANSWERED: u32 = 3;

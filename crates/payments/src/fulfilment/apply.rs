@@ -24,7 +24,7 @@ use payments_port::{
 };
 
 use super::{Fulfilment, order_of_part, terms_of};
-use crate::{Error, context::ProjectAccount, failpoint, named_locks::NamedLock};
+use crate::{Error, failpoint, named_locks::NamedLock, project_account::ProjectAccount};
 
 /// Whether a payment may pay an order.
 enum PaymentLock {

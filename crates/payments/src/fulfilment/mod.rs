@@ -19,8 +19,8 @@ use payments_port::{InvoiceName, InvoicePart, ObjectRef, Owners, PaidOrder, Repo
 
 use self::apply::ReportApplier;
 use super::{
-    Error, context::ProjectAccount, doubled_subscriptions::DoubledSubscriptions,
-    named_locks::NamedLocks, outages::Outages, provider_epochs::ProviderEpochs, unfulfilled::List,
+    Error, doubled_subscriptions::DoubledSubscriptions, named_locks::NamedLocks, outages::Outages,
+    project_account::ProjectAccount, provider_epochs::ProviderEpochs, unfulfilled::List,
 };
 
 /// Applies the provider's state to wallets. Cheap to clone.

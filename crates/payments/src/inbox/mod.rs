@@ -19,10 +19,11 @@ use tokio::sync::watch;
 use self::state::{Lane, State};
 use super::{
     backlog::{Backlog, BacklogEntry},
-    context::{Context, ProjectAccount},
+    context::Context,
     error::Error,
     failpoint,
     note_kinds::{EventKey, EventNote, StoredEvent},
+    project_account::ProjectAccount,
 };
 
 /// The most waiting events of all projects; beyond that the provider is asked to send them again later.

@@ -4,7 +4,7 @@ use domain::id::ProjectId;
 
 use super::Inbox;
 use crate::{
-    Error, backlog::BacklogEntry, context::ProjectAccount, fulfilment::CheckoutProgress,
+    Error, backlog::BacklogEntry, fulfilment::CheckoutProgress, project_account::ProjectAccount,
     sweep::Source,
 };
 

@@ -19,8 +19,8 @@ use super::{
 };
 use crate::{
     Error,
-    context::ProjectAccount,
     fulfilment::{WalletOwners, order_of_part},
+    project_account::ProjectAccount,
 };
 
 /// The most orders of a wallet searched for the others of an invoice.

@@ -22,9 +22,8 @@ use payments_port::{ProviderList, ProviderListItem};
 use self::compare::{Attribution, compare_item};
 pub use self::result::{CurrencySum, Difference, DifferenceKind, Reconciliation};
 use crate::{
-    Error, Payments,
-    context::{Context, ProjectAccount},
-    note_kinds::ReconciliationNote,
+    Error, Payments, context::Context, note_kinds::ReconciliationNote,
+    project_account::ProjectAccount,
 };
 
 /// How many days back the lists are read; a later event counts as lost.

@@ -16,9 +16,9 @@ use payments_port::{PartPayment, PaymentWithoutOrder};
 use super::{State, UnfulfilledPayment};
 use crate::{
     Error,
-    context::ProjectAccount,
     named_locks::{NamedLock, NamedLocks},
     note_kinds::UnfulfilledNote,
+    project_account::ProjectAccount,
 };
 
 /// The most open payments of one project; an operator can decide about some hundreds a day.

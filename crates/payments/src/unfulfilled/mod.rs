@@ -22,10 +22,9 @@ use payments_port::{ObjectRef, RefundRequest};
 pub use self::list::List;
 pub use self::record::{Assignment, State, UnfulfilledPayment};
 use crate::{
-    Error, Payments,
-    context::ProjectAccount,
-    failpoint,
+    Error, Payments, failpoint,
     instructions::{KeyedResult, operation},
+    project_account::ProjectAccount,
 };
 
 impl Payments {
