@@ -20,7 +20,7 @@ pub(crate) struct Instruct<C> {
     pub(crate) logs: bool,
 }
 
-pub(crate) trait Request: Send + 'static {
+pub(crate) trait InstructionCommand: Send + 'static {
     const ABSENT: Rejection = Rejection::WalletNotFound;
 
     fn lookup(&self) -> RecordKey<'_>;
@@ -32,7 +32,7 @@ pub(crate) trait Request: Send + 'static {
     ) -> Result<InstructionDecision, Error>;
 }
 
-impl<C: Request> Command for Instruct<C> {
+impl<C: InstructionCommand> Command for Instruct<C> {
     type Answer = InstructionRecord;
     const ABSENT: Rejection = C::ABSENT;
 
@@ -47,7 +47,7 @@ impl<C: Request> Command for Instruct<C> {
     }
 }
 
-impl Request for Cancel {
+impl InstructionCommand for Cancel {
     fn lookup(&self) -> RecordKey<'_> {
         RecordKey::Cancel(self.key.as_str())
     }
@@ -61,7 +61,7 @@ impl Request for Cancel {
     }
 }
 
-impl Request for Resume {
+impl InstructionCommand for Resume {
     fn lookup(&self) -> RecordKey<'_> {
         RecordKey::Resume(self.key.as_str())
     }
@@ -75,7 +75,7 @@ impl Request for Resume {
     }
 }
 
-impl Request for Refund {
+impl InstructionCommand for Refund {
     const ABSENT: Rejection = Rejection::OrderNotFound;
 
     fn lookup(&self) -> RecordKey<'_> {
