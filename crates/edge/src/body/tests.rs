@@ -73,7 +73,7 @@ fn a_good_body_is_read_and_unknown_fields_are_ignored() {
 }
 
 fn unread(body: &str) -> Option<String> {
-    let json = Json {
+    let json = Body {
         bytes: body.to_owned().into(),
         strict: true,
     };
