@@ -6,6 +6,7 @@ use domain::{Timestamp, catalog::Document};
 use persistence::{
     Append, AppendRefusal, LogEvent, Note, Outcome, Split, StoredNote,
     backup::{BackUp, BackupSummary, TransferProgress},
+    frames::LeadershipItem,
 };
 use tokio::sync::oneshot;
 
@@ -32,9 +33,9 @@ impl Handle {
     /// The same as [`Handle::put_documents`].
     pub async fn split(&self, to: i16, notes: Vec<Note>) -> Result<(), Error> {
         self.inner.registry.gate.close().await;
-        let split = LogEvent::Split(Split { to, at: self.now() });
+        let split = LeadershipItem::Split(Split { to, at: self.now() });
         self.append(
-            [split]
+            [LogEvent::Leadership(split)]
                 .into_iter()
                 .chain(notes.into_iter().map(LogEvent::Note)),
         )

@@ -137,10 +137,7 @@ impl Term {
     /// # Errors
     /// It cannot be encoded.
     pub fn heartbeat(behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
-        Group::single(
-            &Append::one(&LogEvent::Heartbeat(Heartbeat { at }))?,
-            behind,
-        )
+        group(LeadershipItem::Heartbeat(Heartbeat { at }), behind)
     }
 
     /// A group that says that this process leads no more. With `takes` no other process may lead the log again.
@@ -153,21 +150,25 @@ impl Term {
         at: Timestamp,
     ) -> Result<Group, Error> {
         let taken_by = takes.then_some(self.claimant.node);
-        let end = LogEvent::Resignation(Resignation { taken_by, at });
-        Group::single(&Append::one(&end)?, behind)
+        let end = LeadershipItem::Resignation(Resignation { taken_by, at });
+        group(end, behind)
     }
 
     fn start(&mut self, behind: FramePosition, at: Timestamp) -> Result<Group, Error> {
         self.attempts += 1;
-        let start = LogEvent::TermStart(TermStart {
+        let start = LeadershipItem::TermStart(TermStart {
             node: self.claimant.node,
             incarnation: self.claimant.incarnation,
             attempt: self.attempts,
             address: self.claimant.address.clone(),
             at,
         });
-        Group::single(&Append::one(&start)?, behind)
+        group(start, behind)
     }
+}
+
+fn group(item: LeadershipItem, behind: FramePosition) -> Result<Group, Error> {
+    Group::single(&Append::one(&LogEvent::Leadership(item))?, behind)
 }
 
 /// The incarnation whose term start a frame is, if it is one.

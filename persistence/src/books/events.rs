@@ -11,11 +11,7 @@ use domain::{
 use crate::{
     contract::{EventNumber, event_number},
     error::Error,
-    format::{
-        decode_document,
-        entry::Entry,
-        item::{self, Item},
-    },
+    format::{decode_document, entry::Entry, item::Item},
     frames::frame,
     usage::UsageDelta,
 };
@@ -57,7 +53,6 @@ pub(crate) struct Events {
     /// Notes by key, each in its latest form; `None`: forgotten.
     notes: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
     bytes: usize,
-    /// What the ledger entries granted and used.
     usage: UsageDelta,
     /// The last frame's number.
     through: u64,
@@ -84,55 +79,46 @@ impl Events {
     pub(crate) fn push(&mut self, frame: Arc<[u8]>) -> Result<(), Error> {
         let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         self.bytes += frame.len();
-        let whole = frame.as_ptr();
         let read = frame::decode_checked(&frame)?;
         self.through = read.lsn;
-        read.each_append(|append, _| {
-            let mut rest = append;
-            while !rest.is_empty() {
-                let (item, after) = item::split(rest)?;
-                match item {
-                    Item::Wallet(wallet, bytes) => {
-                        let entry = Entry::read(bytes)?;
-                        let (ledger_entry, sold) = entry.counted()?;
-                        if let Some((at, entry)) = ledger_entry {
-                            self.usage.add(read.lsn, &wallet, at, &entry);
-                        }
-                        if let Some(sold) = sold {
-                            self.usage.sell(read.lsn, &sold);
-                        }
-                        let (start, length) = place(whole, bytes)?;
-                        self.places.push(EntryPosition {
-                            wallet: u128::from_be_bytes(wallet.0),
-                            frame: number,
-                            start,
-                            length,
-                        });
+        read.each_item(|item| {
+            match item {
+                Item::Wallet(wallet, bytes) => {
+                    let entry = Entry::read(bytes)?;
+                    let (ledger_entry, sold) = entry.counted()?;
+                    if let Some((at, entry)) = ledger_entry {
+                        self.usage.add(read.lsn, &wallet, at, &entry);
                     }
-                    Item::Document(document) => {
-                        let document = decode_document(document)?;
-                        self.documents.insert(document.address(), document);
+                    if let Some(sold) = sold {
+                        self.usage.sell(read.lsn, &sold);
                     }
-                    Item::ProjectEvent(project, project_event) => {
-                        let (start, length) = place(whole, project_event)?;
-                        self.event_positions.push(EventPosition {
-                            project,
-                            number: event_number::number(read.lsn, start.into()),
-                            frame: number,
-                            start,
-                            length,
-                        });
-                    }
-                    Item::Note(key, body) => {
-                        self.notes.insert(key.into(), body.map(Box::from));
-                    }
-                    // The books do not say who led, nor where the log has divided.
-                    Item::TermStart(_)
-                    | Item::Heartbeat(_)
-                    | Item::Resignation(_)
-                    | Item::Split(_) => {}
+                    let (start, length) = place(&frame, bytes)?;
+                    self.places.push(EntryPosition {
+                        wallet: u128::from_be_bytes(wallet.0),
+                        frame: number,
+                        start,
+                        length,
+                    });
                 }
-                rest = after;
+                Item::Document(document) => {
+                    let document = decode_document(document)?;
+                    self.documents.insert(document.address(), document);
+                }
+                Item::ProjectEvent(project, project_event) => {
+                    let (start, length) = place(&frame, project_event)?;
+                    self.event_positions.push(EventPosition {
+                        project,
+                        number: event_number::number(read.lsn, start.into()),
+                        frame: number,
+                        start,
+                        length,
+                    });
+                }
+                Item::Note(key, body) => {
+                    self.notes.insert(key.into(), body.map(Box::from));
+                }
+                // The books do not say who led, nor where the log has divided.
+                Item::Leadership(_) => {}
             }
             Ok(())
         })?;
@@ -185,21 +171,19 @@ impl Events {
         (&self.usage, self.through)
     }
 
-    /// The catalog's documents, each in its latest form.
     pub(crate) fn documents(&self) -> impl ExactSizeIterator<Item = &Document> {
         self.documents.values()
     }
 
-    /// Notes to put or to forget, each in its latest form.
     pub(crate) fn notes(&self) -> impl ExactSizeIterator<Item = (&[u8], Option<&[u8]>)> {
         let notes = self.notes.iter();
         notes.map(|(key, body)| (&**key, body.as_deref()))
     }
 }
 
-fn place(frame: *const u8, item: &[u8]) -> Result<(u16, u16), Error> {
-    let start = item.as_ptr().addr().wrapping_sub(frame.addr());
-    let place = u16::try_from(start).ok().zip(item.len().try_into().ok());
+fn place(whole: &[u8], item: &[u8]) -> Result<(u16, u16), Error> {
+    let start = u16::try_from(frame::offset(whole, item)).ok();
+    let place = start.zip(item.len().try_into().ok());
     place.ok_or_else(|| Error::Damaged("a frame of the log is too long".into()))
 }
 

@@ -32,7 +32,7 @@ use crate::{
     error::{Error, Ticket},
     format::{
         append::{Append, LogEvent, decode_events},
-        leadership::{Heartbeat, Resignation, Split, TermStart},
+        leadership::{Heartbeat, LeadershipItem, Resignation, Split, TermStart},
     },
     lookups::{self, LookUp},
     tuning::Tuning,
@@ -462,20 +462,21 @@ fn who_leads_is_in_no_book() {
     let before: Vec<_> = stored().collect();
     let at = Timestamp(5);
     let leadership = [
-        LogEvent::TermStart(TermStart {
+        LeadershipItem::TermStart(TermStart {
             node: 1,
             incarnation: 2,
             attempt: 3,
             address: "http://10.0.0.1:8080".into(),
             at,
         }),
-        LogEvent::Heartbeat(Heartbeat { at }),
-        LogEvent::Resignation(Resignation {
+        LeadershipItem::Heartbeat(Heartbeat { at }),
+        LeadershipItem::Resignation(Resignation {
             taken_by: Some(1),
             at,
         }),
-        LogEvent::Split(Split { to: 1, at }),
-    ];
+        LeadershipItem::Split(Split { to: 1, at }),
+    ]
+    .map(LogEvent::Leadership);
     let mut events = Part::of(world.log.len() as u64, &leadership).events();
     let durable = || Ticket(0);
     let report = applied

@@ -14,7 +14,7 @@ use super::{
     codec::{decode_value, encode_value},
     entry::{self, Entry, EntryHeader},
     item::{self, Item},
-    leadership::{Heartbeat, Resignation, Split, TermStart},
+    leadership::LeadershipItem,
 };
 use crate::{
     error::Error,
@@ -36,11 +36,11 @@ pub enum LogEvent {
         key: WalletKey,
         /// The wallet's version after it: 1 for the event that creates it.
         version: u64,
-        /// What happened to the wallet.
+        /// What happened.
         event: Event,
-        /// The record that the event left in the wallet's history.
+        /// The record that it left in the wallet's history.
         record: Option<Record>,
-        /// What the event moved in lists.
+        /// What it moved in lists.
         moved: Option<Box<ListChange>>,
     },
     /// A catalog document was put.
@@ -49,14 +49,9 @@ pub enum LogEvent {
     Note(Note),
     /// A project event for a project's own servers.
     ProjectEvent(ProjectEvent),
-    /// A process leads the log from here on.
-    TermStart(TermStart),
-    /// It still does.
-    Heartbeat(Heartbeat),
-    /// It does no more.
-    Resignation(Resignation),
-    /// Another cell's log goes on from here. Events follow in the same append: one without any is not written.
-    Split(Split),
+    /// Who leads, or where the log divides. After a split events follow in the same append: one without any is not
+    /// written.
+    Leadership(LeadershipItem),
 }
 
 /// A small record of the layers above, by key. A later one replaces the former. The journal does not interpret it.
@@ -172,10 +167,7 @@ impl Append {
                 entry.finish(record.as_ref(), moved.as_deref()).map(drop)
             }
             LogEvent::Catalog(document) => {
-                let start = item::begin_document(&mut self.bytes);
-                self.bytes
-                    .extend_from_slice(&format::encode_document(document)?);
-                item::end(&mut self.bytes, start)?;
+                self.value(item::DOCUMENT, document)?;
                 self.add()
             }
             LogEvent::Note(note) => {
@@ -184,14 +176,21 @@ impl Append {
                 self.add()
             }
             LogEvent::ProjectEvent(project_event) => self.project_event(project_event),
-            LogEvent::TermStart(start) => self.leadership(item::begin_term_start, start),
-            LogEvent::Heartbeat(beat) => self.leadership(item::begin_heartbeat, beat),
-            LogEvent::Resignation(end) => self.leadership(item::begin_resignation, end),
-            LogEvent::Split(_) if self.length > 0 => Err(Error::Damaged(
-                "a split has to be the first item of an append".into(),
-            )),
-            LogEvent::Split(split) => self.leadership(item::begin_split, split),
+            LogEvent::Leadership(LeadershipItem::Split(_)) if self.length > 0 => Err(
+                Error::Damaged("a split has to be the first item of an append".into()),
+            ),
+            // Nothing is applied from it, so it is no event.
+            LogEvent::Leadership(item) => {
+                self.value(item::LEADERSHIP, item)?;
+                self.add_written()
+            }
         }
+    }
+
+    fn value(&mut self, kind: u8, value: &impl Serialize) -> Result<(), Error> {
+        let start = item::begin(&mut self.bytes, kind, &[]);
+        self.bytes.extend_from_slice(&encode_value(value)?);
+        item::end(&mut self.bytes, start)
     }
 
     /// Begins the entry of a wallet's event, before the event is applied: the wallet's version after it, the event, and
@@ -208,7 +207,7 @@ impl Append {
         self.reset();
         // Most events fit: growing from nothing byte by byte cost four copies.
         self.bytes.reserve(224);
-        let start = item::begin_wallet(&mut self.bytes, key);
+        let start = item::begin(&mut self.bytes, item::WALLET, &key.0);
         let header = entry::begin(&mut self.bytes, version, event, hash)?;
         if self.bytes.len() > Self::MAX_BYTES.saturating_sub(MAX_RECORD_BYTES) {
             return Err(too_large());
@@ -229,7 +228,8 @@ impl Append {
     /// [`Error::Damaged`] when the event does not encode, or makes the append too large.
     pub fn project_event(&mut self, project_event: &ProjectEvent) -> Result<(), Error> {
         self.reset();
-        let start = item::begin_project_event(&mut self.bytes, project_event.project);
+        let project = project_event.project.0.to_be_bytes();
+        let start = item::begin(&mut self.bytes, item::PROJECT_EVENT, &project);
         format::write_project_event(&mut self.bytes, project_event)?;
         item::end(&mut self.bytes, start)?;
         self.add()?;
@@ -237,19 +237,6 @@ impl Append {
         Ok(())
     }
 
-    /// Adds an item that says who leads, or where the log divides: nothing is applied from it, so it is no event.
-    fn leadership(
-        &mut self,
-        begin: fn(&mut Vec<u8>) -> usize,
-        value: &impl Serialize,
-    ) -> Result<(), Error> {
-        let start = begin(&mut self.bytes);
-        self.bytes.extend_from_slice(&encode_value(value)?);
-        item::end(&mut self.bytes, start)?;
-        self.add_written()
-    }
-
-    /// Forgets what was begun and not added.
     fn reset(&mut self) {
         self.bytes.truncate(self.length);
         self.pending.listed.truncate(self.listed_length);
@@ -302,14 +289,7 @@ fn too_large() -> Error {
 
 #[cfg(any(test, feature = "test-util"))]
 pub(crate) fn decode_events(bytes: &[u8]) -> Result<Vec<LogEvent>, Error> {
-    let mut rest = bytes;
-    let mut events = Vec::new();
-    while !rest.is_empty() {
-        let (item, after) = item::split(rest)?;
-        rest = after;
-        events.push(decode(item)?);
-    }
-    Ok(events)
+    item::items(bytes).map(|item| decode(item?)).collect()
 }
 
 pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
@@ -333,9 +313,6 @@ pub(crate) fn decode(item: Item<'_>) -> Result<LogEvent, Error> {
         Item::ProjectEvent(project, project_event) => {
             LogEvent::ProjectEvent(format::decode_project_event(project, project_event)?)
         }
-        Item::TermStart(start) => LogEvent::TermStart(decode_value(start)?),
-        Item::Heartbeat(beat) => LogEvent::Heartbeat(decode_value(beat)?),
-        Item::Resignation(end) => LogEvent::Resignation(decode_value(end)?),
-        Item::Split(split) => LogEvent::Split(decode_value(split)?),
+        Item::Leadership(item) => LogEvent::Leadership(decode_value(item)?),
     })
 }

@@ -45,20 +45,33 @@ pub(crate) fn encode_value<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Decodes what [`checked`] leaves of a stored value.
 pub(crate) fn decode_value<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
-    decode_all(checked(bytes, "a stored value")?)
+    decode_named(bytes, "a stored value")
+}
+
+/// Decodes a stored value; `what` names it in an error.
+pub(crate) fn decode_named<'a, T: Deserialize<'a>>(
+    bytes: &'a [u8],
+    what: &str,
+) -> Result<T, Error> {
+    decode_all(checked(bytes, what)?)
 }
 
 /// Checks the version of a stored value, and returns what follows it.
 pub(crate) fn checked<'a>(bytes: &'a [u8], what: &str) -> Result<&'a [u8], Error> {
-    match bytes.split_first() {
-        Some((&FORMAT, rest)) => Ok(rest),
-        Some((other, _)) => Err(Error::Unusable(format!(
-            "{what} has format {other}, this version of Scrip reads {FORMAT}: use a newer one"
-        ))),
-        None => Err(Error::Damaged(format!("{what} is empty"))),
+    let split = bytes.split_first();
+    let (format, rest) = split.ok_or_else(|| Error::Damaged(format!("{what} is empty")))?;
+    known(*format, what).map(|()| rest)
+}
+
+/// Refuses a format that only a later version of Scrip reads.
+pub(crate) fn known(format: u8, what: &str) -> Result<(), Error> {
+    if format == FORMAT {
+        return Ok(());
     }
+    Err(Error::Unusable(format!(
+        "{what} has format {format}, this version of Scrip reads {FORMAT}: use a newer one"
+    )))
 }
 
 /// Many values may not be compressed together: reading one of them takes memory for all.

@@ -16,15 +16,14 @@ use domain::{
 };
 
 use super::{
+    body::{self, DecodedEntry},
+    codec::{FORMAT, known},
     item,
-    v1::{self, DecodedEntry},
 };
 use crate::{error::Error, lookups::ListChange, usage::SalesChange};
 
 const RECORD: u8 = 1;
-/// The record can be found by a key.
 const KEYED: u8 = 1 << 1;
-/// The event may change look-ups.
 const LISTED: u8 = 1 << 2;
 /// The event moved something in lists, which the body says.
 const MOVED: u8 = 1 << 3;
@@ -46,11 +45,10 @@ pub struct Entry<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct EntryHeader {
     flags: u8,
-    after: v1::RecordDerivation,
+    after: body::RecordDerivation,
 }
 
 impl EntryHeader {
-    /// Whether the event may change look-ups.
     pub(crate) const fn is_listed(self) -> bool {
         self.flags & LISTED != 0
     }
@@ -64,12 +62,12 @@ pub(crate) fn begin(
     hash: Option<u64>,
 ) -> Result<EntryHeader, Error> {
     let flags = flag(hash.is_some(), KEYED) | flag(is_listed(&event.change), LISTED);
-    bytes.push((v1::VERSION << 4) | flags);
+    bytes.push((FORMAT << 4) | flags);
     write_varint(bytes, version);
     if let Some(hash) = hash {
         bytes.extend_from_slice(&hash.to_be_bytes());
     }
-    let after = v1::write_event(bytes, event)?;
+    let after = body::write_event(bytes, event)?;
     Ok(EntryHeader { flags, after })
 }
 
@@ -84,7 +82,7 @@ pub(crate) fn end(
     if let Some(flags) = bytes.get_mut(start) {
         *flags |= flag(record.is_some(), RECORD) | flag(moved.is_some(), MOVED);
     }
-    v1::write_after(bytes, header.after, record, moved)
+    body::write_after(bytes, header.after, record, moved)
 }
 
 const fn flag(set: bool, flag: u8) -> u8 {
@@ -133,7 +131,6 @@ pub(crate) fn write(
 
 impl<'a> Entry<'a> {
     /// Reads the head of an entry.
-    ///
     /// # Errors
     /// [`Error::Damaged`] where it is cut short.
     pub fn read(bytes: &'a [u8]) -> Result<Self, Error> {
@@ -163,7 +160,6 @@ impl<'a> Entry<'a> {
         self.flags & RECORD != 0
     }
 
-    /// Whether the event may change look-ups.
     pub(crate) const fn is_listed(&self) -> bool {
         self.flags & (LISTED | MOVED) != 0
     }
@@ -173,26 +169,25 @@ impl<'a> Entry<'a> {
     }
 
     pub(crate) fn decode(&self) -> Result<DecodedEntry, Error> {
-        match self.flags >> 4 {
-            v1::VERSION => v1::read_body(self.body, self.version, self.has_moved()),
-            other => Err(v1::newer("an entry of a wallet", other)),
-        }
+        self.check()?;
+        body::read_body(self.body, self.version, self.has_moved())
     }
 
     /// What counts in usage: the ledger entry that its event left, with its instant, and what it changed in sales.
     pub(crate) fn counted(&self) -> Result<Counted, Error> {
-        match (self.has_record() || self.has_moved(), self.flags >> 4) {
-            (false, _) => Ok((None, None)),
-            (true, v1::VERSION) => {
-                let (entry, moved) = v1::read_ledger_entry(self.body, self.has_moved())?;
-                Ok((entry, moved.and_then(|moved| SalesChange::of(&moved))))
-            }
-            (true, other) => Err(v1::newer("an entry of a wallet", other)),
+        if !self.has_record() && !self.has_moved() {
+            return Ok((None, None));
         }
+        self.check()?;
+        let (entry, moved) = body::read_ledger_entry(self.body, self.has_moved())?;
+        Ok((entry, moved.and_then(|moved| SalesChange::of(&moved))))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        known(self.flags >> 4, "an entry of a wallet")
     }
 
     /// The record that its event left.
-    ///
     /// # Errors
     /// [`Error::Damaged`] or [`Error::Unusable`] where this version of Scrip cannot read it.
     pub fn record(&self) -> Result<Option<Record>, Error> {

@@ -7,10 +7,7 @@
 //! 3  u8 length  key  u16 length  body      a note was put
 //! 4  u8 length  key                        a note was forgotten
 //! 5  [u8;16] project  u16 length  project event   something to tell a project's own servers
-//! 6  u16 length  term start                who leads from here on: see `leadership`
-//! 7  u16 length  heartbeat                 the leader still leads
-//! 8  u16 length  resignation               the leader leads no more
-//! 9  u16 length  split                     another cell's log goes on from here, by itself
+//! 6  u16 length  leadership item           who leads, or that the log divides here: see `leadership`
 //! ```
 //! All numbers big-endian.
 
@@ -18,15 +15,12 @@ use domain::id::{ProjectId, WalletKey};
 
 use crate::error::Error;
 
-const WALLET: u8 = 1;
-const DOCUMENT: u8 = 2;
+pub(super) const WALLET: u8 = 1;
+pub(super) const DOCUMENT: u8 = 2;
 const NOTE: u8 = 3;
 const FORGOTTEN: u8 = 4;
-const PROJECT_EVENT: u8 = 5;
-const TERM_START: u8 = 6;
-const HEARTBEAT: u8 = 7;
-const RESIGNATION: u8 = 8;
-const SPLIT: u8 = 9;
+pub(super) const PROJECT_EVENT: u8 = 5;
+pub(super) const LEADERSHIP: u8 = 6;
 
 /// An item of an append, still encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,61 +30,18 @@ pub(crate) enum Item<'a> {
     /// Key and body; without a body the note is forgotten.
     Note(&'a [u8], Option<&'a [u8]>),
     ProjectEvent(ProjectId, &'a [u8]),
-    TermStart(&'a [u8]),
-    Heartbeat(&'a [u8]),
-    Resignation(&'a [u8]),
-    Split(&'a [u8]),
+    /// Nothing is applied from it.
+    Leadership(&'a [u8]),
 }
 
-impl Item<'_> {
-    /// Whether it says something that is applied, not who leads or where the log divides.
-    pub(crate) const fn is_event(&self) -> bool {
-        !matches!(
-            self,
-            Self::TermStart(_) | Self::Heartbeat(_) | Self::Resignation(_) | Self::Split(_)
-        )
-    }
+/// Begins an item of a kind, of something; returns the start to pass to [`end`].
+pub(super) fn begin(bytes: &mut Vec<u8>, kind: u8, of: &[u8]) -> usize {
+    bytes.push(kind);
+    bytes.extend_from_slice(of);
+    begin_value(bytes)
 }
 
-/// Begins a wallet's item; returns the start to pass to [`end`].
-pub(crate) fn begin_wallet(bytes: &mut Vec<u8>, wallet: &WalletKey) -> usize {
-    bytes.push(WALLET);
-    bytes.extend_from_slice(&wallet.0);
-    begin(bytes)
-}
-
-pub(crate) fn begin_document(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(DOCUMENT);
-    begin(bytes)
-}
-
-pub(crate) fn begin_term_start(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(TERM_START);
-    begin(bytes)
-}
-
-pub(crate) fn begin_heartbeat(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(HEARTBEAT);
-    begin(bytes)
-}
-
-pub(crate) fn begin_resignation(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(RESIGNATION);
-    begin(bytes)
-}
-
-pub(crate) fn begin_split(bytes: &mut Vec<u8>) -> usize {
-    bytes.push(SPLIT);
-    begin(bytes)
-}
-
-pub(crate) fn begin_project_event(bytes: &mut Vec<u8>, project: ProjectId) -> usize {
-    bytes.push(PROJECT_EVENT);
-    bytes.extend_from_slice(&project.0.to_be_bytes());
-    begin(bytes)
-}
-
-fn begin(bytes: &mut Vec<u8>) -> usize {
+fn begin_value(bytes: &mut Vec<u8>) -> usize {
     bytes.extend_from_slice(&[0; 2]);
     bytes.len()
 }
@@ -111,7 +62,7 @@ pub(crate) fn push_note(bytes: &mut Vec<u8>, key: &[u8], body: Option<&[u8]>) ->
     bytes.push(u8::try_from(key.len()).map_err(|_| too_long())?);
     bytes.extend_from_slice(key);
     if let Some(body) = body {
-        let start = begin(bytes);
+        let start = begin_value(bytes);
         bytes.extend_from_slice(body);
         end(bytes, start)?;
     }
@@ -122,45 +73,51 @@ fn too_long() -> Error {
     Error::Damaged("an event is longer than an append may be".into())
 }
 
-pub(crate) fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
-    let short = || Error::Damaged("an event of the log is cut short".into());
-    let (kind, rest) = bytes.split_first().ok_or_else(short)?;
+/// The items of an append, in order.
+pub(crate) fn items(mut bytes: &[u8]) -> impl Iterator<Item = Result<Item<'_>, Error>> {
+    std::iter::from_fn(move || {
+        if bytes.is_empty() {
+            return None;
+        }
+        let split = split(bytes);
+        bytes = split.as_ref().map_or(&[], |(_, rest)| *rest);
+        Some(split.map(|(item, _)| item))
+    })
+}
+
+fn split(bytes: &[u8]) -> Result<(Item<'_>, &[u8]), Error> {
+    let kind = bytes.first().copied().unwrap_or_default();
+    if !(WALLET..=LEADERSHIP).contains(&kind) {
+        return Err(Error::Unusable(format!(
+            "an event of the log is of kind {kind}, which this version of Scrip does not know: \
+             use a newer one"
+        )));
+    }
+    split_known(bytes).ok_or_else(|| Error::Damaged("an event of the log is cut short".into()))
+}
+
+fn split_known(bytes: &[u8]) -> Option<(Item<'_>, &[u8])> {
+    let (kind, rest) = bytes.split_first()?;
     match *kind {
         WALLET => {
-            let (wallet, rest) = rest.split_first_chunk::<16>().ok_or_else(short)?;
-            let (entry, rest) = long(rest).ok_or_else(short)?;
-            Ok((Item::Wallet(WalletKey(*wallet), entry), rest))
+            let (wallet, rest) = rest.split_first_chunk::<16>()?;
+            let (entry, rest) = long(rest)?;
+            Some((Item::Wallet(WalletKey(*wallet), entry), rest))
         }
-        DOCUMENT | TERM_START | HEARTBEAT | RESIGNATION | SPLIT => {
-            let (value, rest) = long(rest).ok_or_else(short)?;
-            let item = match *kind {
-                TERM_START => Item::TermStart(value),
-                HEARTBEAT => Item::Heartbeat(value),
-                RESIGNATION => Item::Resignation(value),
-                SPLIT => Item::Split(value),
-                _ => Item::Document(value),
-            };
-            Ok((item, rest))
-        }
+        DOCUMENT => long(rest).map(|(document, rest)| (Item::Document(document), rest)),
+        LEADERSHIP => long(rest).map(|(item, rest)| (Item::Leadership(item), rest)),
         NOTE => {
-            let (key, rest) = brief(rest).ok_or_else(short)?;
-            let (body, rest) = long(rest).ok_or_else(short)?;
-            Ok((Item::Note(key, Some(body)), rest))
+            let (key, rest) = brief(rest)?;
+            let (body, rest) = long(rest)?;
+            Some((Item::Note(key, Some(body)), rest))
         }
-        FORGOTTEN => {
-            let (key, rest) = brief(rest).ok_or_else(short)?;
-            Ok((Item::Note(key, None), rest))
-        }
-        PROJECT_EVENT => {
-            let (project, rest) = rest.split_first_chunk::<16>().ok_or_else(short)?;
-            let (project_event, rest) = long(rest).ok_or_else(short)?;
+        FORGOTTEN => brief(rest).map(|(key, rest)| (Item::Note(key, None), rest)),
+        _ => {
+            let (project, rest) = rest.split_first_chunk::<16>()?;
+            let (project_event, rest) = long(rest)?;
             let project = ProjectId(u128::from_be_bytes(*project));
-            Ok((Item::ProjectEvent(project, project_event), rest))
+            Some((Item::ProjectEvent(project, project_event), rest))
         }
-        other => Err(Error::Unusable(format!(
-            "an event of the log is of kind {other}, which this version of Scrip does not know: \
-             use a newer one"
-        ))),
     }
 }
 

@@ -44,3 +44,25 @@ pub struct Split {
     /// When it was made, by the clock of the process.
     pub at: Timestamp,
 }
+
+/// What a frame says of who leads, or of where the log divides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the items say what they are")]
+pub enum LeadershipItem {
+    TermStart(TermStart),
+    Heartbeat(Heartbeat),
+    Resignation(Resignation),
+    Split(Split),
+}
+
+impl LeadershipItem {
+    /// When it was written, by the clock of who wrote it.
+    pub const fn at(&self) -> Timestamp {
+        match self {
+            Self::TermStart(start) => start.at,
+            Self::Heartbeat(heartbeat) => heartbeat.at,
+            Self::Resignation(resignation) => resignation.at,
+            Self::Split(split) => split.at,
+        }
+    }
+}

@@ -1,89 +1,96 @@
-//! The form of what is on the disk, independent of what the domain's types look like today. Each version is a file
-//! that converts to and from them; what an old version wrote stays readable for good, and golden files prove it. A
-//! new version gets a file beside the old ones, never a change of one.
+//! The form of what is on the disk: the domain's own types, field by field in their order and variants by the order of
+//! their enums, behind a format version. They are read through the domain's checked constructors, so that damaged bytes
+//! are an error and never credits out of bounds. Golden files fail where a change of the domain would change what is on
+//! the disk: once a release wrote it, such a change needs a copy of the former types here, and a version of its own.
 
 pub(crate) mod append;
+mod body;
 pub(crate) mod codec;
 pub(crate) mod entry;
 pub(crate) mod item;
 pub(crate) mod leadership;
 #[cfg(test)]
 mod tests;
-mod v1;
 
-pub(crate) use v1::DecodedEntry;
+pub(crate) use body::DecodedEntry;
 
 use domain::{
-    catalog::Document, history::Record, id::ProjectId, project_event::ProjectEvent, wallet::Wallet,
+    Timestamp,
+    catalog::Document,
+    history::Record,
+    id::{ProjectId, WalletId, WalletKey},
+    project_event::{EventData, ProjectEvent},
+    text::ExternalUserId,
+    wallet::Wallet,
 };
 
-use self::codec::{FORMAT, checked};
+use self::codec::{FORMAT, checked, decode_named, encode_into, encode_value};
 use crate::error::Error;
 
 pub(crate) fn encode_wallet(wallet: &Wallet) -> Result<Vec<u8>, Error> {
-    let mut bytes = versioned_buffer();
-    v1::write_wallet(&mut bytes, wallet)?;
-    Ok(bytes)
+    encode_value(wallet)
 }
 
 pub(crate) fn decode_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
-    match versioned(bytes, "a wallet's snapshot")? {
-        (v1::VERSION, snapshot) => v1::read_wallet(snapshot),
-        (other, _) => Err(v1::newer("a wallet's snapshot", other)),
-    }
+    decode_named(bytes, "a wallet's snapshot")
 }
 
 /// The size of a record by itself, without page, index or key: disk use is compared with it.
-///
 /// # Errors
 /// When it does not encode, which is a defect.
 pub fn record_bytes(record: &Record) -> Result<u64, Error> {
-    let mut bytes = versioned_buffer();
-    v1::write_record(&mut bytes, record)?;
-    Ok(bytes.len() as u64)
+    Ok(encode_value(record)?.len() as u64)
 }
 
 pub(crate) fn encode_document(document: &Document) -> Result<Vec<u8>, Error> {
-    let mut bytes = versioned_buffer();
-    v1::write_document(&mut bytes, document)?;
-    Ok(bytes)
+    encode_value(document)
 }
 
 pub(crate) fn decode_document(bytes: &[u8]) -> Result<Document, Error> {
-    match versioned(bytes, "a catalog document")? {
-        (v1::VERSION, document) => v1::read_document(document),
-        (other, _) => Err(v1::newer("a catalog document", other)),
-    }
+    decode_named(bytes, "a catalog document")
 }
+
+type ProjectEventFields = (
+    Timestamp,
+    Timestamp,
+    WalletKey,
+    WalletId,
+    Option<ExternalUserId>,
+    EventData,
+);
 
 pub(crate) fn write_project_event(
     bytes: &mut Vec<u8>,
     project_event: &ProjectEvent,
 ) -> Result<(), Error> {
-    bytes.push(v1::VERSION);
-    v1::write_project_event(bytes, project_event)
+    let ProjectEvent {
+        project: _,
+        at,
+        recorded,
+        key,
+        wallet,
+        user,
+        data,
+    } = project_event;
+    bytes.push(FORMAT);
+    encode_into(bytes, &(at, recorded, key, wallet, user, data))
 }
 
 pub(crate) fn decode_project_event(
     project: ProjectId,
     bytes: &[u8],
 ) -> Result<ProjectEvent, Error> {
-    match versioned(bytes, "a project event")? {
-        (v1::VERSION, project_event) => v1::read_project_event(project, project_event),
-        (other, _) => Err(v1::newer("a project event", other)),
-    }
-}
-
-fn versioned_buffer() -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(512);
-    bytes.push(v1::VERSION);
-    bytes
-}
-
-/// Splits the version off; `what` names the value in an error.
-fn versioned<'a>(bytes: &'a [u8], what: &str) -> Result<(u8, &'a [u8]), Error> {
-    let split = bytes.split_first().map(|(version, rest)| (*version, rest));
-    split.ok_or_else(|| Error::Damaged(format!("{what} is empty")))
+    let fields = decode_named::<ProjectEventFields>(bytes, "a project event")?;
+    let (at, recorded, key, wallet, user, data) = fields;
+    Ok(ProjectEvent {
+        project,
+        at,
+        recorded,
+        key,
+        wallet,
+        user,
+        data,
+    })
 }
 
 /// A note's body after a format version. The layers above interpret the body.

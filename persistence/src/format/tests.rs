@@ -17,7 +17,7 @@ use domain::{
 use self::life::{CHANGES, FACTS, Life, documents, fact_number, number, whole};
 use super::{
     append::{Append, LogEvent, decode_events},
-    decode_document, decode_note, decode_wallet, encode_document, encode_note, encode_wallet, v1,
+    body, decode_document, decode_note, decode_wallet, encode_document, encode_note, encode_wallet,
 };
 use crate::{error::Error, lookups::ListChange};
 
@@ -52,7 +52,7 @@ fn log_events(life: &Life) -> Vec<LogEvent> {
 
 fn body(event: &Event) -> Vec<u8> {
     let mut bytes = Vec::new();
-    v1::write_event(&mut bytes, event).unwrap();
+    body::write_event(&mut bytes, event).unwrap();
     bytes
 }
 
@@ -63,7 +63,7 @@ fn entry(change: Change) -> Vec<u8> {
         change,
     };
     let mut bytes = body(&event);
-    v1::write_after(&mut bytes, v1::RecordDerivation::Not, None, None).unwrap();
+    body::write_after(&mut bytes, body::RecordDerivation::Not, None, None).unwrap();
     bytes
 }
 
@@ -190,11 +190,11 @@ fn a_later_version_asks_for_a_newer_scrip() {
 fn numbers_and_texts_out_of_their_bounds_are_damage() {
     let spoilt = |change: Change, from: &[u8], to: &[u8]| {
         let mut bytes = entry(change);
-        assert!(v1::read_body(&bytes, 1, false).is_ok());
+        assert!(body::read_body(&bytes, 1, false).is_ok());
         let place = bytes.windows(from.len()).position(|part| part == from);
         let place = place.unwrap();
         bytes.splice(place..place + from.len(), to.iter().copied());
-        is_damaged(v1::read_body(&bytes, 1, false));
+        is_damaged(body::read_body(&bytes, 1, false));
     };
     let whole = whole(KEY);
     let change = |number_of: u8| {
@@ -225,10 +225,10 @@ fn a_record_that_does_not_fit_its_event_is_damage() {
     let last = bytes.len() - 1;
     // Says that its record is a ledger entry, or a placed hold, that follows from it.
     bytes[last] = 2;
-    is_damaged(v1::read_body(&bytes, 1, false));
+    is_damaged(body::read_body(&bytes, 1, false));
     bytes[last] = 1;
     bytes.push(4);
-    is_damaged(v1::read_body(&bytes, 1, false));
+    is_damaged(body::read_body(&bytes, 1, false));
 }
 
 #[test]
@@ -289,9 +289,9 @@ fn credits_that_do_not_add_up_are_damage() {
 fn a_record_that_follows_from_its_event_takes_two_bytes_at_most() {
     for (event, record) in whole(KEY).events {
         let mut bytes = Vec::new();
-        let follows = v1::write_event(&mut bytes, &event).unwrap();
+        let follows = body::write_event(&mut bytes, &event).unwrap();
         let event_bytes = bytes.len();
-        v1::write_after(&mut bytes, follows, record.as_ref(), None).unwrap();
+        body::write_after(&mut bytes, follows, record.as_ref(), None).unwrap();
         let record_bytes = bytes.len() - event_bytes;
         match (&event.change, record.map(|record| record.fact)) {
             (Change::HoldPlaced { .. }, _) | (_, None) => assert_eq!(record_bytes, 1),

@@ -13,12 +13,16 @@
 //! ```
 //! All numbers big-endian.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
     contract::event_number::PLACE_BITS,
     error::Error,
-    format::{append::Append, item},
+    format::{
+        append::Append,
+        item::{self, Item},
+    },
 };
 
 pub(crate) const VERSION: u8 = 1;
@@ -37,7 +41,7 @@ const _: () = assert!(Append::MAX_BYTES <= u16::MAX as usize);
 const _: () = assert!(MAX_BYTES < 1 << PLACE_BITS);
 
 /// A frame's place in the log: its sequence number and its hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FramePosition {
     /// 0: before the first frame.
     pub lsn: u64,
@@ -143,6 +147,11 @@ pub(crate) fn encode(
     before.next(frame)
 }
 
+/// Where a part of a frame begins in it.
+pub(crate) fn offset(frame: &[u8], part: &[u8]) -> usize {
+    part.as_ptr().addr().wrapping_sub(frame.as_ptr().addr())
+}
+
 pub(crate) fn hash(frame: &[u8]) -> [u8; 32] {
     Sha256::digest(frame).into()
 }
@@ -206,11 +215,9 @@ impl Frame<'_> {
     pub(crate) fn count(&self) -> Result<u64, Error> {
         let mut events = 0_u64;
         self.each_append(|append, count| {
-            let (mut rest, mut some) = (append, 0_u16);
-            while !rest.is_empty() {
-                let (item, after) = item::split(rest)?;
-                rest = after;
-                some += u16::from(item.is_event());
+            let mut some = 0_u16;
+            for item in item::items(append) {
+                some += u16::from(!matches!(item?, Item::Leadership(_)));
             }
             events += u64::from(some);
             match some == count {
@@ -221,6 +228,14 @@ impl Frame<'_> {
             }
         })?;
         Ok(events)
+    }
+
+    /// Calls `each` with every item in log order.
+    pub(crate) fn each_item<'a>(
+        &'a self,
+        mut each: impl FnMut(Item<'a>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.each_append(|append, _| item::items(append).try_for_each(|item| each(item?)))
     }
 
     /// Calls `each` with every append in log order: its encoded events, and how many there are.

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::Timestamp;
-
 use super::frame::{self, FramePosition};
 use crate::{
     error::Error,
     format::{
         codec::decode_value,
         item::{self, Item},
-        leadership::{Heartbeat, Resignation, Split, TermStart},
+        leadership::LeadershipItem,
     },
 };
 
@@ -38,31 +36,6 @@ pub fn follows(stored: &StoredFrame, before: FramePosition) -> Result<(), Error>
     Ok(())
 }
 
-/// What a frame says of who leads, or of where the log divides.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LeadershipItem {
-    /// A process leads from here on.
-    TermStart(TermStart),
-    /// The leader still leads.
-    Heartbeat(Heartbeat),
-    /// The leader leads no more.
-    Resignation(Resignation),
-    /// Another cell's log goes on from here.
-    Split(Split),
-}
-
-impl LeadershipItem {
-    /// When it was written, by the clock of who wrote it.
-    pub const fn at(&self) -> Timestamp {
-        match self {
-            Self::TermStart(start) => start.at,
-            Self::Heartbeat(heartbeat) => heartbeat.at,
-            Self::Resignation(resignation) => resignation.at,
-            Self::Split(split) => split.at,
-        }
-    }
-}
-
 /// The last leadership item of a sound frame, if it has any.
 /// # Errors
 /// [`Error::Damaged`] when its appends cannot be read.
@@ -85,12 +58,8 @@ pub fn splits_off(bytes: &[u8], cell: i16) -> Result<bool, Error> {
 /// Such an item is the first of its append. A frame has several appends, so it may divide the log more than once.
 fn each_item(bytes: &[u8], mut each: impl FnMut(LeadershipItem)) -> Result<(), Error> {
     frame::decode_checked(bytes)?.each_append(|append, _| {
-        match item::split(append)?.0 {
-            Item::TermStart(start) => each(LeadershipItem::TermStart(decode_value(start)?)),
-            Item::Heartbeat(beat) => each(LeadershipItem::Heartbeat(decode_value(beat)?)),
-            Item::Resignation(end) => each(LeadershipItem::Resignation(decode_value(end)?)),
-            Item::Split(split) => each(LeadershipItem::Split(decode_value(split)?)),
-            _ => {}
+        if let Some(Item::Leadership(item)) = item::items(append).next().transpose()? {
+            each(decode_value(item)?);
         }
         Ok(())
     })
@@ -98,9 +67,14 @@ fn each_item(bytes: &[u8], mut each: impl FnMut(LeadershipItem)) -> Result<(), E
 
 #[cfg(test)]
 mod tests {
+    use domain::Timestamp;
+
     use super::*;
     use crate::{
-        format::append::{Append, LogEvent, Note},
+        format::{
+            append::{Append, LogEvent, Note},
+            leadership::{Heartbeat, Split},
+        },
         frames::Group,
     };
 
@@ -122,7 +96,7 @@ mod tests {
     }
 
     fn split(to: i16) -> LogEvent {
-        LogEvent::Split(Split { to, at: AT })
+        LogEvent::Leadership(LeadershipItem::Split(Split { to, at: AT }))
     }
 
     #[test]
@@ -147,7 +121,8 @@ mod tests {
         assert_eq!(all, [true, true, false]);
         let last = LeadershipItem::Split(Split { to: -5, at: AT });
         assert_eq!(parse_leadership(&made.bytes).unwrap(), Some(last));
-        let beat = append(&[LogEvent::Heartbeat(Heartbeat { at: AT })]);
+        let beat = LeadershipItem::Heartbeat(Heartbeat { at: AT });
+        let beat = append(&[LogEvent::Leadership(beat)]);
         let beat = Group::single(&beat, FramePosition::default()).unwrap();
         assert!(!splits_off(&beat.frames[0].bytes, 3).unwrap());
     }

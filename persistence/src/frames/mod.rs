@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use crate::error::Error;
 
+pub use crate::format::leadership::LeadershipItem;
 pub use frame::{FramePosition, MAX_BYTES as MAX_FRAME_BYTES, push};
 pub use group::{Group, MadeFrame};
-pub use leadership::{LeadershipItem, StoredFrame, follows, parse_leadership, splits_off};
+pub use leadership::{StoredFrame, follows, parse_leadership, splits_off};
 pub use lease::Lease;
 pub(crate) use sled::SledFrames;
 pub use window::{Resolved, Window};

@@ -13,7 +13,7 @@ use crate::{
         event_number::{last_of, number},
     },
     error::Error,
-    format::item::{self, Item},
+    format::item::Item,
     frames::frame,
 };
 
@@ -26,29 +26,19 @@ pub(crate) struct FramedEvent {
 pub(crate) fn of_frame(frame: &[u8]) -> Result<Vec<FramedEvent>, Error> {
     let read = frame::decode_checked(frame)?;
     let mut all = Vec::new();
-    read.each_append(|append, _| {
-        let mut rest = append;
-        while !rest.is_empty() {
-            let (item, after) = item::split(rest)?;
-            rest = after;
-            if let Item::ProjectEvent(project, project_event) = item {
-                let start = project_event
-                    .as_ptr()
-                    .addr()
-                    .wrapping_sub(frame.as_ptr().addr());
-                all.push(FramedEvent {
-                    project,
-                    number: number(read.lsn, start),
-                    bytes: project_event.into(),
-                });
-            }
+    read.each_item(|item| {
+        if let Item::ProjectEvent(project, bytes) = item {
+            all.push(FramedEvent {
+                project,
+                number: number(read.lsn, frame::offset(frame, bytes)),
+                bytes: bytes.into(),
+            });
         }
         Ok(())
     })?;
     Ok(all)
 }
 
-/// Project events that are durable and not applied yet.
 #[derive(Default)]
 pub(crate) struct PendingEvents(RwLock<PendingState>);
 
@@ -61,7 +51,6 @@ struct PendingState {
 }
 
 impl PendingEvents {
-    /// Registers a callback for new project events.
     pub(crate) fn listen(&self, listener: OnEvents) {
         self.0.write().listeners.push(listener);
     }

@@ -2,8 +2,6 @@
 //! is there, sound, and follows the one before. An incomplete last frame was never acknowledged and is
 //! removed; anything else refuses to start and names the place. Nothing is guessed around.
 
-use serde::{Deserialize, Serialize};
-
 use super::progress::PendingFrame;
 use crate::{
     error::Error,
@@ -15,14 +13,6 @@ use crate::{
 /// The key in sled's default tree that says how far the log is applied.
 const META: &str = "folded";
 
-/// The last applied frame, as a checkpoint writes it.
-#[derive(Debug, Serialize, Deserialize)]
-struct Meta {
-    lsn: u64,
-    hash: [u8; 32],
-}
-
-/// The result of reading a log.
 pub(crate) struct Scan {
     /// The last applied frame.
     pub applied: FramePosition,
@@ -36,31 +26,22 @@ pub(crate) struct Scan {
     pub incomplete: Option<(u64, Error)>,
 }
 
-/// The bytes of the record that says how far the log is applied.
 pub(crate) fn encode_meta(place: &FramePosition) -> Result<Vec<u8>, Error> {
-    encode_value(&Meta {
-        lsn: place.lsn,
-        hash: place.hash,
-    })
+    encode_value(place)
 }
 
-/// Notes how far the log is applied.
 pub(crate) fn write_meta(db: &sled::Db, place: &FramePosition) -> Result<(), Error> {
     db.insert(META, encode_meta(place)?)
         .map_err(|error| failed("writing how far the log is applied", &error))?;
     Ok(())
 }
 
-/// How far the log is applied.
 pub(crate) fn read_meta(db: &sled::Db) -> Result<FramePosition, Error> {
     match db
         .get(META)
         .map_err(|error| failed("reading how far the log is applied", &error))?
     {
-        Some(bytes) => {
-            let Meta { lsn, hash } = decode_value(&bytes)?;
-            Ok(FramePosition { lsn, hash })
-        }
+        Some(bytes) => decode_value(&bytes),
         None => Ok(FramePosition::default()),
     }
 }

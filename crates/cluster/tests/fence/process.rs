@@ -13,7 +13,7 @@ use domain::Timestamp;
 use persistence::{
     Append, Heartbeat, LogEvent, Note, Resignation,
     frames::{
-        self, FramePosition, Group, Window,
+        self, FramePosition, Group, LeadershipItem, Window,
         lease::{Lease, Moment},
     },
 };
@@ -71,11 +71,15 @@ impl Load {
             frames::push(&mut queued, &Append::one(&LogEvent::Note(note)).unwrap());
         }
         if self.appends.is_empty() {
-            let beat = LogEvent::Heartbeat(Heartbeat { at: NOW });
-            frames::push(&mut queued, &Append::one(&beat).unwrap());
+            let beat = LeadershipItem::Heartbeat(Heartbeat { at: NOW });
+            frames::push(&mut queued, &append(beat));
         }
         queued
     }
+}
+
+fn append(item: LeadershipItem) -> Append {
+    Append::one(&LogEvent::Leadership(item)).unwrap()
 }
 
 /// An answer on its way: to which group, and whether it was added.
@@ -198,11 +202,11 @@ impl Process {
             return None;
         }
         self.lease.give_up();
-        let end = LogEvent::Resignation(Resignation {
+        let end = LeadershipItem::Resignation(Resignation {
             taken_by: None,
             at: NOW,
         });
-        let group = Group::single(&Append::one(&end).unwrap(), self.window.head()).unwrap();
+        let group = Group::single(&append(end), self.window.head()).unwrap();
         self.connection.sent.push_back(group.clone());
         self.role = Role::Resigning;
         Some(group)

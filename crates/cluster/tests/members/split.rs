@@ -8,7 +8,7 @@ use std::{
 
 use cluster::postgres::{CellState, Examiner, Server};
 use domain::Timestamp;
-use persistence::{LogEvent, Split};
+use persistence::{LogEvent, Split, frames::LeadershipItem};
 
 use super::{
     Arc, AtomicBool, Books, Cell, Error, Follower, Following, Log, Member, Ordering, Outcome,
@@ -35,7 +35,8 @@ fn divide(journal: &SledJournal) {
         at: Timestamp(5),
     };
     let note = shop::note("divided", Some("yes"));
-    let divided = commit(journal, &[LogEvent::Split(split), note]);
+    let split = LogEvent::Leadership(LeadershipItem::Split(split));
+    let divided = commit(journal, &[split, note]);
     assert_eq!(divided.1, Outcome::Durable);
 }
 

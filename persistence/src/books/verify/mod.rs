@@ -19,11 +19,7 @@ use crate::{
     contract::StoredNote,
     error::Error,
     files::unusable,
-    format::{
-        append::decode,
-        decode_document, decode_project_event,
-        item::{self, Item},
-    },
+    format::{append::decode, decode_document, decode_project_event, item::Item},
     frames::{Frames, SledFrames, frame},
     log::{
         database::{self, Database},
@@ -96,7 +92,6 @@ fn read(directory: &Directory, report: &mut VerifyReport) -> Result<(), Error> {
     })
 }
 
-/// The content of the pending frames.
 #[derive(Default)]
 struct Tail {
     wallets: PendingEntries,
@@ -121,15 +116,7 @@ impl Tail {
             let Some(bytes) = frames.read(pending.place.lsn)? else {
                 continue;
             };
-            frame::decode(&bytes)?.each_append(|append, _| {
-                let mut rest = append;
-                while !rest.is_empty() {
-                    let (item, after) = item::split(rest)?;
-                    rest = after;
-                    tail.add(item)?;
-                }
-                Ok(())
-            })?;
+            frame::decode(&bytes)?.each_item(|item| tail.add(item))?;
         }
         Ok(tail)
     }
@@ -147,9 +134,7 @@ impl Tail {
             Item::Note(key, body) => {
                 self.notes.insert(key.into(), body.map(Box::from));
             }
-            Item::TermStart(_) | Item::Heartbeat(_) | Item::Resignation(_) | Item::Split(_) => {
-                drop(decode(item)?)
-            }
+            Item::Leadership(_) => drop(decode(item)?),
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ use crate::{
     format::{
         self,
         append::{Append, LogEvent, Note, decode_events},
-        leadership::{Heartbeat, Resignation, Split, TermStart},
+        leadership::{Heartbeat, LeadershipItem, Resignation, Split, TermStart},
     },
     frames::{FramePosition, frame},
     log::{recovery::encode_meta, watermark},
@@ -278,23 +278,24 @@ fn notes_are_written_as_ever() {
 #[test]
 fn who_leads_is_written_as_ever() {
     let leadership = [
-        LogEvent::TermStart(TermStart {
+        LeadershipItem::TermStart(TermStart {
             node: 7,
             incarnation: u128::MAX,
             attempt: 300,
             address: "http://10.0.0.1:8080".into(),
             at: NOW,
         }),
-        LogEvent::Heartbeat(Heartbeat { at: NOW }),
-        LogEvent::Resignation(Resignation {
+        LeadershipItem::Heartbeat(Heartbeat { at: NOW }),
+        LeadershipItem::Resignation(Resignation {
             taken_by: None,
             at: LATER,
         }),
-        LogEvent::Resignation(Resignation {
+        LeadershipItem::Resignation(Resignation {
             taken_by: Some(1 << 100),
             at: LATER,
         }),
-    ];
+    ]
+    .map(LogEvent::Leadership);
     let mut today = Append::default();
     for item in &leadership {
         today.push(item).unwrap();
@@ -310,7 +311,8 @@ fn where_a_log_divides_is_written_as_ever() {
         key: Box::new([1]),
         body: Some(Box::new([2])),
     });
-    let split = [LogEvent::Split(Split { to: 300, at: NOW }), note];
+    let split = LeadershipItem::Split(Split { to: 300, at: NOW });
+    let split = [LogEvent::Leadership(split), note];
     let mut today = Append::default();
     for item in &split {
         today.push(item).unwrap();

@@ -76,11 +76,7 @@ impl MemoryBooks {
                 self.documents.insert(document.address(), document);
             }
             // Project events are shown once they are durable: the journal keeps them.
-            LogEvent::ProjectEvent(_) => {}
-            LogEvent::TermStart(_)
-            | LogEvent::Heartbeat(_)
-            | LogEvent::Resignation(_)
-            | LogEvent::Split(_) => {}
+            LogEvent::ProjectEvent(_) | LogEvent::Leadership(_) => {}
             LogEvent::Note(note) => {
                 match note.body {
                     Some(body) => self.notes.insert(note.key, body),

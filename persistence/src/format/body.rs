@@ -1,32 +1,16 @@
-//! The first version of what is stored: the domain's own types, field by field in their order and variants by the
-//! order of their enums. They are read through the domain's checked constructors, so that damaged bytes are an error
-//! and never credits out of bounds. Golden files fail where a change of the domain would change what is on the disk:
-//! once a release wrote it, such a change needs a copy of the former types here, and a version of its own.
+//! The body of an entry: an event, what its record says beyond it, and what it moved in lists.
 
 use std::borrow::Cow;
 
 use domain::{
-    catalog::Document,
     history::{Entry, HoldSnapshot, HoldStatus, Reason, Record, RecordContent},
-    id::{ProjectId, WalletId, WalletKey},
-    project_event::{EventData, ProjectEvent},
-    text::ExternalUserId,
     time::Timestamp,
-    wallet::{Change, Event, TakenLot, Wallet},
+    wallet::{Change, Event, TakenLot},
 };
 use serde::{Deserialize, Serialize};
 
 use super::codec::{decode_all, encode_into};
 use crate::{error::Error, lookups::ListChange};
-
-pub(super) const VERSION: u8 = 1;
-
-pub(super) fn newer(what: &str, version: u8) -> Error {
-    Error::Unusable(format!(
-        "{what} has format {version}, this version of Scrip reads {}: use a newer one",
-        VERSION
-    ))
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DecodedEntry {
@@ -42,7 +26,6 @@ pub(crate) struct DecodedEntry {
     reason = "one lives at a time, on the stack: a box would cost every record an allocation"
 )]
 enum After<'a> {
-    /// There is no record.
     Nothing,
     /// A ledger entry that follows from the event and the balance after it.
     Balance(i64),
@@ -60,7 +43,6 @@ pub(super) enum RecordDerivation {
     /// It is the event's ledger entry, except for the balance.
     Balance,
     Hold,
-    /// It does not follow from its event.
     Not,
 }
 
@@ -229,64 +211,4 @@ fn placed(change: &Change) -> Result<RecordContent, Error> {
 
 fn unfit() -> Error {
     Error::Damaged("an entry's record does not fit its event".into())
-}
-
-pub(super) fn write_wallet(bytes: &mut Vec<u8>, wallet: &Wallet) -> Result<(), Error> {
-    encode_into(bytes, wallet)
-}
-
-pub(super) fn read_wallet(bytes: &[u8]) -> Result<Wallet, Error> {
-    decode_all(bytes)
-}
-
-/// Appends an encoded catalog document.
-pub(super) fn write_document(bytes: &mut Vec<u8>, document: &Document) -> Result<(), Error> {
-    encode_into(bytes, document)
-}
-
-pub(super) fn read_document(bytes: &[u8]) -> Result<Document, Error> {
-    decode_all(bytes)
-}
-
-type ProjectEventFields = (
-    Timestamp,
-    Timestamp,
-    WalletKey,
-    WalletId,
-    Option<ExternalUserId>,
-    EventData,
-);
-
-pub(super) fn write_project_event(
-    bytes: &mut Vec<u8>,
-    project_event: &ProjectEvent,
-) -> Result<(), Error> {
-    let ProjectEvent {
-        project: _,
-        at,
-        recorded,
-        key,
-        wallet,
-        user,
-        data,
-    } = project_event;
-    encode_into(bytes, &(at, recorded, key, wallet, user, data))
-}
-
-pub(super) fn read_project_event(project: ProjectId, bytes: &[u8]) -> Result<ProjectEvent, Error> {
-    let (at, recorded, key, wallet, user, data) = decode_all::<ProjectEventFields>(bytes)?;
-    Ok(ProjectEvent {
-        project,
-        at,
-        recorded,
-        key,
-        wallet,
-        user,
-        data,
-    })
-}
-
-/// Appends an encoded record by itself.
-pub(super) fn write_record(bytes: &mut Vec<u8>, record: &Record) -> Result<(), Error> {
-    encode_into(bytes, record)
 }
