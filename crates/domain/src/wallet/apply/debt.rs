@@ -5,7 +5,7 @@ use crate::{
     history::{Charge, EndedHold, Entry, HoldSnapshot, HoldStatus, Reason, RecordContent},
     id::{HoldId, ProductId},
     text::{IdempotencyKey, Meta},
-    time::Timestamp,
+    time::{DAY_SECONDS, Timestamp},
     wallet::state::{
         Wallet,
         account::Account,
@@ -18,9 +18,6 @@ use crate::{
 };
 
 const NEGATIVE: Corrupt = Corrupt("a settlement adds credits");
-
-/// How long returned credits last if their lot no longer exists.
-const DAY_SECONDS: i64 = 86_400;
 
 impl Wallet {
     /// Reserves a part of the debt limit for a hold.
@@ -178,7 +175,7 @@ impl Wallet {
             account.restore(lot.number, charged.saturating_neg(), end)?;
             account.count_given_back(account.left().saturating_sub(before))?;
             let end = account.end_of(lot.number).unwrap_or(end);
-            self.due_at = self.due_at.min(end);
+            self.due_at.0 = self.due_at.0.min(end);
         } else {
             account.burn(charged, |lot, taken| lots.push(TakenLot::of(lot, taken)))?;
             taken::bound(&mut lots);
@@ -242,7 +239,6 @@ impl Wallet {
 }
 
 impl Hold {
-    /// Adds pins, merging those of one lot.
     fn add_pins(&mut self, pins: Vec<(u64, i64)>) {
         for (number, credits) in pins {
             match self.pins.iter_mut().find(|(lot, _)| *lot == number) {

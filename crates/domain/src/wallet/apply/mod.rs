@@ -21,6 +21,7 @@ use crate::{
         holds::{Hold, Holds},
         order::Stage,
         owner::Owner,
+        stored::DueAt,
     },
 };
 use std::collections::BTreeSet;
@@ -65,7 +66,7 @@ impl Wallet {
             holds: Holds::new(),
             features: BTreeSet::new(),
             frozen: None,
-            due_at: Timestamp::NEVER,
+            due_at: DueAt(Timestamp::NEVER),
             commerce: None,
         }
     }
@@ -87,7 +88,7 @@ impl Wallet {
         if is_use {
             self.used_at = self.used_at.max(at);
         }
-        if self.due_at <= self.touched_at {
+        if self.due_at.0 <= self.touched_at {
             self.refresh_due();
         }
         let seq = self.version;
@@ -222,7 +223,7 @@ impl Wallet {
                 if !self.holds.insert(hold, held) {
                     return Err(Corrupt("a hold is placed twice"));
                 }
-                self.due_at = self.due_at.min(expires_at);
+                self.due_at.0 = self.due_at.0.min(expires_at);
                 Ok(Some(RecordContent::HoldPlaced(facts, key)))
             }
             Change::HoldExtended { hold, expires_at } => {
@@ -357,7 +358,7 @@ impl Wallet {
     ) -> Result<Option<RecordContent>, Corrupt> {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
         self.account_mut(product).grant(reason, credits, end)?;
-        self.due_at = self.due_at.min(end);
+        self.due_at.0 = self.due_at.0.min(end);
         Ok(Some(RecordContent::Entry(Entry {
             expires_at,
             ..self.entry(product, credits, reason, key, meta)

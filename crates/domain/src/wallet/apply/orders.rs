@@ -72,7 +72,7 @@ impl Wallet {
             return Err(Corrupt("an order is placed twice"));
         }
         commerce.pending.insert((placed.expires_at, placed.order));
-        self.due_at = self.due_at.min(placed.expires_at);
+        self.due_at.0 = self.due_at.0.min(placed.expires_at);
         Ok(None)
     }
 
@@ -202,7 +202,7 @@ impl Wallet {
         } else {
             let lot = account.give_back(lot, credits, end, bought)?;
             self.order_mut(serial)?.lot = Some(lot);
-            self.due_at = self.due_at.min(end);
+            self.due_at.0 = self.due_at.0.min(end);
         }
         let given_back = credits > 0 && end != Timestamp::NEVER;
         Ok(Some(RecordContent::Entry(Entry {
@@ -338,7 +338,7 @@ impl Wallet {
         let end = expires_at.unwrap_or(Timestamp::NEVER);
         let account = self.account_mut(product);
         let lot = account.add_bought(credits, end, bought)?;
-        self.due_at = self.due_at.min(end);
+        self.due_at.0 = self.due_at.0.min(end);
         let fact = RecordContent::Entry(Entry {
             order: Some(bought.order),
             expires_at,

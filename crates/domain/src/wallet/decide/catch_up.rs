@@ -29,7 +29,7 @@ impl Wallet {
     /// is up to date. Apply it and call again.
     #[must_use]
     pub fn next_due(&self, rules: &[FreeGrantRule], now: Timestamp) -> Option<Event> {
-        if self.due_at <= now
+        if self.due_at.0 <= now
             && let Some(event) = self.next_expiry(now)
         {
             return Some(event);

@@ -65,7 +65,7 @@ impl From<&TakenLot> for LastLot {
 }
 
 /// A product's balance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// The product whose credits these are.
     pub product: ProductId,

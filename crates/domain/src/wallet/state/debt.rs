@@ -23,8 +23,6 @@ pub struct Debt {
     /// Credits drawn from open holds: charged already, though their lots stay pinned until the hold is closed.
     pub drawn: i64,
     /// Drawn credits that holds gave back since credits were last added and that are unused; alerts do not count them.
-    /// Stored apart, because hardly any account has them.
-    #[serde(skip)]
     pub given_back: i64,
     /// The wallet's own limit of `owed`, in place of the product's.
     pub limit: Option<i64>,

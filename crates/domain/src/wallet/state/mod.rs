@@ -16,7 +16,7 @@ pub mod order;
 pub mod outstanding;
 pub(in crate::wallet) mod owner;
 pub(in crate::wallet) mod reversed;
-mod stored;
+pub(in crate::wallet) mod stored;
 pub mod subscription;
 pub mod taken;
 
@@ -58,9 +58,10 @@ pub use taken::TakenLot;
 
 use commerce::Commerce;
 use holds::Holds;
+use stored::DueAt;
 
 /// The state of one wallet: what its events add up to.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub struct Wallet {
     /// The wallet's address in the store.
@@ -93,7 +94,7 @@ pub struct Wallet {
     pub(in crate::wallet) frozen: Option<Box<Freeze>>,
     /// The earliest instant at which a lot, a hold or an order expires; until then, catching up costs nothing.
     #[serde(skip)]
-    pub(in crate::wallet) due_at: Timestamp,
+    pub(in crate::wallet) due_at: DueAt,
     /// Absent until the first order.
     pub(in crate::wallet) commerce: Option<Box<Commerce>>,
 }
@@ -160,13 +161,13 @@ impl Wallet {
 
     /// The earliest instant at which something expires.
     pub const fn due_at(&self) -> Timestamp {
-        self.due_at
+        self.due_at.0
     }
 
     /// Recomputes `due_at` after an expiry may have moved later (earlier is a `min` in place). A lot emptied by a
     /// deduction may leave it too early; the next event after that instant corrects it.
     pub(in crate::wallet) fn refresh_due(&mut self) {
-        self.due_at = self.first_due();
+        self.due_at = DueAt(self.first_due());
     }
 
     /// The earliest instant at which something expires, exactly.

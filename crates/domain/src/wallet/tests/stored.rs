@@ -75,7 +75,7 @@ fn free(lots: &mut [Lot]) -> &mut Lot {
 fn a_wallet_is_read_back_as_it_was() {
     let mut driver = busy();
     let mut stored = driver.wallet.clone();
-    stored.due_at = Timestamp::default();
+    stored.due_at = Default::default();
     stored.commerce.as_mut().unwrap().pending.clear();
     let recovered = stored.recovered().unwrap();
     assert_eq!(recovered, driver.wallet);
