@@ -47,7 +47,7 @@ async fn while_one_approves_nobody_else_answers() {
     }
     assert!(!approval.is_finished(), "it is not done yet");
     let log = owner.get(&format!("/dashboard/audit?text={id}")).await;
-    log.shows("Approve to refund 200 cents")
+    log.shows("Approve to refund 2.00 EUR")
         .lacks("Declined")
         .lacks("Withdrew");
     approval.abort();

@@ -162,7 +162,7 @@ async fn a_refusal_after_a_lost_approval_says_that_it_may_have_been_done() {
         assert_eq!(page.status, 502, "{}", page.html);
         stripe.as_usual();
         let log = browser.get("/dashboard/audit").await;
-        log.shows("Approve to refund 200 cents")
+        log.shows("Approve to refund 2.00 EUR")
             .shows("requested by Sue (usr_")
             .shows("Outcome unknown");
         if is_shown {

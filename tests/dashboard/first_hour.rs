@@ -254,7 +254,7 @@ async fn the_audit_log_has_names_and_links_where_the_sentence_has_identifiers() 
     log.shows(&format!(
         "Granted 50 of {product} in <a href=\"{path}\">ann</a>: Sorry"
     ))
-    .shows(&format!("of <a href=\"{base}\">Demo</a> on by 1 day"))
+    .shows(&format!("of <a href=\"{base}\">Demo</a> by 1 day"))
     .shows(&format!(
         "title=\"Granted 50 of {} in wal_",
         service.product

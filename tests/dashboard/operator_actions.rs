@@ -18,10 +18,12 @@ use crate::people::{new, person, signed_in};
 struct Case {
     /// What the log says, with a part for each identifier.
     sentence: &'static str,
-    /// Where the dashboard's form is sent, below its project.
+    /// The role with the fewest permissions that may do it.
+    needs: Role,
+    /// Where the dashboard's form is sent, below its project or, after `//`, below the dashboard; empty: there is none.
     form: &'static str,
     fields: &'static [(&'static str, &'static str)],
-    /// The request of the admin API, below its project.
+    /// The request of the admin API, below its project or, after `//`, below the API.
     method: &'static str,
     path: &'static str,
     body: &'static str,
@@ -30,6 +32,7 @@ struct Case {
 const CASES: &[Case] = &[
     Case {
         sentence: "Granted 1,500 of prod_… in wal_…: Sorry",
+        needs: Role::Support,
         form: "/wallets/WALLET/grant",
         fields: &[
             ("productId", "PRODUCT"),
@@ -43,6 +46,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Reversed 20 of deduction led_…: It crashed",
+        needs: Role::Support,
         form: "/wallets/WALLET/deductions/ENTRY",
         fields: &[
             ("amount", "20"),
@@ -55,6 +59,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Froze wal_…: A stolen card",
+        needs: Role::Support,
         form: "/wallets/WALLET/freeze",
         fields: &[("action", "freeze"), ("reason", "A stolen card")],
         method: "POST",
@@ -63,6 +68,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Unfroze wal_…",
+        needs: Role::Support,
         form: "/wallets/WALLET/freeze",
         fields: &[("action", "unfreeze")],
         method: "POST",
@@ -71,6 +77,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Erased the customer of wal_…: 0 orders, 1 notes, 0 payments without an order",
+        needs: Role::Operator,
         form: "/wallets/WALLET/erase",
         fields: &[],
         method: "POST",
@@ -79,6 +86,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Replaced the recovery code of wal_… and showed it",
+        needs: Role::Support,
         form: "/wallets/ANONYMOUS/replace-code",
         fields: &[("to", "page"), ("idempotencyKey", "code")],
         method: "POST",
@@ -87,6 +95,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Created secret key key_… “ann” of proj_…",
+        needs: Role::Operator,
         form: "/keys",
         fields: &[("kind", "secret"), ("name", "ann")],
         method: "POST",
@@ -95,6 +104,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Created product prod_… “Images” of proj_…",
+        needs: Role::Operator,
         form: "/catalog",
         fields: &[
             ("name", "Images"),
@@ -108,6 +118,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Created price price_… of prod_…: 9.50 EUR",
+        needs: Role::Operator,
         form: "/catalog/PRODUCT/prices",
         fields: &[
             ("amountCents", "9.50"),
@@ -121,6 +132,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Changed price price_…: active true -> false",
+        needs: Role::Operator,
         form: "/catalog/PRODUCT/prices/PRICE",
         fields: &[("active", "")],
         method: "PATCH",
@@ -129,6 +141,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Created webhook endpoint wh_… of proj_…: https://shop.example/ann",
+        needs: Role::Operator,
         form: "/webhooks",
         fields: &[("url", "https://shop.example/ann")],
         method: "POST",
@@ -137,6 +150,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Rotated the secret of webhook endpoint wh_… of proj_…",
+        needs: Role::Operator,
         form: "/webhooks/ENDPOINT",
         fields: &[("action", "rotate")],
         method: "POST",
@@ -145,6 +159,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Changed webhook endpoint wh_…: active true -> false",
+        needs: Role::Operator,
         form: "/webhooks/ENDPOINT",
         fields: &[("action", "off")],
         method: "PATCH",
@@ -153,6 +168,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Deleted webhook endpoint wh_… of proj_…",
+        needs: Role::Operator,
         form: "/webhooks/ENDPOINT",
         fields: &[("action", "delete")],
         method: "DELETE",
@@ -161,6 +177,7 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Archived project proj_…",
+        needs: Role::Operator,
         form: "/settings/archive",
         fields: &[("archived", "true")],
         method: "PATCH",
@@ -169,11 +186,170 @@ const CASES: &[Case] = &[
     },
     Case {
         sentence: "Unarchived project proj_…",
+        needs: Role::Operator,
         form: "/settings/archive",
         fields: &[("archived", "false")],
         method: "PATCH",
         path: "",
         body: r#"{"archived": false}"#,
+    },
+    Case {
+        sentence: "Changed product prod_…: name “Render credits” -> “Coins”",
+        needs: Role::Operator,
+        form: "/catalog/PRODUCT",
+        fields: &[
+            ("name", "Coins"),
+            ("type", "credits"),
+            ("creditUnit", "renders"),
+            ("active", "on"),
+        ],
+        method: "PATCH",
+        path: "/products/PRODUCT",
+        body: r#"{"name": "Coins"}"#,
+    },
+    Case {
+        sentence: "Changed key key_… “Worker”: name “Web” -> “Worker”",
+        needs: Role::Operator,
+        form: "/keys/KEY",
+        fields: &[("name", "Worker")],
+        method: "PATCH",
+        path: "/keys/KEY",
+        body: r#"{"name": "Worker"}"#,
+    },
+    Case {
+        sentence: "Revoked key key_… “Worker” of proj_…",
+        needs: Role::Operator,
+        form: "/keys/KEY/revoke",
+        fields: &[],
+        method: "DELETE",
+        path: "/keys/KEY",
+        body: "",
+    },
+    Case {
+        sentence: "Changed project proj_…: name “Demo” -> “Shop”",
+        needs: Role::Operator,
+        form: "/settings",
+        fields: &[
+            ("name", "Shop"),
+            ("mode", "credit_codes"),
+            ("freeGrantsForCodeWallets", "on"),
+            ("subscriptionGraceDays", "7"),
+            ("walletCreationLimit.max", "1000"),
+            ("walletCreationLimit.windowSeconds", "3600"),
+            ("walletCreationLimitPerIp.max", "100"),
+            ("walletCreationLimitPerIp.windowSeconds", "3600"),
+        ],
+        method: "PATCH",
+        path: "",
+        body: r#"{"name": "Shop"}"#,
+    },
+    Case {
+        sentence: "Invited Ann (usr_…) as support",
+        needs: Role::Owner,
+        form: "//people",
+        fields: &[
+            ("name", "Ann"),
+            ("email", "ann@example.com"),
+            ("role", "support"),
+        ],
+        method: "POST",
+        path: "//users",
+        body: r#"{"name": "Ann", "email": "ann@example.com", "role": "support"}"#,
+    },
+    Case {
+        sentence: "Invited Uma (usr_…) again as support",
+        needs: Role::Owner,
+        form: "//people/USER/invitation",
+        fields: &[],
+        method: "POST",
+        path: "//users/USER/invitation",
+        body: "{}",
+    },
+    Case {
+        sentence: "Changed user Uma (usr_…): role “support” -> “viewer”, grantLimitPerDay “” -> 5",
+        needs: Role::Owner,
+        form: "//people/USER",
+        fields: &[
+            ("name", "Uma"),
+            ("email", "uma@example.com"),
+            ("role", "viewer"),
+            ("grantLimitPerDay", "5"),
+        ],
+        method: "PATCH",
+        path: "//users/USER",
+        body: r#"{"role": "viewer", "grantLimitPerDay": 5}"#,
+    },
+    Case {
+        sentence: "Unbound user Uma (usr_…) from the identity provider",
+        needs: Role::Owner,
+        form: "//people/USER/identity",
+        fields: &[],
+        method: "PATCH",
+        path: "//users/USER",
+        body: r#"{"identity": null}"#,
+    },
+    Case {
+        sentence: "Ended session ses_… of Uma (usr_…)",
+        needs: Role::Owner,
+        form: "//people/USER/end",
+        fields: &[("session", "SESSION")],
+        method: "DELETE",
+        path: "//sessions/SESSION",
+        body: "",
+    },
+    Case {
+        sentence: "Ended all sessions of Uma (usr_…)",
+        needs: Role::Owner,
+        form: "//people/USER/end",
+        fields: &[],
+        method: "DELETE",
+        path: "//users/USER/sessions",
+        body: "",
+    },
+    Case {
+        sentence: "Removed the access of user Uma (usr_…)",
+        needs: Role::Owner,
+        form: "//people/USER/disable",
+        fields: &[],
+        method: "PATCH",
+        path: "//users/USER",
+        body: r#"{"disabled": true}"#,
+    },
+    Case {
+        sentence: "Restored the access of user Uma (usr_…)",
+        needs: Role::Owner,
+        form: "//people/USER/enable",
+        fields: &[],
+        method: "PATCH",
+        path: "//users/USER",
+        body: r#"{"disabled": false}"#,
+    },
+    Case {
+        sentence: "Removed user Uma (usr_…)",
+        needs: Role::Owner,
+        form: "//people/USER/remove",
+        fields: &[],
+        method: "DELETE",
+        path: "//users/USER",
+        body: "",
+    },
+    Case {
+        sentence: "Created project proj_… “Second”",
+        needs: Role::Owner,
+        form: "//",
+        fields: &[("name", "Second"), ("mode", "credit_codes")],
+        method: "POST",
+        path: "//projects",
+        body: r#"{"name": "Second"}"#,
+    },
+    Case {
+        sentence: "Opened wallet wal_…",
+        needs: Role::Support,
+        form: "",
+        fields: &[],
+        method: "POST",
+        path: "/wallets",
+        body: r#"{"externalUserId": "bea"}"#,
     },
 ];
 
@@ -256,7 +432,23 @@ impl Shop {
             .await
             .expect(201);
         let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let key = json!({"kind": "publishable", "name": "Web"});
+        let key = admin.post(&format!("{base}/keys"), &key).await.expect(201);
+        let uma = person(&service, new("Uma", Role::Support)).await;
+        // Two sessions.
+        signed_in(&service, &uma).await;
+        signed_in(&service, &uma).await;
+        let user = format!("/api/admin/v1/users/{}", uma.id);
+        let identity = json!({"identity": {"issuer": "https://id.example", "subject": "7"}});
+        admin.patch(&user, &identity).await.expect(200);
+        let sessions = admin.get("/api/admin/v1/sessions").await.expect(200);
+        let sessions = sessions["sessions"].as_array().unwrap();
+        let mut sessions = sessions.iter();
+        let session = sessions.find(|it| it["userId"] == uma.id.to_string());
         let names = vec![
+            ("USER", uma.id.to_string()),
+            ("SESSION", text(&session.unwrap()["id"])),
+            ("KEY", text(&key["id"])),
             ("WALLET", ann.clone()),
             ("ANONYMOUS", anonymous),
             ("ENTRY", text(&ledger["entries"][0]["id"])),
@@ -284,21 +476,26 @@ impl Shop {
 
     /// The path and the fields of a form.
     fn form(&self, case: &Case) -> (String, Vec<(&'static str, String)>) {
-        let path = format!(
-            "/dashboard/projects/{}{}",
-            self.service.project.id, case.form
-        );
+        let path = match case.form.strip_prefix("//") {
+            Some(path) => format!("/dashboard/{path}")
+                .trim_end_matches('/')
+                .to_owned(),
+            None => format!(
+                "/dashboard/projects/{}{}",
+                self.service.project.id, case.form
+            ),
+        };
         let fields = case.fields.iter();
         let fields = fields.map(|(name, value)| (*name, self.named(value)));
         (self.named(&path), fields.collect())
     }
 
     async fn run(&self, case: &Case, way: Way) {
-        let path = format!(
-            "/projects/{}{}",
-            self.service.project.id,
-            self.named(case.path)
-        );
+        let path = self.named(case.path);
+        let path = match path.strip_prefix("//") {
+            Some(path) => format!("/{path}"),
+            None => format!("/projects/{}{path}", self.service.project.id),
+        };
         let body = self.named(case.body);
         match way {
             Way::Dashboard => {
@@ -357,9 +554,14 @@ impl Shop {
             "/products",
             "/products/PRODUCT/prices",
             "/webhooks",
+            "//users",
+            "//projects",
         ] {
             let project = self.service.project.id;
-            let path = self.named(&format!("/api/admin/v1/projects/{project}{path}"));
+            let path = match path.strip_prefix("//") {
+                Some(path) => format!("/api/admin/v1/{path}"),
+                None => self.named(&format!("/api/admin/v1/projects/{project}{path}")),
+            };
             let mut view = self.admin.get(&path).await.expect(200);
             let keys = view["keys"].as_array_mut();
             for key in keys.into_iter().flatten() {
@@ -391,6 +593,12 @@ fn without_ids(text: &str) -> String {
     shown
 }
 
+/// The fields of a form that was confirmed.
+fn confirmed<'a>(fields: &'a [(&'static str, String)]) -> Vec<(&'static str, &'a str)> {
+    let fields = fields.iter().map(|(name, value)| (*name, &**value));
+    fields.chain([("confirmed", "on")]).collect()
+}
+
 #[tokio::test]
 async fn each_action_does_and_says_the_same_by_all_ways() {
     let mut expected: Option<Vec<String>> = None;
@@ -398,13 +606,15 @@ async fn each_action_does_and_says_the_same_by_all_ways() {
         let shop = Shop::open().await;
         let mut states = Vec::new();
         for case in CASES {
+            if way == Way::Dashboard && case.form.is_empty() {
+                continue;
+            }
             let before = shop.state().await;
             shop.run(case, way).await;
             assert_eq!(shop.sentence().await, case.sentence, "{way:?}");
             let after = shop.state().await;
-            let is_seen = !case.sentence.starts_with("Erased")
-                && !case.sentence.starts_with("Replaced")
-                && !case.sentence.starts_with("Rotated");
+            let unseen = ["Erased", "Replaced", "Rotated", "Ended", "Invited Uma"];
+            let is_seen = !unseen.iter().any(|it| case.sentence.starts_with(it));
             assert_eq!(after != before, is_seen, "{way:?}: {}", case.sentence);
             states.push(after);
         }
@@ -416,17 +626,148 @@ async fn each_action_does_and_says_the_same_by_all_ways() {
 }
 
 #[tokio::test]
-async fn nobody_does_what_their_role_does_not_allow_by_an_edited_address() {
-    let shop = Shop::open().await;
-    let viewer = person(&shop.service, new("Vic", Role::Viewer)).await;
-    let viewer = signed_in(&shop.service, &viewer).await;
-    let before = (shop.state().await, shop.sentence().await);
-    for case in CASES {
-        let (path, fields) = shop.form(case);
-        let mut fields: Vec<_> = fields.iter().map(|(name, it)| (*name, &**it)).collect();
-        fields.push(("confirmed", "on"));
-        let page = viewer.post(&path, &fields).await;
-        assert_eq!(page.status, 403, "{}: {}", case.sentence, page.html);
+async fn everybody_does_what_their_role_allows_and_nothing_else() {
+    for role in Role::ALL {
+        let shop = Shop::open().await;
+        let vic = person(&shop.service, new("Vic", role)).await;
+        let vic = signed_in(&shop.service, &vic).await;
+        // The roles with more permissions come first.
+        let rank = |role| Role::ALL.iter().position(|it| *it == role);
+        for case in CASES.iter().filter(|case| !case.form.is_empty()) {
+            let before = (shop.state().await, shop.sentence().await);
+            let (path, fields) = shop.form(case);
+            let page = vic.post(&path, &confirmed(&fields)).await;
+            if rank(role) <= rank(case.needs) {
+                assert!(
+                    page.status < 400,
+                    "{role:?}, {}: {}",
+                    case.sentence,
+                    page.html
+                );
+                continue;
+            }
+            assert_eq!(
+                page.status, 403,
+                "{role:?}, {}: {}",
+                case.sentence, page.html
+            );
+            let after = (shop.state().await, shop.sentence().await);
+            assert_eq!(after, before, "{role:?}, {}", case.sentence);
+        }
     }
-    assert_eq!((shop.state().await, shop.sentence().await), before);
+}
+
+#[tokio::test]
+async fn an_edited_address_reaches_nothing_of_another_project() {
+    let shop = Shop::open().await;
+    let base = "/api/admin/v1/projects";
+    let other = json!({"name": "Other"});
+    let other = shop.admin.post(base, &other).await.expect(201);
+    let base = format!("{base}/{}", other["id"].as_str().unwrap());
+    let made = async |path: &str, body: Value, name: &str| {
+        let reply = shop.admin.post(&format!("{base}{path}"), &body).await;
+        assert!(reply.status < 300, "{path}: {:?}", reply.body);
+        reply.body[name].as_str().unwrap().to_owned()
+    };
+    let product = json!({"name": "Images", "type": "credits", "creditUnit": "images"});
+    let product = made("/products", product, "id").await;
+    let price =
+        json!({"amountCents": 900, "currency": "EUR", "creditsGranted": 5, "interval": "one_time"});
+    let wallet = made("/wallets", json!({"externalUserId": "eve"}), "ref").await;
+    let credit = json!({"productId": product, "amount": 9, "idempotencyKey": "g"});
+    let path = format!("{base}/wallets/{wallet}/credit");
+    shop.admin.post(&path, &credit).await.expect(200);
+    let secret = Client::new(&shop.service.base, other["secretKey"].as_str().unwrap());
+    let deduct = json!({"externalUserId": "eve", "amount": 2, "idempotencyKey": "d"});
+    let path = "/api/v1/wallets/external/deduct";
+    secret.post(path, &deduct).await.expect(200);
+    let ledger = format!("{base}/wallets/{wallet}/ledger?reason=deduction");
+    let ledger = shop.admin.get(&ledger).await.expect(200);
+    let entry = ledger["entries"][0]["id"].as_str().unwrap().to_owned();
+    let names = [
+        (
+            "KEY",
+            made("/keys", json!({"kind": "publishable"}), "id").await,
+        ),
+        (
+            "PRICE",
+            made(&format!("/products/{product}/prices"), price, "id").await,
+        ),
+        (
+            "ENDPOINT",
+            made("/webhooks", json!({"url": "https://eve.example"}), "id").await,
+        ),
+        ("ENTRY", entry),
+        ("ANONYMOUS", wallet.clone()),
+        ("WALLET", wallet),
+        ("PRODUCT", product),
+    ];
+    let all = async || {
+        let mut all = shop.state().await;
+        for path in ["", "/wallets", "/keys", "/products", "/webhooks"] {
+            let view = shop.admin.get(&format!("{base}{path}")).await.expect(200);
+            all += &view.to_string();
+        }
+        (all, shop.sentence().await)
+    };
+    let before = all().await;
+    for case in CASES.iter().filter(|case| !case.form.is_empty()) {
+        for (name, id) in &names {
+            let edited = case.form.replace(name, id);
+            let fields = case.fields.iter();
+            let fields =
+                fields.map(|(field, value)| (*field, shop.named(&value.replace(name, id))));
+            let fields: Vec<_> = fields.collect();
+            if edited == case.form && shop.form(case).1 == fields {
+                continue;
+            }
+            let project = shop.service.project.id;
+            let path = shop.named(&format!("/dashboard/projects/{project}{edited}"));
+            let page = shop.browser.post(&path, &confirmed(&fields)).await;
+            let what = format!("{name} of {}", case.sentence);
+            assert!((400..500).contains(&page.status), "{what}: {}", page.status);
+            assert_eq!(all().await, before, "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_who_do_the_same_at_once_do_it_once() {
+    let (one, two) = (Shop::open().await, Shop::open().await);
+    let olga = person(&two.service, new("Olga", Role::Owner)).await;
+    let olga = signed_in(&two.service, &olga).await;
+    // The other shop has an owner, too.
+    let same = person(&one.service, new("Olga", Role::Owner)).await;
+    signed_in(&one.service, &same).await;
+    let makes_another = ["Created", "Invited", "Rotated"];
+    for case in CASES.iter().filter(|case| !case.form.is_empty()) {
+        if makes_another.iter().any(|it| case.sentence.starts_with(it)) {
+            continue;
+        }
+        one.run(case, Way::Dashboard).await;
+        let (path, fields) = two.form(case);
+        let fields = confirmed(&fields);
+        let both = tokio::join!(two.browser.post(&path, &fields), olga.post(&path, &fields));
+        let statuses = [both.0.status, both.1.status];
+        assert!(
+            statuses.iter().any(|it| *it < 400),
+            "{}: {statuses:?}",
+            case.sentence
+        );
+        assert!(
+            statuses.iter().all(|it| *it < 500),
+            "{}: {statuses:?}",
+            case.sentence
+        );
+        assert_eq!(two.state().await, one.state().await, "{}", case.sentence);
+        let log = two
+            .admin
+            .get("/api/admin/v1/audit?limit=4")
+            .await
+            .expect(200);
+        let entries = log["entries"].as_array().unwrap().iter();
+        let sentences = entries.map(|it| without_ids(it["description"].as_str().unwrap()));
+        let count = sentences.filter(|it| it == case.sentence).count();
+        assert_eq!(count, 1, "{}: {log}", case.sentence);
+    }
 }

@@ -1,30 +1,18 @@
 //! Forms that change a wallet by hand: grant and deduct credits, grant and revoke features, release holds. Each needs a
 //! reason and a confirmation, and is applied once however often its form is sent.
 
-use actors::Address;
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
 use domain::{
-    Amount, Timestamp,
     id::{ProductId, WalletKey},
-    text::{Feature, IdempotencyKey, Meta},
+    text::Feature,
     wallet::{credit::Credit, feature::FeatureAction},
 };
-use identity::Privilege;
-use maud::{Markup, html};
 use operator::{Action, DeductCredits, GrantCredits, ReleaseHold, SetFeature, manual_note};
 use uuid::Uuid;
-use wire::Error;
 
 use super::{
-    confirm::ActionForm,
-    fields::{Fields, KEY},
-    form::{self, FieldLabel, Form},
-    layout::Tab,
-    page_request::{FormPost, PageRequest},
-    wallets::{head, path, wallet},
+    prelude::*,
+    wallets::{head, path, wallet, wallet_view},
 };
-use crate::state::App;
 
 const MAX_REASON: usize = 300;
 
@@ -44,35 +32,24 @@ impl Way {
     }
 }
 
-struct CreditForm {
-    product: ProductId,
-    amount: Amount,
-    meta: Option<Meta>,
-    key: IdempotencyKey,
-    expires_at: Option<Timestamp>,
-}
-
-pub(super) fn forms(request: &PageRequest, project: &ProjectCatalog, key: WalletKey) -> Markup {
-    let page_path = path(project, key);
+pub(super) fn forms(request: &PageRequest, key: WalletKey) -> Markup {
+    let page_path = path(&request.project, key);
     let fields = Fields::default()
         .with(KEY, Uuid::now_v7())
-        .with_some("productId", project.only_credit_product());
+        .with_some("productId", request.project.only_credit_product());
     let form = Form::new(&fields, None);
     html! { @if request.may(Privilege::Support) {
-        section.card #grant { h2 { "Grant credits" } (credit_form(request, project, &page_path, Way::Grant, form.called("grant-"))) }
-        section.card #deduct { h2 { "Deduct credits" } (credit_form(request, project, &page_path, Way::Deduct, form.called("deduct-"))) }
+        section.card #grant { h2 { "Grant credits" } (credit_form(request, &page_path, Way::Grant, form.called("grant-"))) }
+        section.card #deduct { h2 { "Deduct credits" } (credit_form(request, &page_path, Way::Deduct, form.called("deduct-"))) }
         section.card #features { h2 { "Features" } (feature_form(request, &page_path, form.called("feature-"))) }
     } }
 }
 
-fn credit_form(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    page_path: &str,
-    way: Way,
-    form: Form<'_>,
-) -> Markup {
-    let holding = project.products().filter(|product| product.holds_credits());
+fn credit_form(request: &PageRequest, page_path: &str, way: Way, form: Form<'_>) -> Markup {
+    let holding = request
+        .project
+        .products()
+        .filter(|product| product.holds_credits());
     let products: Vec<_> = holding
         .map(|product| (product.id.to_string(), product.name.clone()))
         .collect();
@@ -110,95 +87,78 @@ fn feature_form(request: &PageRequest, page_path: &str, form: Form<'_>) -> Marku
     }
 }
 
-/// `POST …/wallets/{wallet}/grant`: grants credits.
-pub(super) async fn grant(
-    app: State<App>,
-    posted: FormPost<GrantCredits>,
-) -> Result<Response, Error> {
-    let read = |wallet, form: CreditForm| GrantCredits {
-        wallet,
-        credit: Credit {
-            product: form.product,
-            amount: form.amount,
-            expires_at: form.expires_at,
-            key: form.key,
-            meta: form.meta,
-        },
-    };
-    move_credits(app, posted, Way::Grant, read).await
+pub(super) async fn grant(request: FormPost<GrantCredits>) -> PageResult {
+    let action = |wallet, credit| GrantCredits { wallet, credit };
+    move_credits(request, Way::Grant, action).await
 }
 
-/// `POST …/wallets/{wallet}/deduct`: deducts credits.
-pub(super) async fn deduct(
-    app: State<App>,
-    posted: FormPost<DeductCredits>,
-) -> Result<Response, Error> {
-    let read = |wallet, form: CreditForm| DeductCredits {
+pub(super) async fn deduct(request: FormPost<DeductCredits>) -> PageResult {
+    let action = |wallet, credit: Credit| DeductCredits {
         wallet,
-        product: form.product,
-        amount: form.amount,
-        key: form.key,
-        meta: form.meta,
+        product: credit.product,
+        amount: credit.amount,
+        key: credit.key,
+        meta: credit.meta,
     };
-    move_credits(app, posted, Way::Deduct, read).await
+    move_credits(request, Way::Deduct, action).await
 }
 
 async fn move_credits<A: Action>(
-    State(app): State<App>,
-    posted: FormPost<A>,
+    request: FormPost<A>,
     way: Way,
-    read: impl FnOnce(WalletKey, CreditForm) -> A,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
+    action: impl FnOnce(WalletKey, Credit) -> A,
+) -> PageResult {
     let wallet = wallet(&request)?;
-    let back = path(&project, wallet);
+    let back = path(&request.project, wallet);
     let [_, verb, did] = way.words();
-    let address = Address::Stored(wallet);
-    let view = app.handle.read(&project.scope, &address).await;
-    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
     let done = async {
-        let now = app.handle.now_in(&project.scope);
-        let action = read(wallet, parse_credit_form(&fields, &project, now)?);
-        let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-        form.run(action, &back, did).await
+        let action = action(wallet, credit(&request)?);
+        request.run(action, &back, did).await
     };
-    Ok(done.await.unwrap_or_else(|error| {
-        let (form, title) = (Form::new(&fields, Some(&error)), format!("{verb} credits"));
-        let body = html! {
-            (head(&project, &view, &title))
-            section.card { (credit_form(&request, &project, &back, way, form)) }
-        };
-        form.response(Tab::Wallets.page(&request, &project, &title, &body))
-    }))
+    let form =
+        |form: Form<'_>| html! { section.card { (credit_form(&request, &back, way, form)) } };
+    let title = format!("{verb} credits");
+    or_again(&request, done.await, wallet, &title, form).await
 }
 
-fn parse_credit_form(
-    fields: &Fields,
-    project: &ProjectCatalog,
-    now: Timestamp,
-) -> Result<CreditForm, Error> {
-    let product = fields.parsed("productId", "a product of this project")?;
-    let product: ProductId = product.ok_or_else(|| Error::missing("productId"))?;
+/// The answer to a form of a wallet's page; if it was refused, the form again.
+pub(super) async fn or_again<P>(
+    request: &FormPost<P>,
+    answer: PageResult,
+    wallet: WalletKey,
+    title: &str,
+    form: impl FnOnce(Form<'_>) -> Markup,
+) -> PageResult {
+    let error = match answer {
+        Ok(answer) => return Ok(answer),
+        Err(error) => error,
+    };
+    let view = wallet_view(request, wallet).await?;
+    let again = Form::new(&request.fields, Some(&error));
+    let body = html! { (head(&request.project, &view, title)) (form(again)) };
+    Ok(again.response(request.show(title, &body)))
+}
+
+/// The credits that a form names, with their reason.
+fn credit<P>(request: &FormPost<P>) -> Result<Credit, Error> {
+    let (fields, project) = (&request.fields, &request.project);
+    let product: ProductId = fields.required("productId", "a product of this project")?;
     let holds = project
         .product(&product)
-        .is_some_and(|product| product.holds_credits());
+        .is_some_and(|it| it.holds_credits());
     if !holds {
         return Err(Error::invalid(
             "productId",
             "This product holds no credits.",
         ));
     }
-    let amount = Amount::new(fields.needed("amount")?).ok_or_else(|| {
-        Error::invalid("amount", "Credits are a whole number from 1 to 2^53 - 1.")
-    })?;
     let expires_at = fields.day_end("expiresAt")?;
-    if expires_at.is_some_and(|at| at <= now) {
+    if expires_at.is_some_and(|at| at <= request.app.handle.now_in(&project.scope)) {
         return Err(Error::invalid("expiresAt", "That day is in the past."));
     }
-    Ok(CreditForm {
+    Ok(Credit {
         product,
-        amount,
+        amount: fields.credits("amount")?,
         meta: manual_note(&reason(fields)?)?,
         key: fields.key()?,
         expires_at,
@@ -210,64 +170,32 @@ fn reason(fields: &Fields) -> Result<String, Error> {
     fields.line("reason", MAX_REASON, message)
 }
 
-/// `POST …/wallets/{wallet}/feature`: grants a feature, or revokes a manual grant.
-pub(super) async fn feature(
-    State(app): State<App>,
-    posted: FormPost<SetFeature>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
+pub(super) async fn feature(request: FormPost<SetFeature>) -> PageResult {
     let wallet = wallet(&request)?;
-    let back = path(&project, wallet);
-    let (action, message) = match fields.text("action") {
+    let back = path(&request.project, wallet);
+    let (action, message) = match request.fields.text("action") {
         "grant" => (FeatureAction::Grant, "feature_granted"),
         "revoke" => (FeatureAction::Revoke, "feature_revoked"),
         _ => return Err(Error::missing("action")),
     };
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
     let done = async {
         let wanted = "A slug of 1 to 100 letters, digits and . _ : -";
         let invalid = |_| Error::invalid("feature", wanted);
         let set = SetFeature {
             wallet,
-            feature: Feature::new(fields.text("feature")).map_err(invalid)?,
+            feature: Feature::new(request.fields.text("feature")).map_err(invalid)?,
             action,
-            reason: reason(&fields)?,
+            reason: reason(&request.fields)?,
         };
-        form.run(set, &back, message).await
+        request.run(set, &back, message).await
     };
-    let error = match done.await {
-        Ok(done) => return Ok(done),
-        Err(error) => error,
-    };
-    let view = app
-        .handle
-        .read(&project.scope, &Address::Stored(wallet))
-        .await;
-    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-    let form = Form::new(&fields, Some(&error));
-    let body = html! {
-        (head(&project, &view, "Features"))
-        section.card { (feature_form(&request, &back, form)) }
-    };
-    Ok(form.response(Tab::Wallets.page(&request, &project, "Features", &body)))
+    let form = |form: Form<'_>| html! { section.card { (feature_form(&request, &back, form)) } };
+    or_again(&request, done.await, wallet, "Features", form).await
 }
 
-/// `POST …/wallets/{wallet}/release`: releases a hold.
-pub(super) async fn release(
-    State(app): State<App>,
-    posted: FormPost<ReleaseHold>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
+pub(super) async fn release(request: FormPost<ReleaseHold>) -> PageResult {
     let wallet = wallet(&request)?;
-    let hold = fields.parsed("holdId", "a hold")?;
-    let hold = hold.ok_or_else(|| Error::missing("holdId"))?;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-    form.run(
-        ReleaseHold { wallet, hold },
-        &path(&project, wallet),
-        "released",
-    )
-    .await
+    let hold = request.fields.required("holdId", "a hold")?;
+    let (release, back) = (ReleaseHold { wallet, hold }, path(&request.project, wallet));
+    request.run(release, &back, "released").await
 }

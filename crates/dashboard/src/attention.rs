@@ -1,22 +1,16 @@
 //! What a person has to do, at the top of a project's overview: the first steps, and what went wrong.
 
 use actors::OrderState;
-use catalog::ProjectCatalog;
 use domain::catalog::EndpointStatus;
-use identity::{Approval, Privilege};
-use maud::{Markup, html};
+use identity::Approval;
 use operations::backups::FinishedBackup;
 
 use super::{
-    approval_request,
     catalog::{path, product_name},
-    layout::{self, base},
-    page_request::PageRequest,
-    verbatim::verbatim,
+    prelude::*,
     wallets,
     webhooks::address,
 };
-use crate::state::App;
 
 /// The page about the server, which owners see.
 const SYSTEM: &str = "/dashboard/system";
@@ -33,55 +27,49 @@ struct Task {
 }
 
 /// The card; empty where nothing has to be done.
-pub(super) async fn card(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
-    let mut tasks = tasks(request, app, project);
+pub(super) async fn card(request: &PageRequest) -> Markup {
+    let mut tasks = tasks(request);
     if !request.authority.may(Privilege::Own, None) {
         tasks.retain(|task| task.path != SYSTEM);
     }
-    tasks.extend(doubled(app, project).await);
-    let (handle, products) = (&app.handle, project.product_ids());
+    tasks.extend(doubled(&request.app, &request.project).await);
+    let (handle, products) = (&request.app.handle, request.project.product_ids());
     let states = [OrderState::Disputed, OrderState::Processing];
-    let totals = handle.order_totals_by_state(&project.scope, products, states);
+    let totals = handle.order_totals_by_state(&request.project.scope, products, states);
     // If the books cannot be read, the list of orders shows why.
     let [disputed, processing] = totals.await.unwrap_or_default();
-    let orders = [
-        (
-            disputed.count,
-            "disputed",
-            "to answer at the payment provider",
-        ),
-        (
-            processing.count,
-            "processing",
-            "whose payment is under way, as of a bank debit",
-        ),
-    ];
-    for (count, state, what) in orders {
-        if count > 0 {
-            let text = html! { (count) " " @if state == "disputed" { "disputed " } @if count == 1 { "order " } @else { "orders " } (what) };
-            let path = format!("{}/orders?status={state}", base(project));
-            tasks.push(Task { path, text });
-        }
+    let list = |state| format!("{}/orders?status={state}", base(&request.project));
+    let orders = |count| if count == 1 { "order" } else { "orders" };
+    if disputed.count > 0 {
+        let count = disputed.count;
+        let text =
+            html! { (count) " disputed " (orders(count)) " to answer at the payment provider" };
+        tasks.push(Task {
+            path: list("disputed"),
+            text,
+        });
+    }
+    if processing.count > 0 {
+        let count = processing.count;
+        let text =
+            html! { (count) " " (orders(count)) " whose payment is under way, as of a bank debit" };
+        tasks.push(Task {
+            path: list("processing"),
+            text,
+        });
     }
     if request.may(Privilege::Manage) {
-        let waiting = app
-            .edge
-            .people
-            .approvals(project.project.id, app.edge.clock.now());
+        let (edge, id) = (&request.app.edge, request.project.project.id);
+        let waiting = edge.people.approvals(id, edge.clock.now());
         let is_own = |it: &&Approval| it.is_of(&request.authority);
         let (own, others): (Vec<_>, Vec<_>) = waiting.iter().partition(is_own);
         let approved = own.iter().filter(|it| it.approved_by.is_some()).count();
         let others = others.iter().filter(|it| it.approved_by.is_none()).count();
-        let path = approval_request::path(project);
+        let path = layout::approvals(&request.project);
         if approved > 0 {
             let text = html! { (approved) @if approved == 1 { " secret key" } @else { " secret keys" } " that you asked for: approved" };
-            tasks.insert(
-                0,
-                Task {
-                    path: path.clone(),
-                    text,
-                },
-            );
+            let path = path.clone();
+            tasks.insert(0, Task { path, text });
         }
         if others > 0 {
             let text = html! { (others) @if others == 1 { " request waits" } @else { " requests wait" } " for approval" };
@@ -190,17 +178,17 @@ async fn doubled(app: &App, project: &ProjectCatalog) -> Vec<Task> {
     tasks
 }
 
-fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task> {
-    let base = base(project);
-    let id = project.project.id;
+fn tasks(request: &PageRequest) -> Vec<Task> {
+    let base = base(&request.project);
+    let id = request.project.project.id;
     let mut tasks = Vec::new();
     let mut add = |path: String, text: Markup| tasks.push(Task { path, text });
-    let unfulfilled = app.payments.unfulfilled().count(Some(id));
+    let unfulfilled = request.app.payments.unfulfilled().count(Some(id));
     if unfulfilled > 0 {
         let text = html! { (unfulfilled) @if unfulfilled == 1 { " payment that no order was found for" } @else { " payments that no order was found for" } };
         add(format!("{base}/unfulfilled-payments"), text);
     }
-    let proof = app.payments.reconciliations().status(id);
+    let proof = request.app.payments.reconciliations().status(id);
     let differs = proof.last.as_ref().filter(|last| !last.adds_up());
     if let Some(last) = differs {
         let text = html! { "The daily reconciliation found " (last.differences) " differences" };
@@ -209,12 +197,12 @@ fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task
         let text = html! { "The daily reconciliation failed" };
         add(format!("{base}/unfulfilled-payments"), text);
     }
-    for endpoint in project.endpoints() {
+    for endpoint in request.project.endpoints() {
         let why = match endpoint.status {
             EndpointStatus::Failing => "accepted nothing for days",
             EndpointStatus::Gone => "answered 410 Gone",
             EndpointStatus::Active => {
-                if let Some(since) = app.webhooks.health(endpoint.id).failing_since {
+                if let Some(since) = request.app.webhooks.health(endpoint.id).failing_since {
                     let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " have all failed since " (layout::when(since)) };
                     add(format!("{base}/webhooks/{}", endpoint.id), text);
                 }
@@ -225,12 +213,12 @@ fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task
         let text = html! { "Webhooks to " (verbatim(&address(request, endpoint))) " are disabled: it " (why) };
         add(format!("{base}/webhooks/{}", endpoint.id), text);
     }
-    let backups = app.backups.status();
+    let backups = request.app.backups.status();
     let system = || SYSTEM.to_owned();
     if let Some(FinishedBackup { result: Err(_), .. }) = &backups.last {
         add(system(), html! { "The last backup failed" });
     }
-    match (backups.last_good, app.backups.age_seconds()) {
+    match (backups.last_good, request.app.backups.age_seconds()) {
         (Some(at), age) if age > BACKUP_SECONDS => {
             add(
                 system(),
@@ -240,7 +228,7 @@ fn tasks(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Vec<Task
         (None, _) => add(system(), html! { "There is no backup" }),
         _ => {}
     }
-    if !app.payments.missing_permissions().is_empty() {
+    if !request.app.payments.missing_permissions().is_empty() {
         add(system(), html! { "A provider's key lacks permissions" });
     }
     tasks

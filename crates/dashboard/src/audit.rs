@@ -1,33 +1,21 @@
 //! `GET /dashboard/audit`: who changed what, when and from where. The address holds the filters.
 
-use axum::{
-    extract::State,
-    http::header,
-    response::{IntoResponse as _, Response},
-};
-use domain::Timestamp;
+use axum::{http::header, response::IntoResponse as _};
 use edge::{Manage, Own};
-use identity::Privilege;
-use maud::{Markup, html};
 use operations::{
     audit::AuditEntry,
     audit_search::{AuditCursor, AuditFilter},
 };
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
-use wire::{Error, ErrorCode};
 
 use super::{
+    DashboardState,
     audit_names::{WalletNames, sentence},
     elsewhere,
-    fields::Fields,
-    form::{FieldLabel, Form},
-    layout::{self, At},
-    page_request::PageFor,
+    prelude::*,
     projects,
-    verbatim::verbatim,
 };
-use crate::{DashboardState, state::App};
 
 const PAGE_SIZE: usize = 25;
 /// Entries that a step of an export reads.
@@ -131,23 +119,24 @@ fn numbers(app: &DashboardState) -> Vec<i16> {
     part.map(|part| part.others()).unwrap_or_default()
 }
 
-pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Result<Response, Error> {
-    let request = page.request;
+pub(super) async fn list(request: PageFor<Manage, NoProject>) -> PageResult {
     let query = request.query();
     let before = cursor(query)?;
     let cell: Option<i16> = query.parsed("cell", "a cell's number")?;
-    let mut read = read(&app, query, before).await?;
+    let mut read = read(&request.app, query, before).await?;
     let mut pages: Vec<_> = read
         .older
         .take()
-        .map(|older| (own(&app), older))
+        .map(|older| (own(&request.app), older))
         .into_iter()
         .collect();
     let mut silent = Vec::new();
     // The newest of all cells; older ones cell by cell.
     if cell.is_none() && before.is_none() {
         let path = format!("audit?{}", filters(query, &[]));
-        for (cell, answer) in elsewhere::asked::<AuditPage>(&app, request.client(), &path).await {
+        for (cell, answer) in
+            elsewhere::asked::<AuditPage>(&request.app, request.client(), &path).await
+        {
             match answer {
                 Some(answer) => {
                     pages.extend(answer.older.map(|older| (cell, older)));
@@ -161,8 +150,8 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
         // What was before a split is in both cells' logs.
         read.entries.dedup();
     }
-    let several = !numbers(&app).is_empty();
-    let (projects, _) = projects::all_lines(&app, request.client()).await;
+    let several = !numbers(&request.app).is_empty();
+    let (projects, _) = projects::all_lines(&request).await;
     let projects = projects.into_iter().map(|it| (it.id.to_string(), it.name));
     let choices: Vec<_> = [(String::new(), "All".to_owned())]
         .into_iter()
@@ -173,7 +162,7 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
         p.lead { "Every change made here or through the admin API, and failed sign-ins. Kept for a year, at most 50,000 entries of one person." }
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its changes are missing here." } }
         (filter_form(query, &choices, request.may(Privilege::Own)))
-        (table(&app, &read.entries).await)
+        (table(&request.app, &read.entries).await)
         @for (cell, older) in pages { p {
             @let number = cell.to_string();
             @let cell_pair = if several { &[("before", older.as_str()), ("cell", number.as_str())][..] } else { &[("before", older.as_str())][..] };
@@ -182,7 +171,7 @@ pub(super) async fn list(page: PageFor<Manage>, State(app): State<App>) -> Resul
             }
         } }
     };
-    Ok(layout::page(&request, At::Audit, "Audit log", &body))
+    Ok(request.show("Audit log", &body))
 }
 
 fn filter_form(query: &Fields, projects: &[(String, String)], may_export: bool) -> Markup {
@@ -207,35 +196,40 @@ fn filter_form(query: &Fields, projects: &[(String, String)], may_export: bool) 
 }
 
 async fn table(app: &App, entries: &[AuditEntry]) -> Markup {
-    let names = WalletNames::of(app, entries).await;
+    let named = entries
+        .iter()
+        .filter_map(|it| Some((it.project?, &*it.what)));
+    let names = WalletNames::of(app, named).await;
     html! {
         @if entries.is_empty() { p.empty { "No changes." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Changes" { table {
-                thead { tr { th { "When" } th { "Who" } th { "What" } th { "From" } } }
-                tbody { @for entry in entries { tr {
-                    td.time { (layout::when(Timestamp(entry.at))) }
-                    td.nowrap { (verbatim(&entry.who)) }
-                    td.wrap {
-                        (sentence(app, &names, entry))
-                        @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
-                        @else if entry.open { " " span.badge.bad { "Outcome unknown" } br; span.hint { "It may have been done: the service stopped during it, or a response was lost. The outcome is shown here once it is known." } }
-                    }
-                    td { (entry.from) }
-                } } }
-            } }
+            (layout::table("Changes", &["When", "Who", "What", "From"], &html! { @for entry in entries { tr {
+                td.time { (layout::when(Timestamp(entry.at))) }
+                td.nowrap { (verbatim(&entry.who)) }
+                td.wrap {
+                    (sentence(app, &names, entry.project, &entry.what))
+                    @if entry.under_way.is_some() { " " span.badge.wait { "Under way" } }
+                    @else if entry.open { " " span.badge.bad { "Outcome unknown" } br; span.hint { "It may have been done: the service stopped during it, or a response was lost. The outcome is shown here once it is known." } }
+                }
+                td { (entry.from) }
+            } } }))
         }
     }
 }
 
-/// `GET /dashboard/audit/export`: all entries that agree with the filters, as a file.
-pub(super) async fn export(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
-    let query = page.request.query();
+pub(super) async fn export(request: PageFor<Own, NoProject>) -> PageResult {
+    let query = request.query();
     let filter = filter(query)?;
     let (mut all, mut before) = (Vec::new(), None);
-    let log = &app.edge.audit;
-    log.look_for_proofs(&app.catalog, &app.payments).await;
+    let log = &request.app.edge.audit;
+    log.look_for_proofs(&request.app.catalog, &request.app.payments)
+        .await;
     loop {
-        let found = app.edge.audit.search(filter.clone(), before, STEP).await;
+        let found = request
+            .app
+            .edge
+            .audit
+            .search(filter.clone(), before, STEP)
+            .await;
         let (entries, older) = found.map_err(unreadable)?;
         all.extend(entries);
         match older {

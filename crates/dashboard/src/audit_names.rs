@@ -2,20 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use catalog::ProjectCatalog;
 use domain::{
     catalog::Price,
     id::{EndpointId, LedgerId, OrderId, PriceId, ProductId, ProjectId, WalletKey},
-    text::ExternalUserId,
+    text::{ExternalUserId, PaymentId},
 };
-use maud::{Markup, html};
-use operations::audit::AuditEntry;
 use wire::visible::visible;
 
-use super::{
-    catalog::path, deduction::deduction_path, layout::base, money::money, orders, wallets,
-};
-use crate::state::App;
+use super::{catalog::path, deduction::deduction_path, orders, prelude::*, wallets};
 
 /// The wallets that a page's sentences name.
 #[derive(Default)]
@@ -26,15 +20,12 @@ pub(super) struct WalletNames {
 }
 
 impl WalletNames {
-    /// Reads the wallets of all entries together.
-    pub(super) async fn of(app: &App, entries: &[AuditEntry]) -> Self {
+    /// Reads the wallets of all sentences together.
+    pub(super) async fn of(app: &App, sentences: impl Iterator<Item = (ProjectId, &str)>) -> Self {
         let mut names = Self::default();
         let mut of_projects: BTreeMap<ProjectId, BTreeSet<WalletKey>> = BTreeMap::new();
-        for entry in entries {
-            let Some(project) = entry.project else {
-                continue;
-            };
-            let words = entry.what.split(|c| !is_word(c));
+        for (project, what) in sentences {
+            let words = what.split(|c| !is_word(c));
             for word in words.filter(|it| it.starts_with("wal_") || it.starts_with("wref_")) {
                 if let Ok(key) = app.handle.named_wallet(word) {
                     names.by_word.insert(word.to_owned(), key);
@@ -60,11 +51,16 @@ const fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The sentence of an entry; the identifiers are in its title.
-pub(super) fn sentence(app: &App, names: &WalletNames, entry: &AuditEntry) -> Markup {
+/// A sentence about a project, or none; the identifiers are in its title.
+pub(super) fn sentence(
+    app: &App,
+    names: &WalletNames,
+    project: Option<ProjectId>,
+    what: &str,
+) -> Markup {
     let catalog = app.catalog.current();
-    let project = entry.project.and_then(|id| catalog.project(&id));
-    let text = visible(&entry.what);
+    let project = project.and_then(|id| catalog.project(&id));
+    let text = visible(what);
     let (mut parts, mut rest, mut has_links) = (Vec::new(), &*text, false);
     while !rest.is_empty() {
         let (word, after) = rest.split_at(rest.find(|c| !is_word(c)).unwrap_or(rest.len()));
@@ -73,7 +69,9 @@ pub(super) fn sentence(app: &App, names: &WalletNames, entry: &AuditEntry) -> Ma
                 .project(&id)
                 .map(|it| (base(it), it.project.name.clone())),
             Err(_) => match project {
-                Some(project) if word.contains('_') => of_project(names, project, word),
+                Some(project) if word.contains('_') => {
+                    of_project(names, project, word).or_else(|| payment(app, project, word))
+                }
                 _ => None,
             },
         };
@@ -91,6 +89,17 @@ pub(super) fn sentence(app: &App, names: &WalletNames, entry: &AuditEntry) -> Ma
         has_links = true;
     }
     html! { bdi title=[has_links.then_some(&text)] { @for part in parts { (part) } } }
+}
+
+/// The page of a payment without an order.
+fn payment(app: &App, project: &ProjectCatalog, word: &str) -> Option<(String, String)> {
+    let id = PaymentId::new(word).ok()?;
+    let unfulfilled = app.payments.unfulfilled();
+    unfulfilled.get(project.project.id, &id)?;
+    Some((
+        format!("{}/unfulfilled-payments/{id}", base(project)),
+        word.to_owned(),
+    ))
 }
 
 /// The path and the name of something of a project.

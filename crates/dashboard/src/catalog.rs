@@ -1,7 +1,6 @@
 //! The pages that list, create and change a project's products.
 
-use axum::{extract::State, response::Response};
-use catalog::{NewProduct, ProjectCatalog};
+use catalog::NewProduct;
 use domain::{
     Amount,
     catalog::{FreeGrant, Product, ProductType},
@@ -9,22 +8,9 @@ use domain::{
     time::Period,
 };
 use edge::Manage;
-use identity::Privilege;
-use maud::{Markup, html};
 use operator::{CreateProduct, UpdateProduct};
-use wire::{Error, ErrorCode};
 
-use super::{
-    approval_request::notice,
-    confirm::ActionForm,
-    fields::Fields,
-    form::{self, FieldLabel, Form},
-    layout::{self, Tab, base},
-    money::grouped,
-    page_request::{FormPost, PageFor, PageRequest},
-    prices,
-};
-use crate::state::App;
+use super::{prelude::*, prices};
 
 const KINDS: [(&str, &str); 3] = [
     ("credits", "Credits: a balance that is bought and spent"),
@@ -51,19 +37,17 @@ const FIELDS: [&str; 7] = [
     "debtLimit",
 ];
 
-/// `GET …/catalog`: the products with their prices.
-pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let base = base(&project);
+pub(super) async fn list(request: PageRequest) -> PageResult {
+    let base = base(&request.project);
     let body = html! {
         div.head {
             h1 { "Catalog" }
             @if request.may(Privilege::Manage) { a.button.primary href={ (base) "/catalog/new" } { "New product" } }
         }
-        @if project.products().next().is_none() {
+        @if request.project.products().next().is_none() {
             p.empty { "There is nothing to sell yet. Create a product, then a price for it. " (layout::docs("selling", "What can be sold")) }
         }
-        @for product in project.products() {
+        @for product in request.project.products() {
             section.card {
                 div.head {
                     h2 { a href={ (base) "/catalog/" (product.id) } { (product.name) } }
@@ -76,77 +60,53 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
                         " · " (grouped(grant.credits.get())) " free " (period_text(grant.period))
                     }
                 }
-                (prices::table(&request, &project, product))
+                (prices::table(&request, product))
             }
         }
     };
-    Ok(Tab::Catalog.page(&request, &project, "Catalog", &body))
+    Ok(request.show("Catalog", &body))
 }
 
-/// `GET …/catalog/new`: the form for a new product.
-pub(super) async fn draft(
-    page_for: PageFor<Manage>,
-    State(app): State<App>,
-) -> Result<Response, Error> {
-    let request = page_for.request;
-    let project = request.project(&app)?;
+pub(super) async fn draft(request: PageFor<Manage>) -> PageResult {
     let fields = Fields::default()
         .with("type", "credits")
         .with("creditUnit", "credits")
         .with("freeGrant.period", "monthly")
         .ticked("active", true);
-    Ok(new_page(&request, &project, &fields, None))
+    Ok(new_page(&request, &fields, None))
 }
 
-/// `POST …/catalog`: creates a product.
-pub(super) async fn create(
-    State(app): State<App>,
-    posted: FormPost<CreateProduct>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
+pub(super) async fn create(request: FormPost<CreateProduct>) -> PageResult {
     let made = async {
-        let page = |product: Product, _| layout::done(&path(&project, &product), "created");
-        let back = format!("{}/catalog", base(&project));
-        form.answer(CreateProduct(new(&fields)?), &back, page).await
+        let page = |product: Product, _| layout::done(&path(&request.project, &product), "created");
+        let back = format!("{}/catalog", base(&request.project));
+        request
+            .answer(CreateProduct(new(&request.fields)?), &back, page)
+            .await
     };
-    let again = |error| new_page(&request, &project, &fields, Some(&error));
+    let again = |error| new_page(&request, &request.fields, Some(&error));
     Ok(made.await.unwrap_or_else(again))
 }
 
-/// `GET …/catalog/{product}`: a product, its prices and its form.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let product = product(&request, &project)?;
-    Ok(page(&request, &project, product, &current(product), None))
+pub(super) async fn show(request: PageRequest) -> PageResult {
+    let product = product(&request)?;
+    Ok(page(&request, product, &current(product), None))
 }
 
-/// `POST …/catalog/{product}`: changes a product.
-pub(super) async fn save(
-    State(app): State<App>,
-    posted: FormPost<UpdateProduct>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
+pub(super) async fn save(mut request: FormPost<UpdateProduct>) -> PageResult {
+    let app = Arc::clone(&request.app);
+    let _saving = app.edge.saving.lock().await;
+    request.reload()?;
+    let (product, fields) = (product(&request)?, &request.fields);
     let saved = async {
-        let new = new(&fields)?;
-        let _saving = app.edge.saving.lock().await;
-        let project = request.project(&app)?;
-        let product = product(&request, &project)?;
-        form::refuse_stale(&fields, &current(product))?;
-        let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
-        let update = UpdateProduct(product.id, new.into());
-        form.run(update, &path(&project, product), "saved").await
+        form::refuse_stale(fields, &current(product))?;
+        let update = UpdateProduct(product.id, new(fields)?.into());
+        request
+            .run(update, &path(&request.project, product), "saved")
+            .await
     };
-    match saved.await {
-        Ok(saved) => Ok(saved),
-        Err(error) => {
-            // As it is stored now.
-            let project = request.project(&app)?;
-            let product = product(&request, &project)?;
-            Ok(page(&request, &project, product, &fields, Some(&error)))
-        }
-    }
+    let again = |error| page(&request, product, fields, Some(&error));
+    Ok(saved.await.unwrap_or_else(again))
 }
 
 pub(super) fn path(project: &ProjectCatalog, product: &Product) -> String {
@@ -159,12 +119,9 @@ pub(super) fn product_name(project: &ProjectCatalog, id: ProductId) -> String {
     product.map_or_else(|| id.to_string(), |product| product.name.clone())
 }
 
-pub(super) fn product<'a>(
-    request: &PageRequest,
-    project: &'a ProjectCatalog,
-) -> Result<&'a Product, Error> {
+pub(super) fn product(request: &PageRequest) -> Result<&Product, Error> {
     let id = request.named("product", ErrorCode::ProductNotFound)?;
-    let product = project.product(&id);
+    let product = request.project.product(&id);
     product.ok_or_else(|| Error::new(ErrorCode::ProductNotFound))
 }
 
@@ -196,10 +153,6 @@ fn new(fields: &Fields) -> Result<NewProduct, Error> {
 }
 
 fn current(product: &Product) -> Fields {
-    written(&product.clone().into())
-}
-
-pub(super) fn written(product: &NewProduct) -> Fields {
     let grant = product.free_grant;
     let period = grant.map_or(Period::Monthly, |grant| grant.period);
     Fields::default()
@@ -241,29 +194,23 @@ pub(super) fn state(active: bool) -> Markup {
     }
 }
 
-fn new_page(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    fields: &Fields,
-    error: Option<&Error>,
-) -> Response {
+fn new_page(request: &PageRequest, fields: &Fields, error: Option<&Error>) -> Response {
     let form = Form::new(fields, error);
-    let path = format!("{}/catalog", base(project));
+    let path = format!("{}/catalog", base(&request.project));
     let body = html! {
         h1 { "New product" }
-        section.card { (product_form(request, project, &path, form, None)) }
+        section.card { (product_form(request, &path, form, None)) }
     };
-    form.response(Tab::Catalog.page(request, project, "New product", &body))
+    form.response(request.show("New product", &body))
 }
 
 fn page(
     request: &PageRequest,
-    project: &ProjectCatalog,
     product: &Product,
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
-    let (form, page_path) = (Form::new(fields, error), path(project, product));
+    let (form, page_path) = (Form::new(fields, error), path(&request.project, product));
     let body = html! {
         div.head { h1 { (product.name) } (state(product.active)) }
         p.hint { code { (product.id) } }
@@ -272,21 +219,20 @@ fn page(
                 h2 { "Prices" }
                 @if request.may(Privilege::Manage) { a.button href={ (page_path) "/prices" } { "New price" } }
             }
-            (prices::table(request, project, product))
+            (prices::table(request, product))
         }
         section.card {
             h2 { "Product" }
             (form::conflict_of(form, &current(product)))
-            (product_form(request, project, &page_path, form, Some(product)))
+            (product_form(request, &page_path, form, Some(product)))
         }
     };
-    form.response(Tab::Catalog.page(request, project, &product.name, &body))
+    form.response(request.show(&product.name, &body))
 }
 
 /// The form for a product that there is, or a new one.
 fn product_form(
     request: &PageRequest,
-    project: &ProjectCatalog,
     action: &str,
     form: Form<'_>,
     product: Option<&Product>,
@@ -300,7 +246,7 @@ fn product_form(
             (form.text(&FieldLabel("creditUnit", "Credit unit", "What its credits are called, as a plural: credits, images, minutes. Empty for a product without credits of its own.")))
             fieldset {
                 legend { "Free credits" }
-                (notice(request, project, "They"))
+                (form::approval_notice(request, &request.project, "They"))
                 div.pair {
                     (form.number(&FieldLabel("freeGrant.credits", "Credits per period", "For each wallet. Empty: none.")))
                     (form.choice(&FieldLabel("freeGrant.period", "How often", "By the UTC calendar. Credits left over from the last period expire."), &PERIODS))

@@ -1,32 +1,22 @@
 //! Operators' notes about a wallet, for each other.
 
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
 use domain::id::WalletKey;
-use identity::Privilege;
-use maud::{Markup, html};
 use operations::wallet_notes::Comment;
 use operator::{AddNote, DeleteNote};
-use wire::Error;
 
 use super::{
-    confirm::ActionForm,
-    form::{self, FieldLabel, Form},
-    layout::{self, Tab},
-    page_request::{FormPost, PageRequest},
-    verbatim::verbatim,
-    wallets::{head, path, wallet},
+    actions::or_again,
+    prelude::*,
+    wallets::{path, wallet},
 };
-use crate::state::App;
 
 pub(super) fn card(
     request: &PageRequest,
-    project: &ProjectCatalog,
     key: WalletKey,
     comments: &[Comment],
     form: Form<'_>,
 ) -> Markup {
-    let action = format!("{}/notes", path(project, key));
+    let action = format!("{}/notes", path(&request.project, key));
     let may = request.may(Privilege::Support);
     html! {
         section.card #notes {
@@ -57,48 +47,24 @@ fn text(comment: &Comment) -> Markup {
     let lines = comment.text.lines().enumerate();
     html! {
         p { @for (at, line) in lines { @if at > 0 { br; } (verbatim(line)) } }
-        p.hint { (verbatim(&comment.who)) ", " (layout::when(domain::Timestamp(comment.at.cast_signed()))) }
+        p.hint { (verbatim(&comment.who)) ", " (layout::when(Timestamp(comment.at.cast_signed()))) }
     }
 }
 
-/// `POST …/wallets/{wallet}/notes`: adds a comment.
-pub(super) async fn add(
-    State(app): State<App>,
-    posted: FormPost<AddNote>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
+pub(super) async fn add(request: FormPost<AddNote>) -> PageResult {
     let wallet = wallet(&request)?;
-    let text = fields.text("text").to_owned();
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-    let added = form
-        .run(AddNote { wallet, text }, &path(&project, wallet), "saved")
-        .await;
-    let error = match added {
-        Ok(added) => return Ok(added),
-        Err(error) => error,
-    };
-    // The wallet exists and is of this project.
-    let address = actors::Address::Stored(wallet);
-    let view = app.handle.read(&project.scope, &address).await;
-    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-    let form = Form::new(&fields, Some(&error));
-    let body =
-        html! { (head(&project, &view, "Notes")) (card(&request, &project, wallet, &[], form)) };
-    Ok(form.response(Tab::Wallets.page(&request, &project, "Notes", &body)))
+    let text = request.fields.text("text").to_owned();
+    let back = path(&request.project, wallet);
+    let added = request.run(AddNote { wallet, text }, &back, "saved").await;
+    let form = |form: Form<'_>| card(&request, wallet, &[], form);
+    or_again(&request, added, wallet, "Notes", form).await
 }
 
-/// `POST …/wallets/{wallet}/notes/delete`: removes a comment.
-pub(super) async fn delete(
-    State(app): State<App>,
-    posted: FormPost<DeleteNote>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
+pub(super) async fn delete(request: FormPost<DeleteNote>) -> PageResult {
     let wallet = wallet(&request)?;
-    let at = fields.parsed("at", "an instant")?;
-    let at = at.ok_or_else(|| Error::missing("at"))?;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-    let back = path(&project, wallet);
-    form.run(DeleteNote { wallet, at }, &back, "deleted").await
+    let at = request.fields.required("at", "an instant")?;
+    let back = path(&request.project, wallet);
+    request
+        .run(DeleteNote { wallet, at }, &back, "deleted")
+        .await
 }

@@ -1,35 +1,30 @@
 //! A delivery's page: its request and the response. Both may hold foreign text, which is always escaped. Below support it
 //! shows no recovery code and nothing that the receiver wrote.
 
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
-use identity::Privilege;
-use maud::{Markup, html};
 use outbound::webhooks::{Exchange, ResponseSummary};
 use serde_json::Value;
-use wire::{Error, ErrorCode};
 
 use super::{
-    layout::{self, Tab, base},
-    page_request::PageRequest,
+    prelude::*,
     webhooks::{address, attempts, named, page_path, send_again, state},
 };
-use crate::state::App;
 
-/// `GET …/webhooks/{webhook}/deliveries/{delivery}`: one delivery.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let endpoint = named(&request, &project)?;
+pub(super) async fn show(request: PageRequest) -> PageResult {
+    let endpoint = named(&request)?;
     let id = request.named("delivery", ErrorCode::DeliveryNotFound)?;
-    let exchange = app.webhooks.exchange(&project, endpoint, id).await?;
-    let page_path = page_path(&project, endpoint);
+    let exchange = request
+        .app
+        .webhooks
+        .exchange(&request.project, endpoint, id)
+        .await?;
+    let page_path = page_path(&request.project, endpoint);
     let Exchange { delivery, .. } = &exchange;
     let next = delivery.next_at.filter(|_| endpoint.is_active());
     let sees_secrets = request.may(Privilege::Support);
     let body = html! {
         div.head { h1 { (delivery.kind.as_str()) } (state(delivery.status)) }
         p.hint { code { (delivery.id) } " to " a href=(page_path) { (address(&request, endpoint)) } }
-        p { (subjects(&project, &exchange)) }
+        p { (subjects(&request.project, &exchange)) }
         section.card {
             h2 { "Attempts" }
             @if delivery.attempts.is_empty() { p.empty { "None yet." } } @else { div { (attempts(&request, delivery)) } }
@@ -39,7 +34,7 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
         section.card { h2 { "Request" } (request_of(&exchange, sees_secrets)) }
         section.card { h2 { "Response" } (answer(&exchange, sees_secrets)) }
     };
-    Ok(Tab::Webhooks.page(&request, &project, "Delivery", &body))
+    Ok(request.show("Delivery", &body))
 }
 
 /// The pages of what the event is about.

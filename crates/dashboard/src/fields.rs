@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use data_encoding::HEXLOWER;
-use domain::{Timestamp, text::IdempotencyKey};
+use domain::{Amount, Timestamp, text::IdempotencyKey};
 use jiff::civil::Date;
 use serde::{Serialize, de::DeserializeOwned};
 use wire::{Error, field::FromText};
@@ -88,6 +88,17 @@ impl Fields {
         let text = self.some(name);
         let read = text.map(|text| text.parse().map_err(|_| wanted(name, what)));
         read.transpose()
+    }
+
+    /// Parses a field; an empty one is an error.
+    pub(super) fn required<T: FromStr>(&self, name: &'static str, what: &str) -> Result<T, Error> {
+        self.parsed(name, what)?.ok_or_else(|| Error::missing(name))
+    }
+
+    /// Reads a number of credits.
+    pub(super) fn credits(&self, name: &'static str) -> Result<Amount, Error> {
+        let message = "Credits are a whole number from 1 to 2^53 - 1.";
+        Amount::new(self.needed(name)?).ok_or_else(|| Error::invalid(name, message))
     }
 
     /// Reads one of an enum's variants by its name; no or another name is an error.

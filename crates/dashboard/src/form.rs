@@ -3,15 +3,20 @@
 use std::borrow::Cow;
 
 use axum::response::Response;
+use catalog::ProjectCatalog;
 use edge::audit::NothingDone;
 use maud::{Markup, html};
+use operator::guards_changes;
 use wire::{Error, ErrorCode};
 
 use super::{
     fields::Fields,
-    page_request::{PageRequest, TOKEN},
+    page_request::{SignedRequest, TOKEN},
     verbatim::verbatim,
 };
+
+/// A form that was refused, with the error.
+pub(super) type RejectedForm<'a> = Option<(&'a Fields, &'a Error)>;
 
 /// A form's fields with their values, and the error for which it was refused.
 #[derive(Clone, Copy)]
@@ -23,7 +28,7 @@ pub(super) struct Form<'a> {
 }
 
 /// The hidden field with the session's form token, which every form contains.
-pub(super) fn token(request: &PageRequest) -> Markup {
+pub(super) fn token(request: &SignedRequest) -> Markup {
     html! { input type="hidden" name=(TOKEN) value=(request.signed.form_token()); }
 }
 
@@ -58,28 +63,22 @@ pub(super) fn conflict_of(form: Form<'_>, stored: &Fields) -> Markup {
 }
 
 /// A form of somebody who may send it; to anybody else its inputs, which cannot be changed.
-pub(super) fn guarded(request: &PageRequest, may: bool, action: &str, inputs: &Markup) -> Markup {
+pub(super) fn guarded(request: &SignedRequest, may: bool, action: &str, inputs: &Markup) -> Markup {
     html! {
         @if may { form method="post" action=(action) { (token(request)) (inputs) } }
         @else { fieldset.bare disabled { (inputs) } }
     }
 }
 
-/// What [`changes`] returns for equal fields.
-pub(super) const NOTHING: &str = "nothing";
-
-/// What changed from some fields to others, in a sentence's words.
-pub(super) fn changes(old: &Fields, new: &Fields) -> String {
-    let changes = old.changes(new).into_iter();
-    let changes = changes.map(|(name, old, new)| {
-        let line = |text: String| text.lines().collect::<Vec<_>>().join(", ");
-        format!("{name} “{}” -> “{}”", line(old), line(new))
-    });
-    let changes: Vec<_> = changes.collect();
-    match changes.is_empty() {
-        true => NOTHING.into(),
-        false => changes.join(", "),
-    }
+/// The hint of a form for a change that may require approval.
+pub(super) fn approval_notice(
+    request: &SignedRequest,
+    project: &ProjectCatalog,
+    what: &str,
+) -> Markup {
+    html! { @if guards_changes(&request.authority, project) {
+        p.hint { (what) " require approval by a second person. The request expires after seven days." }
+    } }
 }
 
 /// A field's name, its label, and the hint below it.
@@ -92,6 +91,12 @@ impl<'a> Form<'a> {
             error,
             prefix: "",
         }
+    }
+
+    /// The form as it was refused, or with what is stored.
+    pub(super) fn of(refused: RejectedForm<'a>, stored: &'a Fields) -> Self {
+        let (fields, error) = refused.unzip();
+        Self::new(fields.unwrap_or(stored), error)
     }
 
     /// Sets a prefix for the ids, for a page with several such forms.

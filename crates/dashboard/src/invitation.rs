@@ -4,27 +4,20 @@
 use axum::{
     extract::{Request, State},
     http::StatusCode,
-    response::Response,
 };
 use edge::{body::FormBody, context::Context, permission::refused};
 use identity::{RecoveryCodes, TotpSecret, User};
-use maud::{Markup, html};
 use outbound::invitation_mail::INVITATION;
 use qrcodegen::{QrCode, QrCodeEcc};
 use scrip_http::limits::TokenScope;
-use wire::{Error, ErrorCode};
 
 use super::{
     assets,
-    fields::Fields,
-    layout,
     page_request::audited,
+    prelude::*,
     sign_in::{Begin, code_field, refused_transport},
-    verbatim::verbatim,
 };
-use crate::state::App;
 
-/// `GET /dashboard/invitation`: the first form. Its secret is in the address' fragment.
 pub(super) async fn show() -> Response {
     layout::alone(StatusCode::OK, "Invitation", &password_form("", None))
 }
@@ -98,7 +91,6 @@ fn done(user: &User, codes: &RecoveryCodes) -> Markup {
     }
 }
 
-/// `POST /dashboard/invitation`: either step.
 pub(super) async fn accept(State(app): State<App>, request: Request) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let context = Context::of(&parts)?;

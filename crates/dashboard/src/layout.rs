@@ -3,7 +3,7 @@
 
 use axum::{
     extract::Request,
-    http::{HeaderName, HeaderValue, StatusCode, header},
+    http::{HeaderValue, StatusCode, header},
     middleware::Next,
     response::{Html, IntoResponse, Redirect, Response},
 };
@@ -11,33 +11,23 @@ use catalog::ProjectCatalog;
 use domain::Timestamp;
 use identity::Privilege;
 use maud::{DOCTYPE, Markup, html};
+use serde_json::Value;
 use wire::{Error, view::instant, visible::visible};
 
-use super::{assets, form, page_request::PageRequest, time_zone, verbatim::verbatim};
+use super::{assets, form, page_request::SignedRequest, time_zone, verbatim::verbatim};
 
-const HEADERS: [(HeaderName, HeaderValue); 6] = [
+const HEADERS: [(&str, &str); 6] = [
     (
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-             img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        ),
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+         img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     ),
-    (
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    ),
+    ("x-content-type-options", "nosniff"),
     // Not `no-referrer`: with that, browsers send forms with the origin `null`.
-    (
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("same-origin"),
-    ),
-    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        HeaderValue::from_static("same-origin"),
-    ),
+    ("referrer-policy", "same-origin"),
+    ("cache-control", "no-store"),
+    ("x-frame-options", "DENY"),
+    ("cross-origin-opener-policy", "same-origin"),
 ];
 
 /// Success messages by the `done` query parameter: only these texts are shown, never the parameter itself.
@@ -100,76 +90,53 @@ const DONE: [(&str, &str); 35] = [
     ("refreshed_same", "Refreshed: nothing changed."),
 ];
 
-/// The part of a project that a page shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tab {
-    Overview,
-    Wallets,
-    Orders,
-    Catalog,
-    Webhooks,
-    Keys,
-    Settings,
-}
-
-impl Tab {
-    /// A page of a project below this tab.
-    pub(super) fn page(
-        self,
-        request: &PageRequest,
-        project: &ProjectCatalog,
-        title: &str,
-        body: &Markup,
-    ) -> Response {
-        page(request, At::Project(project, self), title, body)
-    }
-}
-
-const TABS: [(Tab, &str, &str); 7] = [
-    (Tab::Overview, "Overview", ""),
-    (Tab::Wallets, "Wallets", "/wallets"),
-    (Tab::Orders, "Orders", "/orders"),
-    (Tab::Catalog, "Catalog", "/catalog"),
-    (Tab::Webhooks, "Webhooks", "/webhooks"),
-    (Tab::Keys, "Keys", "/keys"),
-    (Tab::Settings, "Settings", "/settings"),
+/// The parts of a project: their names, their paths, and the other paths whose pages they show.
+const TABS: [(&str, &str, &[&str]); 7] = [
+    ("Overview", "", &["approvals"]),
+    ("Wallets", "wallets", &["search"]),
+    ("Orders", "orders", &["unfulfilled-payments"]),
+    ("Catalog", "catalog", &[]),
+    ("Webhooks", "webhooks", &[]),
+    ("Keys", "keys", &[]),
+    ("Settings", "settings", &["sandbox"]),
 ];
-
-#[derive(Clone, Copy)]
-pub(super) enum At<'a> {
-    Projects,
-    System,
-    Audit,
-    People,
-    Account,
-    Project(&'a ProjectCatalog, Tab),
-}
 
 pub(super) fn base(project: &ProjectCatalog) -> String {
     format!("/dashboard/projects/{}", project.project.id)
 }
 
-pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup) -> Response {
+pub(super) fn approvals(project: &ProjectCatalog) -> String {
+    format!("{}/approvals", base(project))
+}
+
+/// A page of the dashboard: which part of it that is, its path says.
+pub(super) fn page(
+    request: &SignedRequest,
+    project: Option<&ProjectCatalog>,
+    title: &str,
+    body: &Markup,
+) -> Response {
+    let part = request.path().split('/').nth(2).unwrap_or_default();
+    let is_apart = ["audit", "people", "system", "account"].contains(&part);
     let main = |name: &str, path: &str, current: bool| {
         html! { a href=(path) aria-current=[current.then_some("page")] { (name) } }
     };
-    let in_projects = matches!(at, At::Projects | At::Project(..));
     let top = html! {
         a.skip href="#content" { "Skip to the content" }
         header.top {
             a.brand href="/dashboard" { "Scrip" }
             nav aria-label="Main" {
-                (main("Projects", "/dashboard", in_projects))
+                (main("Projects", "/dashboard", !is_apart))
                 @if request.authority.may(Privilege::Manage, None) {
-                    (main("Audit log", "/dashboard/audit", matches!(at, At::Audit)))
+                    (main("Audit log", "/dashboard/audit", part == "audit"))
                 }
                 @if request.authority.may(Privilege::Own, None) {
-                    (main("People", "/dashboard/people", matches!(at, At::People)))
-                    (main("System", "/dashboard/system", matches!(at, At::System)))
+                    (main("People", "/dashboard/people", part == "people"))
+                    (main("System", "/dashboard/system", part == "system"))
                 }
                 a href="/docs" { "Docs" }
             }
-            a.who href="/dashboard/account" aria-current=[matches!(at, At::Account).then_some("page")] { (verbatim(request.authority.label())) }
+            a.who href="/dashboard/account" aria-current=[(part == "account").then_some("page")] { (verbatim(request.authority.label())) }
             form method="post" action="/dashboard/sign-out" {
                 (form::token(request))
                 button.link type="submit" { "Sign out" }
@@ -181,9 +148,9 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     let inner = html! {
         (top)
         @if request.offline { p.done role="status" { "This server runs offline, for a drill: it calls no payment provider and sends no mail and no webhooks." } }
-        @if let At::Project(project, tab) = at { (project_head(request, project, tab)) }
+        @if let Some(project) = project { (project_head(request, project)) }
         main #content tabindex="-1" {
-            @if let At::Project(project, _) = at { (archived(project)) }
+            @if let Some(project) = project { (archived(project)) }
             @if let Some((_, text)) = done { p.done role="status" { (text) } }
             (body)
         }
@@ -192,14 +159,16 @@ pub(super) fn page(request: &PageRequest, at: At<'_>, title: &str, body: &Markup
     Html(document(title, &inner).into_string()).into_response()
 }
 
-fn project_head(request: &PageRequest, project: &ProjectCatalog, current: Tab) -> Markup {
+fn project_head(request: &SignedRequest, project: &ProjectCatalog) -> Markup {
     let base = base(project);
+    let part = request.path().split('/').nth(4).unwrap_or_default();
     html! {
         section.project aria-label=(project.project.name) {
             div.who { p.name { (project.project.name) } (search_box(request, project)) }
             nav aria-label="Project" {
-                @for (tab, name, path) in TABS {
-                    a href={ (base) (path) } aria-current=[(tab == current).then_some("page")] { (name) }
+                @for (name, path, others) in TABS {
+                    @let is_here = path == part || others.contains(&part);
+                    a href={ (base) @if !path.is_empty() { "/" (path) } } aria-current=[is_here.then_some("page")] { (name) }
                 }
             }
         }
@@ -212,7 +181,7 @@ fn archived(project: &ProjectCatalog) -> Markup {
     } }
 }
 
-fn search_box(request: &PageRequest, project: &ProjectCatalog) -> Markup {
+fn search_box(request: &SignedRequest, project: &ProjectCatalog) -> Markup {
     let typed = request.query().raw("query");
     html! {
         form.find role="search" method="post" action={ (base(project)) "/search" } {
@@ -265,6 +234,28 @@ fn document(title: &str, body: &Markup) -> Markup {
     }
 }
 
+/// A table that scrolls by itself. `#` begins the heading of a column of figures, `~` one that only screen readers say.
+pub(super) fn table(name: &str, headings: &[&str], rows: &Markup) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(name) { table {
+            thead { tr { @for heading in headings {
+                @if let Some(figures) = heading.strip_prefix('#') { th.number { (figures) } }
+                @else if let Some(hidden) = heading.strip_prefix('~') { th { span.hidden { (hidden) } } }
+                @else { th { (heading) } }
+            } } }
+            tbody { (rows) }
+        } }
+    }
+}
+
+/// A chart, and the same figures as a table.
+pub(super) fn chart(data: &Value, table: &Markup) -> Markup {
+    html! {
+        div.chart data-chart=(data) { p.empty { "The chart needs JavaScript; the same figures are below." } }
+        details { summary { "As a table" } (table) }
+    }
+}
+
 /// An instant for people, to the second and in the browser's time zone, which the footer names.
 pub(super) fn when(at: Timestamp) -> Markup {
     let exact = instant(at).to_string();
@@ -279,14 +270,6 @@ pub(super) fn copyable(text: &str) -> Markup {
 
 pub(super) fn docs(page: &str, text: &str) -> Markup {
     html! { a href={ "/docs/" (page) } { (text) } }
-}
-
-/// A path of the dashboard that a request names; `None` if it may lead elsewhere.
-pub(super) fn own_path(path: &str) -> Option<&str> {
-    let rest = path.strip_prefix("/dashboard")?;
-    let begins = rest.is_empty() || rest.starts_with(['/', '?']);
-    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '\\' | '"' | '<' | '>');
-    (begins && path.chars().all(plain)).then_some(path)
 }
 
 /// Redirects after a form succeeded; `message` names the text shown there.
@@ -313,6 +296,7 @@ pub(super) async fn present(request: Request, next: Next) -> Response {
     }
     for (name, value) in HEADERS {
         // Assets set their own `Cache-Control`.
+        let value = HeaderValue::from_static(value);
         response.headers_mut().entry(name).or_insert(value);
     }
     response

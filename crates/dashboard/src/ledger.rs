@@ -2,32 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use actors::{Address, LedgerLine, LedgerPage, LedgerQuery};
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
+use actors::{LedgerLine, LedgerPage, LedgerQuery};
 use domain::{
-    Timestamp,
     history::Reason,
     id::{LedgerId, WalletKey},
+    money::signed,
     time::Span,
 };
 use edge::csv;
-use identity::Privilege;
-use maud::{Markup, html};
-use wire::Error;
 
 use super::{
     deduction::deduction_path,
-    fields::Fields,
-    form::{FieldLabel, Form},
-    layout,
-    money::{grouped, signed},
     orders,
-    page_request::PageRequest,
-    verbatim::{self, verbatim},
+    prelude::*,
+    verbatim,
     wallets::{path, wallet},
 };
-use crate::state::App;
 
 const ENTRIES: usize = 25;
 
@@ -85,18 +75,22 @@ pub(super) fn filters(project: &ProjectCatalog, form: Form<'_>, with_reason: boo
     }
 }
 
-/// `GET …/wallets/{wallet}/ledger.csv`: all entries that the filters let through.
-pub(super) async fn export(
-    request: PageRequest,
-    State(app): State<App>,
-) -> Result<Response, Error> {
-    let project = request.project(&app)?;
+pub(super) async fn export(request: PageRequest) -> PageResult {
     let address = Address::Stored(wallet(&request)?);
     let query = query(request.query())?;
     // A refusal has to come before the first line.
-    let view = app.handle.read(&project.scope, &address).await;
-    view.map_err(|error| Error::from_wallet(error, &project))?;
-    Ok(csv::ledger(app.handle.clone(), project, address, query))
+    let view = request
+        .app
+        .handle
+        .read(&request.project.scope, &address)
+        .await;
+    request.read(view)?;
+    Ok(csv::ledger(
+        request.app.handle.clone(),
+        request.project.clone(),
+        address,
+        query,
+    ))
 }
 
 /// A page of the ledger, and how much of its deductions was reversed, by their numbers.
@@ -107,12 +101,11 @@ pub(super) struct Shown {
 
 pub(super) fn card(
     request: &PageRequest,
-    project: &ProjectCatalog,
     key: WalletKey,
     fields: &Fields,
     Shown { page, reversed }: &Shown,
 ) -> Markup {
-    let page_path = path(project, key);
+    let page_path = path(&request.project, key);
     let form = Form::new(fields, None).called("ledger-");
     let filter = fields.query(&FILTERS);
     let older = page
@@ -126,14 +119,11 @@ pub(super) fn card(
                 a href={ (page_path) "/ledger.csv?" (filter) } { "CSV" }
             }
             form.row method="get" action=(page_path) hx-get=(page_path) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" {
-                (filters(project, form, true))
+                (filters(&request.project, form, true))
                 button type="submit" { "Show" }
             }
             @if page.lines.is_empty() { p.empty { "No entries." } } @else {
-                div.scroll tabindex="0" role="region" aria-label="Ledger" { table {
-                    thead { tr { th { "When" } th { "Reason" } th.number { "Change" } th.number { "Balance" } th { "About" } } }
-                    tbody { @for line in &page.lines { (row(request, project, line, reversed)) } }
-                } }
+                (table("Ledger", &["When", "Reason", "#Change", "#Balance", "About"], &html! { @for line in &page.lines { (row(request, line, reversed)) } }))
             }
             @if let Some(older) = older {
                 p { a.button href=(older) hx-get=(older) hx-select="#ledger" hx-target="#ledger" hx-swap="outerHTML" hx-push-url="true" { "Older" } }
@@ -142,18 +132,13 @@ pub(super) fn card(
     }
 }
 
-fn row(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    line: &LedgerLine,
-    reversed: &BTreeMap<u64, i64>,
-) -> Markup {
+fn row(request: &PageRequest, line: &LedgerLine, reversed: &BTreeMap<u64, i64>) -> Markup {
     let entry = &line.entry;
     let taken = entry.delta.saturating_neg();
     let reversed = reversed.get(&line.id.number()).copied().unwrap_or(0);
     let is_deduction = entry.reason == Reason::Deduction;
     let can = is_deduction && reversed < taken && request.may(Privilege::Support);
-    let link = |id: LedgerId| deduction_path(project, id);
+    let link = |id: LedgerId| deduction_path(&request.project, id);
     html! { tr {
         td.time { (layout::when(line.at)) }
         td { (reason_name(entry.reason)) }
@@ -161,7 +146,7 @@ fn row(
         td.number { (grouped(entry.balance_after)) }
         td {
             @if let Some(order) = line.order {
-                a href=(orders::path(project, order)) { "Order" } " "
+                a href=(orders::path(&request.project, order)) { "Order" } " "
             }
             @if let Some(deduction) = line.reverses { a href=(link(deduction)) { "Of a deduction" } " " }
             @if reversed > 0 {

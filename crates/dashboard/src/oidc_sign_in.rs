@@ -4,28 +4,23 @@
 use axum::{
     extract::{Request, State},
     http::{StatusCode, Uri, header},
-    response::{IntoResponse as _, Redirect, Response},
+    response::{IntoResponse as _, Redirect},
 };
 use edge::{context::Context, refused};
 use identity::{
     BoundIdentity, ProviderSignIn, User,
     oidc::{Error as OidcError, Identity, Oidc, ProviderAnswer},
 };
-use maud::{Markup, html};
 use operations::audit::AuditEntry;
 use scrip_http::limits::TokenScope;
 use url::form_urlencoded;
-use wire::{Error, ErrorCode};
 
 use super::{
     cookies::{self, ATTEMPT, Transport},
-    fields::Fields,
-    layout,
     next_page::{NEXT, own_page},
+    prelude::*,
     sign_in::{Begin, forms, noted},
-    verbatim::verbatim,
 };
-use crate::state::App;
 
 /// Where a sign-in by the identity provider begins.
 pub(super) const BEGIN: &str = "/dashboard/sign-in/oidc";
@@ -48,7 +43,6 @@ fn provider(app: &App) -> Result<&Oidc, Error> {
     oidc.ok_or_else(|| Error::new(ErrorCode::RouteNotFound))
 }
 
-/// `GET /dashboard/sign-in/oidc`: leads to the identity provider.
 pub(super) async fn begin(
     State(app): State<App>,
     context: Context,
@@ -77,7 +71,6 @@ pub(super) async fn begin(
     Ok(response)
 }
 
-/// `GET /dashboard/sign-in/oidc/callback`: signs in the person that the identity provider identified, if they were invited.
 pub(super) async fn finish(State(app): State<App>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
     let context = Context::of(&parts)?;
@@ -171,7 +164,7 @@ fn bound(issuer: &str, subject: &str) -> BoundIdentity {
 async fn recognised(
     app: &App,
     identity: &Identity,
-) -> Result<Result<(std::sync::Arc<User>, bool), &'static str>, Error> {
+) -> Result<Result<(Arc<User>, bool), &'static str>, Error> {
     let email = identity.email.as_deref();
     let recognised = app
         .edge

@@ -1,46 +1,31 @@
 //! One order: what was bought, the state of its payment, what happened, its refund.
 
-use actors::{Address, OrderAnswer, SubscriptionDetail};
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
+use actors::{OrderAnswer, SubscriptionDetail};
 use domain::{
     Rejection,
     catalog::Interval,
     id::OrderId,
+    money::typed,
     wallet::{Dispute, Order, OrderStatus, ProviderKind},
 };
-use identity::Privilege;
-use maud::{Markup, html};
-use operator::RefundOrder;
+use operator::{RefreshOrder, RefundOrder};
+use payments::{CheckoutProgress, OrderRefresh};
 use uuid::Uuid;
-use wire::{Error, ErrorCode};
 
 use super::{
-    confirm::ActionForm,
-    fields::{Fields, KEY},
-    form::{self, FieldLabel, Form},
-    layout::{self, Tab},
-    money::{decimals, grouped, money, typed},
-    order_refresh,
     orders::{kind, order_badge, owner, path, what},
-    page_request::{FormPost, PageRequest},
+    prelude::*,
+    projects::provider,
     subscriptions,
-    verbatim::verbatim,
 };
-use crate::state::App;
 
 /// An order, and the subscription that it belongs to, if any.
 type OrderWithSubscription = (OrderAnswer, Option<SubscriptionDetail>);
 
-async fn order(
-    app: &App,
-    request: &PageRequest,
-    project: &ProjectCatalog,
-) -> Result<OrderWithSubscription, Error> {
-    let (handle, scope) = (&app.handle, &project.scope);
-    let refused = |error| Error::from_wallet(error, project);
+async fn order(request: &PageRequest) -> Result<OrderWithSubscription, Error> {
+    let (handle, scope) = (&request.app.handle, &request.project.scope);
     let id: OrderId = request.named("order", ErrorCode::OrderNotFound)?;
-    let order = handle.order(scope, id).await.map_err(refused)?;
+    let order = request.read(handle.order(scope, id).await)?;
     let Some(named) = order.order.subscription.clone() else {
         return Ok((order, None));
     };
@@ -49,25 +34,22 @@ async fn order(
         Ok(subscription) => Ok((order, Some(subscription))),
         // It ended before the order was paid.
         Err(actors::Error::Rejected(Rejection::SubscriptionNotFound)) => Ok((order, None)),
-        Err(error) => Err(refused(error)),
+        Err(error) => request.read(Err(error)),
     }
 }
 
-/// `GET …/orders/{order}`: one order.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let shown = order(&app, &request, &project).await?;
+pub(super) async fn show(request: PageRequest) -> PageResult {
+    let shown = order(&request).await?;
     let order = &shown.0.order;
     let refundable = typed(order.refundable_cents(), &order.terms.currency);
     let fields = Fields::default()
         .with("amount", refundable)
         .with(KEY, Uuid::now_v7());
-    Ok(page(&request, &project, &shown, &fields, None))
+    Ok(page(&request, &shown, &fields, None))
 }
 
 fn page(
     request: &PageRequest,
-    project: &ProjectCatalog,
     (answer, subscription): &OrderWithSubscription,
     fields: &Fields,
     error: Option<&Error>,
@@ -76,24 +58,24 @@ fn page(
     let subscription = subscription.as_ref();
     let goes_on = subscription.filter(|known| known.ended_at.is_none());
     let body = html! {
-        div.head { h1 { (what(project, answer)) } (order_badge(order)) }
+        div.head { h1 { (what(&request.project, answer)) } (order_badge(order)) }
         p.hint { code { (answer.id) } }
         @if order.is_processing() {
             p.note { "The buyer is done, and the bank is still moving the money, which may take some days for a bank debit. Nothing has failed. The order is fulfilled once the money arrives." }
         }
-        section.card { h2 { "Order" } (facts(project, answer)) }
+        section.card { h2 { "Order" } (facts(&request.project, answer)) }
         section.card { h2 { "What happened" } (timeline(answer, subscription)) }
         @if !order.metadata.is_empty() { (metadata(order)) }
-        (refund_form(request, project, answer, form))
+        (refund_form(request, answer, form))
         @if let Some(known) = goes_on.filter(|_| request.may(Privilege::Support)) {
             section.card {
                 h2 { "Subscription" }
-                (subscriptions::buttons(request, project, answer.id.wallet, known))
+                (subscriptions::buttons(request, answer.id.wallet, known))
             }
         }
-        @if request.may(Privilege::Support) { (order_refresh::part(request, project, answer.id)) }
+        @if request.may(Privilege::Support) { (refresh_card(request, answer.id)) }
     };
-    form.response(Tab::Orders.page(request, project, "Order", &body))
+    form.response(request.show("Order", &body))
 }
 
 /// The page about an object in Stripe's own dashboard.
@@ -245,14 +227,9 @@ fn disputed(dispute: &Dispute) -> Markup {
     }
 }
 
-fn refund_form(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    answer: &OrderAnswer,
-    form: Form<'_>,
-) -> Markup {
+fn refund_form(request: &PageRequest, answer: &OrderAnswer, form: Form<'_>) -> Markup {
     let can = answer.order.refundable_cents() > 0 && request.may(Privilege::Support);
-    let action = format!("{}/refund", path(project, answer.id));
+    let action = format!("{}/refund", path(&request.project, answer.id));
     let label = format!("Amount in {}", answer.order.terms.currency);
     html! {
         @if can || form.error.is_some() {
@@ -270,28 +247,55 @@ fn refund_form(
     }
 }
 
-/// `POST …/orders/{order}/refund`: refunds an order in part or in full, once it was confirmed.
-pub(super) async fn refund(
-    State(app): State<App>,
-    posted: FormPost<RefundOrder>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let shown = order(&app, &request, &project).await?;
+pub(super) async fn refund(request: FormPost<RefundOrder>) -> PageResult {
+    let shown = order(&request).await?;
     let (id, currency) = (shown.0.id, &shown.0.order.terms.currency);
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Orders);
     let done = async {
-        let cents = fields.money("amount", decimals(currency))?;
+        let cents = request.fields.money("amount", decimals(currency))?;
         if cents == 0 {
             return Err(Error::invalid("amount", "The amount must be more than 0."));
         }
         let refund = RefundOrder {
             order: id,
             cents,
-            key: fields.key()?,
+            key: request.fields.key()?,
         };
-        form.run(refund, &path(&project, id), "refunded").await
+        request
+            .run(refund, &path(&request.project, id), "refunded")
+            .await
     };
-    let again = |error| page(&request, &project, &shown, &fields, Some(&error));
+    let again = |error| page(&request, &shown, &request.fields, Some(&error));
     Ok(done.await.unwrap_or_else(again))
+}
+
+fn refresh_card(request: &PageRequest, order: OrderId) -> Markup {
+    let name = provider(&request.project);
+    html! {
+        @if name != "None" {
+            section.card {
+                h2 { "Payment provider" }
+                p { "Its events are processed automatically. If something seems to be missing, refresh this order." }
+                form method="post" action={ (path(&request.project, order)) "/refresh" } {
+                    (form::token(request))
+                    button type="submit" { "Refresh from " @if name == "Sandbox" { "the sandbox" } @else { (name) } }
+                }
+            }
+        }
+    }
+}
+
+pub(super) async fn refresh(request: FormPost<RefreshOrder>) -> PageResult {
+    let order: OrderId = request.named("order", ErrorCode::OrderNotFound)?;
+    let back = path(&request.project, order);
+    let page = |refresh: Option<OrderRefresh>, _| {
+        let message = match refresh.map(|refresh| (refresh.changed, refresh.progress)) {
+            None => "refreshed_nothing",
+            Some((true, _)) => "refreshed_changed",
+            Some((_, CheckoutProgress::Processing)) => "refreshed_processing",
+            Some((_, CheckoutProgress::Open)) => "refreshed_open",
+            Some((_, CheckoutProgress::Finished)) => "refreshed_same",
+        };
+        layout::done(&back, message)
+    };
+    request.answer(RefreshOrder(order), &back, page).await
 }

@@ -1,28 +1,15 @@
 //! A project's orders, newest first, and those of a wallet.
 
-use actors::{Address, OrderAnswer, OrderFilter, OrderPage, OrderState, OrderTotals};
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
+use actors::{OrderAnswer, OrderFilter, OrderPage, OrderState, OrderTotals};
 use domain::{
     id::{OrderId, ProductId, WalletKey},
     text::Email,
     wallet::{Order, OrderKind, OrderStatus},
 };
 use edge::csv;
-use maud::{Markup, html};
-use wire::{Error, cursor::OrderCursor, field::FromText as _};
+use wire::{cursor::OrderCursor, field::FromText as _};
 
-use super::{
-    catalog::product_name,
-    fields::Fields,
-    form::{FieldLabel, Form},
-    layout::{self, Tab, base},
-    money::{decimals, grouped, money},
-    page_request::PageRequest,
-    verbatim::verbatim,
-    wallets,
-};
-use crate::state::App;
+use super::{catalog::product_name, prelude::*, wallets};
 
 const PAGE_SIZE: usize = 25;
 
@@ -84,20 +71,23 @@ fn currency(project: &ProjectCatalog) -> String {
         .map_or_else(|| "EUR".to_owned(), |price| price.currency.to_string())
 }
 
-/// `GET …/orders`: the orders, newest first.
-pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
+pub(super) async fn list(request: PageRequest) -> PageResult {
     let query = request.query();
     let before = query.cursor()?.map(|OrderCursor(at, order)| (at, order));
-    let wanted = filter(query, &project);
+    let wanted = filter(query, &request.project);
     let (page, totals) = match &wanted {
         Ok(filter) => {
-            let (products, filter) = (project.product_ids(), filter.clone());
-            let handle = &app.handle;
-            let found =
-                handle.orders_and_totals(&project.scope, products, filter, before, PAGE_SIZE);
+            let (products, filter) = (request.project.product_ids(), filter.clone());
+            let handle = &request.app.handle;
+            let found = handle.orders_and_totals(
+                &request.project.scope,
+                products,
+                filter,
+                before,
+                PAGE_SIZE,
+            );
             let found = found.await;
-            found.map_err(|error| Error::from_wallet(error, &project))?
+            request.read(found)?
         }
         Err(_) => (
             OrderPage {
@@ -113,12 +103,12 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         .map(|(at, order)| format!("?{kept}before={}", OrderCursor(at, order)));
     let form = Form::new(query, wanted.as_ref().err());
     let body = html! {
-        div.head { h1 { "Orders" } a.button href={ (base(&project)) "/orders.csv?" (kept) } { "CSV" } }
-        @let waiting = app.payments.unfulfilled().count(Some(project.project.id));
-        p { a href={ (base(&project)) "/unfulfilled-payments" } { "Unfulfilled payments and daily reconciliation" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
-        (filter_form(&project, form))
+        div.head { h1 { "Orders" } a.button href={ (base(&request.project)) "/orders.csv?" (kept) } { "CSV" } }
+        @let waiting = request.app.payments.unfulfilled().count(Some(request.project.project.id));
+        p { a href={ (base(&request.project)) "/unfulfilled-payments" } { "Unfulfilled payments and daily reconciliation" } @if waiting > 0 { " " span class="badge bad" { (waiting) } } }
+        (filter_form(&request.project, form))
         @if wanted.is_ok() { (sums(&totals)) }
-        @if !page.orders.is_empty() { (table(&project, &page.orders)) }
+        @if !page.orders.is_empty() { (table(&request.project, &page.orders)) }
         @else if !kept.is_empty() || before.is_some() { p.empty { "No orders match these filters." } }
         @else { p.empty {
             "No orders yet. One appears here when your app begins a checkout: "
@@ -126,7 +116,7 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         } }
         @if let Some(older) = older { p { a.button href=(older) { "Older" } } }
     };
-    Ok(form.response(Tab::Orders.page(&request, &project, "Orders", &body)))
+    Ok(form.response(request.show("Orders", &body)))
 }
 
 fn filter_form(project: &ProjectCatalog, form: Form<'_>) -> Markup {
@@ -173,33 +163,29 @@ fn sums(totals: &OrderTotals) -> Markup {
     }
 }
 
-/// `GET …/orders.csv`: all orders that the filter lets through.
-pub(super) async fn export(
-    request: PageRequest,
-    State(app): State<App>,
-) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let filter = filter(request.query(), &project)?;
-    Ok(csv::orders(app.handle.clone(), project, filter))
+pub(super) async fn export(request: PageRequest) -> PageResult {
+    let filter = filter(request.query(), &request.project)?;
+    Ok(csv::orders(
+        request.app.handle.clone(),
+        request.project.clone(),
+        filter,
+    ))
 }
 
 pub(super) fn table(project: &ProjectCatalog, orders: &[OrderAnswer]) -> Markup {
-    html! {
-        div.scroll tabindex="0" role="region" aria-label="Orders" { table {
-            thead { tr { th { "What" } th { "State" } th.number { "Amount" } th { "Buyer" } th { "Wallet" } th { "Placed" } } }
-            tbody { @for order in orders { (row(project, order)) } }
-        } }
-    }
+    let headings = ["What", "State", "#Amount", "Buyer", "Wallet", "Placed"];
+    let rows = html! { @for order in orders { (row(project, order, true)) } };
+    layout::table("Orders", &headings, &rows)
 }
 
-fn row(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
+fn row(project: &ProjectCatalog, answer: &OrderAnswer, with_wallet: bool) -> Markup {
     let order = &answer.order;
     html! { tr.linked {
         td { (link(project, answer)) }
         td { (order_badge(order)) }
         td.number { (amounts(order)) }
         td { @match &order.email { Some(email) => (verbatim(email.as_str())), None => "–" } }
-        td { (owner(project, answer)) }
+        @if with_wallet { td { (owner(project, answer)) } }
         td.time { (layout::when(order.created_at)) }
     } }
 }
@@ -230,28 +216,25 @@ pub(super) fn owner(project: &ProjectCatalog, answer: &OrderAnswer) -> Markup {
     html! { a href=(wallets::path(project, answer.id.wallet)) { (name) } }
 }
 
-/// `GET …/wallets/{wallet}/orders`: all orders of a wallet, newest first.
-pub(super) async fn list_of_wallet(
-    request: PageRequest,
-    State(app): State<App>,
-) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let (key, scope) = (wallets::wallet(&request)?, &project.scope);
-    let refused = |error| Error::from_wallet(error, &project);
+pub(super) async fn list_of_wallet(request: PageRequest) -> PageResult {
+    let (key, scope) = (wallets::wallet(&request)?, &request.project.scope);
     let address = Address::Stored(key);
-    let view = app.handle.read(scope, &address).await.map_err(refused)?;
+    let view = request.read(request.app.handle.read(scope, &address).await)?;
     let before = request.query().cursor()?;
     let before = before.map(|OrderCursor(at, order)| (at, order));
-    let page = app.handle.wallet_orders(scope, &address, before, PAGE_SIZE);
-    let page = page.await.map_err(refused)?;
+    let page = request
+        .app
+        .handle
+        .wallet_orders(scope, &address, before, PAGE_SIZE);
+    let page = request.read(page.await)?;
     let older = page.next.map(|(at, order)| OrderCursor(at, order));
     let body = html! {
         h1 { "Orders of a wallet" }
-        p.hint { a href=(wallets::path(&project, key)) { (wallets::name(&view)) } }
-        (table_of_wallet(&project, &page))
+        p.hint { a href=(wallets::path(&request.project, key)) { (wallets::name(&view)) } }
+        (table_of_wallet(&request.project, &page))
         @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
     };
-    Ok(Tab::Wallets.page(&request, &project, "Orders of a wallet", &body))
+    Ok(request.show("Orders of a wallet", &body))
 }
 
 pub(super) fn of_wallet(project: &ProjectCatalog, wallet: WalletKey, page: &OrderPage) -> Markup {
@@ -267,22 +250,11 @@ pub(super) fn of_wallet(project: &ProjectCatalog, wallet: WalletKey, page: &Orde
 }
 
 fn table_of_wallet(project: &ProjectCatalog, page: &OrderPage) -> Markup {
+    let headings = ["What", "State", "#Amount", "Buyer", "Placed"];
+    let rows = html! { @for order in &page.orders { (row(project, order, false)) } };
     html! {
-        @if page.orders.is_empty() { p.empty { "No orders." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Orders of this wallet" { table {
-                thead { tr { th { "What" } th { "State" } th.number { "Amount" } th { "Buyer" } th { "Placed" } } }
-                tbody { @for answer in &page.orders {
-                    @let order = &answer.order;
-                    tr.linked {
-                        td { (link(project, answer)) }
-                        td { (order_badge(order)) }
-                        td.number { (amounts(order)) }
-                        td { @match &order.email { Some(email) => (verbatim(email.as_str())), None => "–" } }
-                        td.time { (layout::when(order.created_at)) }
-                    }
-                } }
-            } }
-        }
+        @if page.orders.is_empty() { p.empty { "No orders." } }
+        @else { (layout::table("Orders of this wallet", &headings, &rows)) }
     }
 }
 

@@ -2,61 +2,56 @@
 
 use std::collections::BTreeMap;
 
-use actors::{Address, OrderState};
-use axum::{
-    extract::State,
-    response::{Html, IntoResponse, Response},
-};
-use domain::{Timestamp, catalog::Product, time::Span, wallet::OrderStatus};
+use actors::OrderState;
+use axum::response::{Html, IntoResponse as _};
+use domain::{catalog::Product, time::Span, wallet::OrderStatus};
 use edge::Support;
 use identity::ProjectScope;
-use maud::{Markup, html};
 use persistence::usage::{Count, DistinctCount, Sales, Usage, Wallets};
-use wire::Error;
 
 use super::{
     attention,
-    form::Form,
-    layout::{self, Tab, base},
-    money::grouped,
     orders::{STATES, badge},
-    page_request::{FormPost, PageRequest},
     period::Period,
+    prelude::*,
     revenue::{self, SalesByInterval},
     wallets,
 };
-use crate::state::App;
 
 /// Prices and customers that are listed, the best first.
 const MAX_BEST: usize = 5;
 /// Features that are listed, the most used first.
 const MAX_FEATURES: usize = 10;
 
-/// `GET …/{project}`: the overview.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
+pub(super) async fn show(request: PageRequest) -> PageResult {
     let query = request.query();
-    let now = app.handle.now_in(&project.scope);
+    let now = request.app.handle.now_in(&request.project.scope);
     let period = match Period::of(query, now) {
         Ok(period) => period,
         Err(error) => {
-            let body = html! { h1 { "Overview" } p.alert { (error.message()) } p { a href=(base(&project)) { "Show the last 30 days" } } };
+            let body = html! { h1 { "Overview" } p.alert { (error.message()) } p { a href=(base(&request.project)) { "Show the last 30 days" } } };
             let form = Form::new(query, Some(&error));
-            return Ok(form.response(Tab::Overview.page(&request, &project, "Overview", &body)));
+            return Ok(form.response(request.show("Overview", &body)));
         }
     };
     let product = query.parsed("productId", "a product")?;
-    let holding: Vec<&Product> = project.products().filter(|it| it.holds_credits()).collect();
+    let holding: Vec<&Product> = request
+        .project
+        .products()
+        .filter(|it| it.holds_credits())
+        .collect();
     let product = holding
         .iter()
         .find(|it| Some(it.id) == product)
         .or(holding.first())
         .copied();
-    let ids = project.product_ids();
+    let ids = request.project.product_ids();
     let within = (period.first_before(), period.end);
-    let read = app.handle.usage_of(ids.clone(), period.interval, within);
-    let read = read.await;
-    let all = read.map_err(|error| Error::from_wallet(error, &project))?;
+    let read = request
+        .app
+        .handle
+        .usage_of(ids.clone(), period.interval, within);
+    let all = request.read(read.await)?;
     let mut sales = SalesByInterval::new();
     let mut usage = BTreeMap::new();
     for (id, found) in ids.into_iter().zip(all) {
@@ -68,41 +63,39 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             usage = shown.collect();
         }
     }
-    let path = base(&project);
+    let path = base(&request.project);
     let span = Span {
         start: period.start(),
         end: period.end,
     };
-    let (handle, scope) = (&app.handle, &project.scope);
-    let best = handle.best_sellers(scope, project.product_ids(), span, MAX_BEST);
-    let best = best
-        .await
-        .map_err(|error| Error::from_wallet(error, &project))?;
+    let (handle, scope) = (&request.app.handle, &request.project.scope);
+    let best = handle.best_sellers(scope, request.project.product_ids(), span, MAX_BEST);
+    let best = request.read(best.await)?;
     let mut names = Vec::new();
     for (key, _) in &best.wallets {
         let wallet = handle.peek(scope, &Address::Stored(*key)).await;
         names.push(wallet.map_or_else(|_| html! { (key) }, |it| wallets::name(&it.view)));
     }
-    let tasks = attention::card(&request, &app, &project).await;
+    let tasks = attention::card(&request).await;
     let ever = [OrderStatus::Paid, OrderStatus::Refunded].map(OrderState::Is);
-    let sold = handle.order_totals_by_state(scope, project.product_ids(), ever);
+    let sold = handle.order_totals_by_state(scope, request.project.product_ids(), ever);
     // A list that cannot be read now is no reason to show the first steps.
     let has_sold = sold
         .await
         .map_or(true, |sold| sold.iter().any(|it| it.count > 0));
-    let outstanding = app.outstanding.of(project.project.id);
+    let outstanding = request.app.outstanding.of(request.project.project.id);
     let body = html! {
         div.head {
             h1 { "Overview" }
             (period.choice(&path, query, &["productId"]))
         }
-        (attention::first_steps(&project, has_sold))
+        (attention::first_steps(&request.project, has_sold))
         (tasks)
         (revenue::part(&sales, &period))
-        (revenue::best(&project, &best, &names))
+        (revenue::best(&request.project, &best, &names))
         div.columns {
             (orders_card(&revenue::total(&sales, &period.starts)))
-            (revenue::outstanding(&request, &project, outstanding.as_ref()))
+            (revenue::outstanding(&request, outstanding.as_ref()))
         }
         @if holding.len() > 1 {
             nav.ranges aria-label="Product" { @for one in &holding {
@@ -111,24 +104,19 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             } }
         }
         @match product {
-            Some(product) => (credits(product, &period, &usage, &live(&app, &request, None))),
+            Some(product) => (credits(product, &period, &usage, &live(&request, None))),
             None => p.empty { "No product holds credits yet. " a href={ (path) "/catalog/new" } { "Create one" } },
         }
     };
-    Ok(Tab::Overview.page(&request, &project, "Overview", &body))
+    Ok(request.show("Overview", &body))
 }
 
-/// `POST …/{project}/outstanding`: counts outstanding credits now.
-pub(super) async fn count(
-    State(app): State<App>,
-    posted: FormPost<Support>,
-) -> Result<Response, Error> {
-    let project = posted.request.project(&app)?;
-    let done = match app.outstanding.hasten().await {
+pub(super) async fn count(request: FormPost<Support>) -> PageResult {
+    let done = match request.app.outstanding.hasten().await {
         true => "counted",
         false => "counting",
     };
-    Ok(layout::done(&base(&project), done))
+    Ok(layout::done(&base(&request.project), done))
 }
 
 fn credits(
@@ -185,29 +173,19 @@ fn credits(
         section.card {
             h2 { (product.name) }
             p.hint { "A wallet is active when its credits are used or bought." @if !active.count().is_exact { " Beyond 128 the number is an estimate: two times in three within 2.3 %." } }
-            div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
-            details {
-                summary { "As a table" }
-                div.scroll tabindex="0" role="region" aria-label="Credits" { table {
-                    thead { tr { th { "From, UTC" } th.number { "Granted" } th.number { "Spent" } th.number { "Expired" } th.number { "Deductions" } th.number { "Active wallets" } } }
-                    tbody { @for ((label, count), part) in labels.iter().zip(&counts).zip(&parts).rev() { tr {
-                        td.time { (label) }
-                        td.number { (grouped(count.granted)) } td.number { (grouped(count.deducted)) }
-                        td.number { (grouped(count.expired)) } td.number { (grouped(count.deductions)) }
-                        td.number { (distinct(part.wallets.count())) }
-                    } } }
-                } }
-            }
+            (layout::chart(&chart, &table("Credits", &["From, UTC", "#Granted", "#Spent", "#Expired", "#Deductions", "#Active wallets"], &html! { @for ((label, count), part) in labels.iter().zip(&counts).zip(&parts).rev() { tr {
+                    td.time { (label) }
+                    td.number { (grouped(count.granted)) } td.number { (grouped(count.deducted)) }
+                    td.number { (grouped(count.expired)) } td.number { (grouped(count.deductions)) }
+                    td.number { (distinct(part.wallets.count())) }
+                } } })))
         }
         @if !features.is_empty() {
             section.card {
                 h2 { "Most used" }
-                div.scroll tabindex="0" role="region" aria-label="Features" { table {
-                    thead { tr { th { "Feature" } th.number { "Credits" } th.number { "Deductions" } } }
-                    tbody { @for (name, (credits, times)) in &features { tr {
-                        td { (name) } td.number { (grouped(*credits)) } td.number { (grouped(*times)) }
-                    } } }
-                } }
+                (table("Features", &["Feature", "#Credits", "#Deductions"], &html! { @for (name, (credits, times)) in &features { tr {
+                    td { (name) } td.number { (grouped(*credits)) } td.number { (grouped(*times)) }
+                } } }))
             }
         }
     }
@@ -241,25 +219,24 @@ fn orders_card(sales: &Sales) -> Markup {
     }
 }
 
-/// `GET /dashboard/live`: a fragment that refreshes itself every two seconds.
-pub(super) async fn live_part(
-    request: PageRequest,
-    State(app): State<App>,
-) -> Result<Response, Error> {
+pub(super) async fn live_part(request: PageRequest<NoProject>) -> PageResult {
     let query = request.query();
     let count: Option<u64> = query.parsed("count", "a number")?;
     let at: Option<i64> = query.parsed("at", "an instant")?;
-    let part = live(&app, &request, count.zip(at));
+    let part = live(&request, count.zip(at));
     Ok(Html(part.into_string()).into_response())
 }
 
 /// The rate of deductions since the previous fragment; the fragment's own URL carries the count and instant.
 /// It counts all projects together, so that only those who see all of them see it.
-fn live(app: &App, request: &PageRequest, before: Option<(u64, i64)>) -> Markup {
+fn live<S>(request: &PageRequest<S>, before: Option<(u64, i64)>) -> Markup {
     if request.authority.projects != ProjectScope::All {
         return Markup::default();
     }
-    let (count, now) = (app.edge.metrics.deductions(), app.edge.clock.now().0);
+    let (count, now) = (
+        request.app.edge.metrics.deductions(),
+        request.app.edge.clock.now().0,
+    );
     let rate = before.and_then(|(before, at)| {
         let more = count.checked_sub(before)?.checked_mul(1000)?;
         let millis = u64::try_from(now.checked_sub(at)?).ok()?;

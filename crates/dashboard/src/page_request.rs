@@ -1,32 +1,31 @@
 //! Extractors with a handler's permission: [`PageRequest`] is somebody signed in who may read, [`PageFor`] one with another
-//! permission, [`FormPost`] a form of a page of this server. A project outside their scope does not exist for them.
-//! Permissions are looked up at each request.
+//! permission. A project outside their scope does not exist for them. Permissions are looked up at each request.
 
-use std::{marker::PhantomData, str::FromStr, sync::Arc};
+use std::{marker::PhantomData, ops::Deref, str::FromStr, sync::Arc};
 
 use axum::{
-    extract::{FromRef, FromRequest, FromRequestParts, RawPathParams, Request},
+    extract::{FromRef, FromRequestParts, RawPathParams},
     http::{Method, StatusCode, request::Parts},
     response::{IntoResponse, Redirect, Response},
 };
 use catalog::ProjectCatalog;
 use domain::{Timestamp, id::ProjectId};
 use edge::{
-    Read, audit,
-    audit::{AuditedAction, DoneBefore, PendingAction},
-    body::FormBody,
+    Read,
+    audit::{AuditEvent, AuditedAction, PendingAction},
     context::Context,
     permission::{Needs, allow},
 };
-use identity::{Authority, Privilege, ValidSession};
-use operator::Operator;
+use identity::{Authority, NewKey, Privilege, ValidSession};
+use maud::Markup;
+use operator::{ActionScope, NoProject, Operator};
 use scrip_http::limits::Client;
 use url::form_urlencoded;
 use wire::{Error, ErrorCode};
 
 use super::{
     cookies, elsewhere,
-    fields::{Fields, KEY},
+    fields::Fields,
     layout,
     next_page::{NEXT, own_page},
 };
@@ -37,9 +36,9 @@ pub const SIGN_IN: &str = "/dashboard/sign-in";
 /// The form field with the session's form token.
 pub(super) const TOKEN: &str = "formToken";
 
-/// A request of somebody who is signed in and may read.
+/// A request of somebody who is signed in.
 #[derive(Debug, Clone)]
-pub(super) struct PageRequest {
+pub(super) struct SignedRequest {
     pub(super) signed: ValidSession,
     /// Who they are, and what they may do now.
     pub(super) authority: Authority,
@@ -52,28 +51,102 @@ pub(super) struct PageRequest {
     pending: Option<PendingAction>,
 }
 
+/// What a page is about: a project, or the service.
+pub(super) trait PageScope: ActionScope + Clone {
+    fn of(app: &App, request: &SignedRequest) -> Result<Self, Error>;
+
+    fn catalog(&self) -> Option<&ProjectCatalog>;
+}
+
+impl PageScope for Arc<ProjectCatalog> {
+    fn of(app: &App, request: &SignedRequest) -> Result<Self, Error> {
+        let id: ProjectId = request.named("project", ErrorCode::ProjectNotFound)?;
+        Ok(app.catalog.project(id)?)
+    }
+
+    fn catalog(&self) -> Option<&ProjectCatalog> {
+        Some(self)
+    }
+}
+
+impl PageScope for NoProject {
+    fn of(_: &App, _: &SignedRequest) -> Result<Self, Error> {
+        Ok(Self)
+    }
+
+    fn catalog(&self) -> Option<&ProjectCatalog> {
+        None
+    }
+}
+
+/// A request of somebody who may read, in a project unless it says otherwise.
+pub(super) struct PageRequest<S = Arc<ProjectCatalog>> {
+    pub(super) app: App,
+    pub(super) project: S,
+    signed_in: SignedRequest,
+}
+
 /// A request of somebody who may do what needs the permission `P`.
-#[derive(Debug)]
-pub(super) struct PageFor<P> {
-    pub(super) request: PageRequest,
+pub(super) struct PageFor<P, S = Arc<ProjectCatalog>> {
+    request: PageRequest<S>,
     needs: PhantomData<P>,
 }
 
-/// A form that somebody who may do what needs the permission `P` sent from a page of this server.
-#[derive(Debug)]
-pub(super) struct FormPost<P> {
-    pub(super) request: PageRequest,
-    pub(super) fields: Fields,
-    needs: PhantomData<P>,
+/// What a handler answers.
+pub(super) type PageResult = Result<Response, Error>;
+
+impl<S> Deref for PageRequest<S> {
+    type Target = SignedRequest;
+
+    fn deref(&self) -> &SignedRequest {
+        &self.signed_in
+    }
 }
 
-impl<P> FormPost<P> {
-    pub(super) fn split(self) -> (PageRequest, Fields) {
-        (self.request, self.fields)
+impl<P, S> Deref for PageFor<P, S> {
+    type Target = PageRequest<S>;
+
+    fn deref(&self) -> &PageRequest<S> {
+        &self.request
+    }
+}
+
+impl<S: PageScope> PageRequest<S> {
+    pub(super) async fn of<P: Needs>(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let signed_in = SignedRequest::of::<P>(parts, app).await?;
+        let project = S::of(app, &signed_in).map_err(IntoResponse::into_response)?;
+        Ok(Self {
+            app: Arc::clone(app),
+            project,
+            signed_in,
+        })
+    }
+
+    /// The same request once the caller holds the lock for saving.
+    pub(super) fn reload(&mut self) -> Result<(), Error> {
+        self.project = S::of(&self.app, &self.signed_in)?;
+        Ok(())
+    }
+
+    /// The same person as the actions know them.
+    pub(super) fn operator(&self) -> Operator<'_, S> {
+        let project = self.project.clone();
+        Operator::new(&self.app, project, &self.authority, self.pending.as_ref())
+    }
+
+    pub(super) fn show(&self, title: &str, body: &Markup) -> Response {
+        layout::page(self, self.project.catalog(), title, body)
     }
 }
 
 impl PageRequest {
+    /// A wallet of the project, or an order or anything else in one.
+    pub(super) fn read<T>(&self, result: Result<T, actors::Error>) -> Result<T, Error> {
+        result.map_err(|error| Error::from_wallet(error, &self.project))
+    }
+}
+
+impl SignedRequest {
     /// Parses a segment of the path; `unknown` is the error if that fails.
     pub(super) fn named<T: FromStr>(&self, name: &str, unknown: ErrorCode) -> Result<T, Error> {
         let segment = self.segments.iter().find(|(known, _)| known == name);
@@ -82,55 +155,12 @@ impl PageRequest {
             .ok_or_else(|| Error::new(unknown))
     }
 
-    pub(super) fn project(&self, app: &App) -> Result<Arc<ProjectCatalog>, Error> {
-        let id: ProjectId = self.named("project", ErrorCode::ProjectNotFound)?;
-        Ok(app.catalog.project(id)?)
-    }
-
-    /// The same person as the actions know them.
-    pub(super) fn operator<'a>(
-        &'a self,
-        app: &'a App,
-        project: &Arc<ProjectCatalog>,
-    ) -> Operator<'a> {
-        Operator::new(
-            app,
-            Arc::clone(project),
-            &self.authority,
-            self.pending.as_ref(),
-        )
-    }
-
-    /// Redirects after a form changed something, with the sentence for the audit log; `message` names the text shown
-    /// there.
-    pub(super) fn done(&self, path: &str, message: &str, change: String) -> Response {
-        self.audited(layout::done(path, message), change)
-    }
-
-    /// Redirects after a form that changed something, or had nothing to change.
-    pub(super) fn done_if(
-        &self,
-        is_done: bool,
-        path: &str,
-        message: &str,
-        change: String,
-    ) -> Response {
-        match is_done {
-            true => self.done(path, message, change),
-            false => layout::done(path, message),
-        }
-    }
-
     /// Redirects after a repeated form, which did nothing now.
     pub(super) fn done_before(&self, path: &str) -> Response {
-        let mut response = layout::done(path, "again");
-        response.extensions_mut().insert(DoneBefore);
-        response
-    }
-
-    /// Adds an entry for the audit log to the response of a form that changed something.
-    pub(super) fn audited(&self, response: Response, what: impl Into<String>) -> Response {
-        audited(&self.authority, response, what)
+        if let Some(pending) = &self.pending {
+            pending.record(AuditEvent::DoneBefore);
+        }
+        layout::done(path, "again")
     }
 
     /// Whether they may do what needs this permission, in the project that the path names or, where it names none,
@@ -138,6 +168,22 @@ impl PageRequest {
     pub(super) fn may(&self, permission: Privilege) -> bool {
         let project = self.named("project", ErrorCode::ProjectNotFound).ok();
         self.authority.may(permission, project)
+    }
+
+    /// Keeps new secrets until the page that shows each once.
+    pub(super) fn keep<const N: usize>(
+        &self,
+        app: &App,
+        project: ProjectId,
+        secrets: [(&'static str, String); N],
+    ) {
+        let new = |(label, plain)| NewKey {
+            project,
+            label,
+            plain,
+        };
+        let secrets = secrets.into_iter().map(new).collect();
+        app.edge.people.sessions.keep_keys(&self.signed, secrets);
     }
 
     pub(super) const fn client(&self) -> Client {
@@ -241,56 +287,27 @@ fn turned_away(parts: &Parts) -> Response {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for PageRequest
+impl<T: Sync, S: PageScope> FromRequestParts<T> for PageRequest<S>
 where
-    App: FromRef<S>,
+    App: FromRef<T>,
 {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+    async fn from_request_parts(parts: &mut Parts, state: &T) -> Result<Self, Response> {
         Self::of::<Read>(parts, &App::from_ref(state)).await
     }
 }
 
-impl<S: Sync, P: Needs> FromRequestParts<S> for PageFor<P>
+impl<T: Sync, P: Needs, S: PageScope> FromRequestParts<T> for PageFor<P, S>
 where
-    App: FromRef<S>,
+    App: FromRef<T>,
 {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+    async fn from_request_parts(parts: &mut Parts, state: &T) -> Result<Self, Response> {
         let request = PageRequest::of::<P>(parts, &App::from_ref(state)).await?;
         Ok(Self {
             request,
-            needs: PhantomData,
-        })
-    }
-}
-
-impl<S: Sync, P: Needs> FromRequest<S> for FormPost<P>
-where
-    App: FromRef<S>,
-{
-    type Rejection = Response;
-
-    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
-        let app = App::from_ref(state);
-        let (mut parts, body) = request.into_parts();
-        if !cookies::is_own(&parts.headers, &app.site) {
-            return Err(foreign());
-        }
-        let request = PageRequest::of::<P>(&mut parts, &app).await?;
-        let body = FormBody::read(&parts.headers, body, &app.edge.bodies).await;
-        let fields = Fields::read(body.map_err(IntoResponse::into_response)?.bytes());
-        if !request.signed.sent(fields.text(TOKEN)) {
-            return Err(foreign());
-        }
-        let who = request.authority.name();
-        let written = audit::begin_entry(&parts, &app.edge, &who, fields.some(KEY)).await;
-        written.map_err(IntoResponse::into_response)?;
-        Ok(Self {
-            request,
-            fields,
             needs: PhantomData,
         })
     }

@@ -1,25 +1,21 @@
-//! `/dashboard/people`: an owner invites users, changes what they may do, and ends their sessions.
+//! `/dashboard/people`: an owner invites users, changes what they may do and who they are at the identity provider, and ends
+//! their sessions.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use axum::{extract::State, response::Response};
-use domain::id::{ProjectId, SessionId, UserId};
+use domain::id::{ProjectId, UserId};
 use edge::{Own, refused};
-use identity::{NewUser, ProjectScope, Role, User, UserChange, UserState};
-use maud::{Markup, html};
-use wire::{Error, ErrorCode};
+use identity::{BoundIdentity, NewUser, ProjectScope, User, UserChange, UserState};
+use operator::{
+    EndSession, EndSessionsOfUser, InviteUser, InviteUserAgain, RemoveUser, SentInvitation,
+    UpdateUser,
+};
 
 use super::{
-    account::{ending, session_facts, session_table},
-    confirm::confirm,
-    fields::{CONFIRMED, Fields},
-    form::{self, FieldLabel, Form},
-    layout::{self, At},
-    page_request::{FormPost, PageFor, PageRequest},
-    people_identity, projects,
-    verbatim::verbatim,
+    account::{session_table, sessions_of},
+    prelude::*,
+    projects,
 };
-use crate::state::App;
 
 const PEOPLE: &str = "/dashboard/people";
 const VERSION: &str = "version";
@@ -48,27 +44,26 @@ pub(super) fn path(user: &User) -> String {
     format!("{PEOPLE}/{}", user.id)
 }
 
-/// `GET /dashboard/people`: all users.
-pub(super) async fn list(page: PageFor<Own>, State(app): State<App>) -> Response {
+pub(super) async fn list(request: PageFor<Own, NoProject>) -> Response {
     let fields = Fields::default().with("role", "support");
-    all(&page.request, &app, Form::new(&fields, None)).await
+    all(&request, Form::new(&fields, None)).await
 }
 
-async fn all(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
-    let (users, choices) = (app.edge.people.users(), choices(request, app, form).await);
+async fn all(request: &PageRequest<NoProject>, form: Form<'_>) -> Response {
+    let (users, choices) = (
+        request.app.edge.people.users(),
+        choices(request, form).await,
+    );
     let body = html! {
         h1 { "People" }
         @if users.is_empty() { p.empty { "Nobody has an account of their own yet: everybody signs in with the administrator's token. Invite an owner first." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="People" { table {
-                thead { tr { th { "Name" } th { "E-mail" } th { "Role" } th { "Projects" } th { "State" } } }
-                tbody { @for user in &users { tr {
-                    td { a href=(path(user)) { (verbatim(&user.name)) } }
-                    td { (verbatim(&user.email)) }
-                    td { (user.role.name()) }
-                    td { @match &user.projects { ProjectScope::All => "All", ProjectScope::Some(some) => (some.len()) } }
-                    td { (state(user)) }
-                } } }
-            } }
+            (table("People", &["Name", "E-mail", "Role", "Projects", "State"], &html! { @for user in &users { tr {
+                td { a href=(path(user)) { (verbatim(&user.name)) } }
+                td { (verbatim(&user.email)) }
+                td { (user.role.name()) }
+                td { @match &user.projects { ProjectScope::All => "All", ProjectScope::Some(some) => (some.len()) } }
+                td { (state(user)) }
+            } } }))
         }
         section.card {
             h2 { "Invite somebody" }
@@ -80,7 +75,7 @@ async fn all(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
             }
         }
     };
-    form.response(layout::page(request, At::People, "People", &body))
+    form.response(request.show("People", &body))
 }
 
 fn state(user: &User) -> Markup {
@@ -92,8 +87,8 @@ fn state(user: &User) -> Markup {
 }
 
 /// The projects of all cells, and any others that the form names, as value and text.
-async fn choices(request: &PageRequest, app: &App, form: Form<'_>) -> Vec<(String, String)> {
-    let (lines, _) = projects::all_lines(app, request.client()).await;
+async fn choices(request: &PageRequest<NoProject>, form: Form<'_>) -> Vec<(String, String)> {
+    let (lines, _) = projects::all_lines(request).await;
     let known = lines.into_iter().map(|it| (it.id.to_string(), it.name));
     let mut all: BTreeMap<String, String> = known.collect();
     for id in named_projects(form.fields) {
@@ -111,10 +106,6 @@ fn inputs(form: Form<'_>, choices: &[(String, String)]) -> Markup {
         (form.number(&FieldLabel("grantLimitPerDay", "Credits that they may grant in a day", "UTC. Empty: no limit.")))
         (form.number(&FieldLabel("refundLimitCentsPerDay", "Cents that they may refund in a day", "UTC, in the currency's smallest unit. Empty: no limit.")))
     }
-}
-
-fn role(fields: &Fields) -> Result<Role, Error> {
-    fields.choice("role")
 }
 
 fn named_projects(fields: &Fields) -> Vec<String> {
@@ -149,78 +140,57 @@ fn current(user: &User) -> Fields {
         .with_some("refundLimitCentsPerDay", user.refund_limit_cents_per_day)
 }
 
-/// `POST /dashboard/people`: invites a user, and shows the link once.
-pub(super) async fn invite(
-    State(app): State<App>,
-    posted: FormPost<Own>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
+pub(super) async fn invite(request: FormPost<InviteUser, NoProject>) -> PageResult {
+    let fields = &request.fields;
     let invited = async {
         let new = NewUser {
             name: fields.text("name").to_owned(),
             email: fields.text("email").to_owned(),
-            role: role(&fields)?,
-            projects: scope(&fields)?,
+            role: fields.choice("role")?,
+            projects: scope(fields)?,
             grant_limit_per_day: fields.whole("grantLimitPerDay")?,
             refund_limit_cents_per_day: fields.whole("refundLimitCentsPerDay")?,
         };
-        let now = app.edge.clock.now();
-        app.edge.people.invite(new, now).await.map_err(refused)
+        let page = |sent, _| link(&request, &sent);
+        request.answer(InviteUser(new), PEOPLE, page).await
     };
-    Ok(match invited.await {
-        Ok(invited) => link(&request, &app, &invited),
-        Err(error) => all(&request, &app, Form::new(&fields, Some(&error))).await,
-    })
+    match invited.await {
+        Ok(invited) => Ok(invited),
+        Err(error) => Ok(all(&request, Form::new(fields, Some(&error))).await),
+    }
 }
 
-fn link(request: &PageRequest, app: &App, invited: &identity::Invited) -> Response {
-    let (user, link) = (&invited.user, app.invitations.announce(invited));
+fn link(
+    request: &PageRequest<NoProject>,
+    SentInvitation { user, link }: &SentInvitation,
+) -> Response {
     let body = html! {
         h1 { "Invited" }
         section.card.shown {
             h2 { "Copy now" }
             p { "Give this link to " (verbatim(&user.name)) ". It is valid for seven days and once, and shown only now. Where mail is set up, it is on its way to " (verbatim(&user.email)) ", too." }
-            p { (layout::copyable(&link)) }
+            p { (layout::copyable(link)) }
         }
         p { a href=(path(user)) { "Go on" } }
     };
-    let what = format!(
-        "Invited {} ({}) as {}",
-        user.name,
-        user.id,
-        user.role.name()
-    );
-    request.audited(layout::page(request, At::People, "Invited", &body), what)
+    request.show("Invited", &body)
 }
 
-pub(super) fn named(request: &PageRequest, app: &App) -> Result<Arc<User>, Error> {
+pub(super) fn named(request: &PageRequest<NoProject>) -> Result<Arc<User>, Error> {
     let id: UserId = request.named("user", ErrorCode::UserNotFound)?;
-    app.edge.people.user(id).map_err(refused)
+    request.app.edge.people.user(id).map_err(refused)
 }
 
-/// `GET /dashboard/people/{user}`: a user and their sessions.
-pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
-    let user = named(&page.request, &app)?;
-    Ok(one(&page.request, &app, &user, None).await)
+pub(super) async fn show(request: PageFor<Own, NoProject>) -> PageResult {
+    let user = named(&request)?;
+    Ok(one(&request, &user, None).await)
 }
 
-async fn one(
-    request: &PageRequest,
-    app: &App,
-    user: &User,
-    refused: Option<(&Fields, &Error)>,
-) -> Response {
+async fn one(request: &PageRequest<NoProject>, user: &User, refused: RejectedForm<'_>) -> Response {
     let stored = current(user);
-    let form = Form::new(
-        refused.map_or(&stored, |(fields, _)| fields),
-        refused.map(|(_, error)| error),
-    );
-    let choices = choices(request, app, form).await;
-    let sessions = app.edge.people.sessions.list(app.edge.clock.now());
-    let sessions: Vec<_> = sessions
-        .into_iter()
-        .filter(|it| it.user == Some(user.id))
-        .collect();
+    let form = Form::of(refused, &stored);
+    let choices = choices(request, form).await;
+    let sessions = sessions_of(request, Some(user.id));
     let act = |action: &str, class: Option<&str>, label: &str| {
         html! { form method="post" action={ (path(user)) "/" (action) } {
             (form::token(request))
@@ -244,7 +214,7 @@ async fn one(
             h2 { "Sessions" }
             (session_table(request, &sessions, &format!("{}/end", path(user))))
         }
-        (people_identity::card(request, app, user))
+        (identity_card(request, user))
         section.card {
             h2 { "Access" }
             div.row {
@@ -255,144 +225,128 @@ async fn one(
             (act("remove", Some("danger"), "Remove this user…"))
         }
     };
-    form.response(layout::page(request, At::People, &user.name, &body))
+    form.response(request.show(&user.name, &body))
 }
 
-/// `POST /dashboard/people/{user}`: changes a user.
-pub(super) async fn save(State(app): State<App>, posted: FormPost<Own>) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let user = named(&request, &app)?;
+pub(super) async fn save(request: FormPost<UpdateUser, NoProject>) -> PageResult {
+    let (user, fields) = (named(&request)?, &request.fields);
     let saved = async {
         let change = UserChange {
             name: Some(fields.text("name").to_owned()),
             email: Some(fields.text("email").to_owned()),
-            role: Some(role(&fields)?),
-            projects: Some(scope(&fields)?),
+            role: Some(fields.choice("role")?),
+            projects: Some(scope(fields)?),
             grant_limit_per_day: Some(fields.whole("grantLimitPerDay")?),
             refund_limit_cents_per_day: Some(fields.whole("refundLimitCentsPerDay")?),
             ..UserChange::default()
         };
-        let version = fields.parsed(VERSION, "a version")?;
-        let changed = app.edge.people.change(user.id, change, version).await;
-        changed.map_err(refused)
+        let update = UpdateUser {
+            user: user.id,
+            change,
+            version: fields.parsed(VERSION, "a version")?,
+        };
+        request.run(update, &path(&user), "saved").await
     };
     match saved.await {
-        Ok(changed) => {
-            let changes = form::changes(&current(&user), &current(&changed));
-            let what = format!("Changed user {} ({}): {changes}", changed.name, changed.id);
-            let is_done = changes != form::NOTHING;
-            Ok(request.done_if(is_done, &path(&user), "saved", what))
-        }
-        Err(error) => {
-            let user = named(&request, &app)?;
-            Ok(one(&request, &app, &user, Some((&fields, &error))).await)
-        }
+        Ok(saved) => Ok(saved),
+        Err(error) => Ok(one(&request, &*named(&request)?, Some((fields, &error))).await),
     }
 }
 
-/// The question before an action that takes something away, and what that is.
-fn before(
-    app: &App,
-    user: &User,
-    action: &str,
-    fields: &Fields,
-) -> Result<Option<(&'static str, Markup)>, Error> {
-    let who =
-        html! { div { dt { "User" } dd { (verbatim(&user.name)) ", " (verbatim(&user.email)) } } };
-    let facts = |what: &str| html! { dl { (who) div { dt { "What goes" } dd { (what) } } } };
-    Ok(match action {
-        "disable" => Some((
-            "Remove this user's access?",
-            facts(
-                "Their sessions end immediately, and they cannot sign in until access is restored.",
-            ),
-        )),
-        "remove" => Some((
-            "Remove this user?",
-            facts(
-                "Their password, second factor and sessions. They can only come back by a new invitation. The audit log keeps their name.",
-            ),
-        )),
-        "end" => {
-            let sessions = app.edge.people.sessions.list(app.edge.clock.now());
-            let mut sessions = sessions;
-            sessions.retain(|it| it.user == Some(user.id));
-            let facts = session_facts(&sessions, fields)?;
-            Some((ending(fields), html! { dl { (who) } (facts) }))
+/// The card on a user's page; nothing where no provider is set and nobody bound.
+fn identity_card(request: &PageRequest<NoProject>, user: &User) -> Markup {
+    let oidc = request
+        .app
+        .oidc
+        .as_ref()
+        .filter(|_| user.identity.is_none());
+    let action = format!("{}/identity", path(user));
+    html! { @if user.identity.is_some() || oidc.is_some() { section.card {
+        h2 { "Identity provider" }
+        @if let Some(bound) = &user.identity {
+            p { "Signs in as subject " (verbatim(&bound.subject)) " of " (verbatim(&bound.issuer)) "." }
+            form method="post" action=(action) {
+                (form::token(request))
+                button.danger type="submit" { "Unbind…" }
+            }
+        } @else if let Some(oidc) = oidc {
+            p.hint { "The first sign-in by " (verbatim(&oidc.name())) " with the verified address " (verbatim(&user.email)) " binds this user. Or bind them by hand:" }
+            form method="post" action=(action) {
+                (form::token(request))
+                div.field {
+                    label for="subject" { "Subject at " (verbatim(oidc.issuer())) }
+                    input #subject name="subject" type="text" required maxlength="255" autocomplete="off";
+                }
+                button type="submit" { "Bind…" }
+            }
         }
-        _ => None,
-    })
+    } } }
 }
 
-/// `POST /dashboard/people/{user}/{action}`: invites again, removes or restores access, removes, or ends sessions.
-pub(super) async fn act(State(app): State<App>, posted: FormPost<Own>) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let user = named(&request, &app)?;
-    let (people, now) = (&app.edge.people, app.edge.clock.now());
+pub(super) async fn bind(request: FormPost<UpdateUser, NoProject>) -> PageResult {
+    let user = named(&request)?;
+    let identity = match (request.fields.owned("subject"), &request.app.oidc) {
+        (None, _) => None,
+        (Some(subject), Some(oidc)) => Some(BoundIdentity {
+            issuer: oidc.issuer().to_owned(),
+            subject,
+        }),
+        (Some(_), None) => return Err(Error::new(ErrorCode::RouteNotFound)),
+    };
+    let change = UserChange {
+        identity: Some(identity),
+        ..UserChange::default()
+    };
+    change_user(&request, &user, change).await
+}
+
+async fn change_user<P>(
+    request: &FormPost<P, NoProject>,
+    user: &User,
+    change: UserChange,
+) -> PageResult {
+    let update = UpdateUser {
+        user: user.id,
+        change,
+        version: None,
+    };
+    request.run(update, &path(user), "saved").await
+}
+
+pub(super) async fn act(request: FormPost<UpdateUser, NoProject>) -> PageResult {
+    let user = named(&request)?;
     let action: String = request.named("action", ErrorCode::RouteNotFound)?;
-    let disabled = |disabled| UserChange {
+    let page_path = path(&user);
+    let access = |disabled| UserChange {
         disabled: Some(disabled),
         ..UserChange::default()
     };
-    let who = format!("{} ({})", user.name, user.id);
-    if (&*action, user.disabled) == ("disable", true)
-        || (&*action, user.disabled) == ("enable", false)
-    {
-        return Ok(request.done_before(&path(&user)));
-    }
-    if !fields.is_on(CONFIRMED)
-        && let Some((title, facts)) = before(&app, &user, &action, &fields)?
-    {
-        let page_path = path(&user);
-        let paths = (&*format!("{page_path}/{action}"), &*page_path);
-        return Ok(confirm(&request, At::People, &fields, paths, title, &facts));
-    }
-    let (did, back) = match action.as_str() {
+    match action.as_str() {
         "invitation" => {
-            let invited = people.invite_again(user.id, now).await.map_err(refused)?;
-            return Ok(link(&request, &app, &invited));
-        }
-        "disable" => {
-            people
-                .change(user.id, disabled(true), None)
+            let page = |sent, _| link(&request, &sent);
+            request
+                .answer(InviteUserAgain(user.id), &page_path, page)
                 .await
-                .map_err(refused)?;
-            (format!("Removed the access of user {who}"), path(&user))
         }
-        "enable" => {
-            people
-                .change(user.id, disabled(false), None)
-                .await
-                .map_err(refused)?;
-            (format!("Restored the access of user {who}"), path(&user))
-        }
+        "disable" => change_user(&request, &user, access(true)).await,
+        "enable" => change_user(&request, &user, access(false)).await,
         "remove" => {
-            people.remove(user.id).await.map_err(refused)?;
-            (format!("Removed user {who}"), PEOPLE.to_owned())
+            let page = |(), _| layout::done(PEOPLE, "saved");
+            request.answer(RemoveUser(user.id), &page_path, page).await
         }
-        "end" => {
-            let ends: Option<SessionId> = fields.parsed("session", "a session")?;
-            let open = people.sessions.list(now).into_iter();
-            let mut open = open.filter(|it| it.user == Some(user.id));
-            if !open.any(|it| ends.is_none_or(|ends| it.id == ends)) {
-                return Ok(request.done_before(&path(&user)));
+        "end" => match request.fields.parsed("session", "a session")? {
+            None => {
+                let all = EndSessionsOfUser(user.id);
+                request.run(all, &page_path, "saved").await
             }
-            let did = match ends {
-                Some(session) => {
-                    people.sessions.end(&[session]).await.map_err(refused)?;
-                    format!("Ended session {session} of {who}")
+            Some(session) => {
+                let mut own = sessions_of(&request, Some(user.id)).into_iter();
+                if !own.any(|it| it.id == session) {
+                    return Err(Error::new(ErrorCode::SessionNotFound));
                 }
-                None => {
-                    people
-                        .end_sessions_of(Some(user.id), now)
-                        .await
-                        .map_err(refused)?;
-                    format!("Ended all sessions of {who}")
-                }
-            };
-            (did, path(&user))
-        }
-        _ => return Err(Error::new(ErrorCode::RouteNotFound)),
-    };
-    Ok(request.done(&back, "saved", did))
+                request.run(EndSession(session), &page_path, "saved").await
+            }
+        },
+        _ => Err(Error::new(ErrorCode::RouteNotFound)),
+    }
 }

@@ -1,46 +1,19 @@
 //! The time range that the overview shows: a usual one up to now, or days that were entered; and the one before it.
 
-use domain::Timestamp;
+use domain::time::Span;
 use jiff::tz::TimeZone;
-use maud::{Markup, html};
 use persistence::usage::Interval;
-use wire::{Error, ErrorCode};
 
-use super::{
-    fields::Fields,
-    form::{FieldLabel, Form},
-};
+use super::prelude::*;
 
 /// Most intervals of a period: longer ones count by the next larger interval.
 const MAX_INTERVALS: usize = 92;
 
-/// A period up to now that a link names.
-struct Preset {
-    name: &'static str,
-    text: &'static str,
-    interval: Interval,
-    buckets: usize,
-}
-
-const PRESETS: [Preset; 3] = [
-    Preset {
-        name: "day",
-        text: "24 hours",
-        interval: Interval::Hour,
-        buckets: 24,
-    },
-    Preset {
-        name: "month",
-        text: "30 days",
-        interval: Interval::Day,
-        buckets: 30,
-    },
-    Preset {
-        name: "year",
-        text: "12 months",
-        interval: Interval::Month,
-        buckets: 12,
-    },
+/// The periods up to now that links name: the query's value, the link's text, the intervals and how many of them.
+const PRESETS: [(&str, &str, Interval, usize); 3] = [
+    ("day", "24 hours", Interval::Hour, 24),
+    ("month", "30 days", Interval::Day, 30),
+    ("year", "12 months", Interval::Month, 12),
 ];
 
 /// A time range, in intervals of the UTC calendar.
@@ -72,34 +45,28 @@ impl Period {
             }
             return Self::between(from, end);
         }
-        let [_, usual, _] = &PRESETS;
-        let name = query.text("range");
-        let preset = PRESETS.iter().find(|preset| preset.name == name);
-        let preset = preset.unwrap_or(usual);
-        let starts = last_starts(preset.interval, preset.buckets, now)?;
+        let [_, usual, _] = PRESETS;
+        let wanted = query.text("range");
+        let preset = PRESETS.into_iter().find(|(name, ..)| *name == wanted);
+        let (name, _, interval, count) = preset.unwrap_or(usual);
+        let starts = last_starts(interval, count, now)?;
         let last = starts.last().copied().unwrap_or(now);
-        let end = span(preset.interval, last)?.1;
-        Self::new(Some(preset.name), preset.interval, starts, end)
+        let end = span(interval, last)?.end;
+        Self::new(Some(name), interval, starts, end)
     }
 
     fn between(from: Timestamp, end: Timestamp) -> Result<Self, Error> {
         let last = Timestamp(end.0.saturating_sub(1));
-        for interval in [Interval::Hour, Interval::Day, Interval::Month] {
-            let most = if interval == Interval::Hour {
-                48
-            } else {
-                MAX_INTERVALS
-            };
-            let most = if interval == Interval::Month {
-                1000
-            } else {
-                most
-            };
+        for (interval, most) in [
+            (Interval::Hour, 48),
+            (Interval::Day, MAX_INTERVALS),
+            (Interval::Month, 1000),
+        ] {
             let mut starts = Vec::new();
-            let mut at = span(interval, from)?.0;
+            let mut at = span(interval, from)?.start;
             while at <= last && starts.len() <= most {
                 starts.push(at);
-                at = span(interval, at)?.1;
+                at = span(interval, at)?.end;
             }
             if starts.len() <= most {
                 return Self::new(None, interval, starts, at);
@@ -162,9 +129,9 @@ impl Period {
         let form = Form::new(query, None).called("period-");
         html! {
             nav.ranges aria-label="Time" {
-                @for preset in &PRESETS {
-                    a href={ (path) "?" (query.query(kept)) "range=" (preset.name) }
-                        aria-current=[(self.preset == Some(preset.name)).then_some("true")] { (preset.text) }
+                @for (name, text, ..) in PRESETS {
+                    a href={ (path) "?" (query.query(kept)) "range=" (name) }
+                        aria-current=[(self.preset == Some(name)).then_some("true")] { (text) }
                 }
             }
             details open[self.preset.is_none()] {
@@ -184,10 +151,9 @@ impl Period {
     }
 }
 
-fn span(interval: Interval, at: Timestamp) -> Result<(Timestamp, Timestamp), Error> {
+fn span(interval: Interval, at: Timestamp) -> Result<Span, Error> {
     let span = interval.span(at);
-    let span = span.ok_or(Error::invalid("from", "That is not a day of our calendar."))?;
-    Ok((span.start, span.end))
+    span.ok_or_else(|| Error::invalid("from", "That is not a day of our calendar."))
 }
 
 /// The first instants of so many intervals up to the one of `now`, oldest first.
@@ -195,10 +161,7 @@ fn last_starts(interval: Interval, count: usize, now: Timestamp) -> Result<Vec<T
     let mut starts = Vec::with_capacity(count);
     let mut at = now;
     while starts.len() < count {
-        let (start, _) = interval
-            .span(at)
-            .map(|span| (span.start, span.end))
-            .ok_or(Error::new(ErrorCode::InternalError))?;
+        let start = span(interval, at)?.start;
         starts.push(start);
         at = Timestamp(start.0.saturating_sub(1));
     }

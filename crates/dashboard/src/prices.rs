@@ -1,28 +1,17 @@
 //! The pages that list, create, offer and withdraw a product's prices.
 
-use axum::{extract::State, response::Response};
-use catalog::{NewPrice, PriceChange, ProjectCatalog};
+use catalog::{NewPrice, PriceChange};
 use domain::{
     catalog::{Interval, Price, Product, ProductType},
     id::PriceId,
 };
 use edge::Manage;
-use identity::Privilege;
-use maud::{Markup, html};
 use operator::{CreatePrice, UpdatePrice};
-use wire::{Error, ErrorCode};
 
 use super::{
-    approval_request::notice,
     catalog::{path, product, state},
-    confirm::ActionForm,
-    fields::Fields,
-    form::{self, FieldLabel, Form},
-    layout::Tab,
-    money::{decimals, grouped, money},
-    page_request::{FormPost, PageFor, PageRequest},
+    prelude::*,
 };
-use crate::state::App;
 
 const FIELDS: [&str; 11] = [
     "label",
@@ -38,28 +27,25 @@ const FIELDS: [&str; 11] = [
     "repeatable",
 ];
 
-pub(super) fn table(request: &PageRequest, project: &ProjectCatalog, product: &Product) -> Markup {
-    let page_path = format!("{}/prices", path(project, product));
+pub(super) fn table(request: &PageRequest, product: &Product) -> Markup {
+    let page_path = format!("{}/prices", path(&request.project, product));
     html! {
-        @if project.prices(&product.id).next().is_none() {
+        @if request.project.prices(&product.id).next().is_none() {
             p.empty { "No price yet. " @if request.may(Privilege::Manage) { a href=(page_path) { "Create one" } } }
         } @else {
-            div.scroll tabindex="0" role="region" aria-label={ "Prices of " (product.name) } { table {
-                thead { tr { th { "Price" } th.number { "Amount" } th.number { "Credits" } th { "Features" } th { "State" } th { span.hidden { "Change" } } } }
-                tbody { @for price in project.prices(&product.id) { tr {
-                    td { @match &price.label { Some(label) => (label), None => "–" } br; code.small { (price.id) } }
-                    td.number { (money(price.amount_cents, &price.currency)) (every(price.interval)) }
-                    td.number { (grouped(price.credits_granted)) (terms(price)) }
-                    td { @for feature in &price.features { span.tag { (feature.as_str()) } " " } }
-                    td { (state(price.active)) }
-                    td { @if request.may(Privilege::Manage) { form method="post" action={ (page_path) "/" (price.id) } {
-                        (form::token(request))
-                        input type="hidden" name="active" value=(if price.active { "" } else { "on" });
-                        @if price.active { button.small.danger type="submit" { "Stop offering…" } }
-                        @else { button.small type="submit" { "Offer again" } }
-                    } } }
+            (layout::table(&format!("Prices of {}", product.name), &["Price", "#Amount", "#Credits", "Features", "State", "~Change"], &html! { @for price in request.project.prices(&product.id) { tr {
+                td { @match &price.label { Some(label) => (label), None => "–" } br; code.small { (price.id) } }
+                td.number { (money(price.amount_cents, &price.currency)) (every(price.interval)) }
+                td.number { (grouped(price.credits_granted)) (terms(price)) }
+                td { @for feature in &price.features { span.tag { (feature.as_str()) } " " } }
+                td { (state(price.active)) }
+                td { @if request.may(Privilege::Manage) { form method="post" action={ (page_path) "/" (price.id) } {
+                    (form::token(request))
+                    input type="hidden" name="active" value=(if price.active { "" } else { "on" });
+                    @if price.active { button.small.danger type="submit" { "Stop offering…" } }
+                    @else { button.small type="submit" { "Offer again" } }
                 } } }
-            } }
+            } } }))
         }
     }
 }
@@ -95,83 +81,49 @@ fn sold_in(project: &ProjectCatalog) -> &str {
     newest.map_or("EUR", |price| &price.currency)
 }
 
-/// `GET …/catalog/{product}/prices`: the form for a new price.
-pub(super) async fn draft(
-    page_for: PageFor<Manage>,
-    State(app): State<App>,
-) -> Result<Response, Error> {
-    let request = page_for.request;
-    let project = request.project(&app)?;
-    let product = product(&request, &project)?;
+pub(super) async fn draft(request: PageFor<Manage>) -> PageResult {
+    let product = product(&request)?;
     let interval = match product.kind {
         ProductType::Subscription => Interval::Month,
         ProductType::Credits | ProductType::OneTime => Interval::OneTime,
     };
-    let currency = sold_in(&project);
+    let currency = sold_in(&request.project);
     let fields = Fields::default()
         .with_choice("interval", interval)
         .with("currency", currency);
-    Ok(page(&request, &project, product, &fields, None))
+    Ok(page(&request, product, &fields, None))
 }
 
-/// `POST …/catalog/{product}/prices`: creates a price.
-pub(super) async fn create(
-    State(app): State<App>,
-    posted: FormPost<CreatePrice>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let product = product(&request, &project)?;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
+pub(super) async fn create(request: FormPost<CreatePrice>) -> PageResult {
+    let product = product(&request)?;
     let made = async {
-        let create = CreatePrice(product.id, new(&fields)?);
-        form.run(create, &path(&project, product), "created").await
+        let create = CreatePrice(product.id, new(&request.fields)?);
+        request
+            .run(create, &path(&request.project, product), "created")
+            .await
     };
-    let again = |error| page(&request, &project, product, &fields, Some(&error));
+    let again = |error| page(&request, product, &request.fields, Some(&error));
     Ok(made.await.unwrap_or_else(again))
 }
 
-/// `POST …/catalog/{product}/prices/{price}`: offers or withdraws a price.
-pub(super) async fn save(
-    State(app): State<App>,
-    posted: FormPost<UpdatePrice>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let product = product(&request, &project)?;
+pub(super) async fn save(mut request: FormPost<UpdatePrice>) -> PageResult {
+    let app = Arc::clone(&request.app);
+    let _saving = app.edge.saving.lock().await;
+    request.reload()?;
+    let product = product(&request)?;
     let price: PriceId = request.named("price", ErrorCode::PriceNotFound)?;
-    let active = fields.is_on("active");
-    let back = path(&project, product);
-    if project.any_price(&price).map(|known| known.active) == Some(active) {
+    let active = request.fields.is_on("active");
+    let back = path(&request.project, product);
+    if request.project.any_price(&price).map(|known| known.active) == Some(active) {
         return Ok(request.done_before(&back));
     }
     let change = PriceChange {
         active: Some(active),
         label: None,
     };
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Catalog);
-    form.run(UpdatePrice(product.id, price, change), &back, "saved")
+    request
+        .run(UpdatePrice(product.id, price, change), &back, "saved")
         .await
-}
-
-pub(super) fn written(new: &NewPrice) -> Fields {
-    let some = |number: i64| Some(number).filter(|number| *number != 0);
-    Fields::default()
-        .with_some("label", new.label.as_deref())
-        .with("amountCents", money(new.amount_cents, &new.currency))
-        .with_choice("interval", new.interval)
-        .with("creditsGranted", grouped(new.credits_granted))
-        .with_some("creditsProductId", new.credits_product)
-        .with_some("creditsExpireAfterDays", new.credits_expire_after_days)
-        .ticked("rollover", new.rollover)
-        .with_some("features", some_text(new.features.join(" ")))
-        .with_some("trialDays", new.trial_days)
-        .with_some("trialCredits", some(new.trial_credits))
-        .ticked("repeatable", new.repeatable)
-}
-
-fn some_text(text: String) -> Option<String> {
-    Some(text).filter(|text| !text.is_empty())
 }
 
 fn new(fields: &Fields) -> Result<NewPrice, Error> {
@@ -195,12 +147,11 @@ fn new(fields: &Fields) -> Result<NewPrice, Error> {
 
 fn page(
     request: &PageRequest,
-    project: &ProjectCatalog,
     product: &Product,
     fields: &Fields,
     error: Option<&Error>,
 ) -> Response {
-    let page_path = format!("{}/prices", path(project, product));
+    let page_path = format!("{}/prices", path(&request.project, product));
     let form = Form::new(fields, error);
     let recurs = product.kind == ProductType::Subscription;
     let intervals: &[(&str, &str)] = match recurs {
@@ -211,7 +162,8 @@ fn page(
         Some(unit) => format!("This product's own {unit}"),
         None => "None: it brings features only".into(),
     };
-    let others = project
+    let others = request
+        .project
         .products()
         .filter(|other| other.holds_credits() && other.id != product.id);
     let mut fills = vec![(String::new(), own)];
@@ -221,7 +173,7 @@ fn page(
         p.lead { "A price's terms never change, so that what was sold stays as it was. To change them, create another price and stop offering this one." }
         section.card {
             (form.alert(&FIELDS))
-            (notice(request, project, "Prices"))
+            (form::approval_notice(request, &request.project, "Prices"))
             form method="post" action=(page_path) {
                 (form::token(request))
                 (form.text(&FieldLabel("label", if recurs { "Name of the tier" } else { "Label" }, "Buyers see it, such as “1,000 credits” or “Pro”.")))
@@ -250,5 +202,5 @@ fn page(
             }
         }
     };
-    form.response(Tab::Catalog.page(request, project, "New price", &body))
+    form.response(request.show("New price", &body))
 }

@@ -1,22 +1,14 @@
 //! `/dashboard`: lists projects and creates them.
 
-use axum::{extract::State, response::Response};
-use catalog::{NewProject, ProjectCatalog};
-use domain::{catalog::Account, id::ProjectId};
-use edge::Own;
-use identity::{NewKey, Privilege};
-use maud::html;
-use scrip_http::limits::Client;
+use catalog::{MintedKey, NewProject};
+use domain::{
+    catalog::{Account, Project},
+    id::ProjectId,
+};
+use operator::CreateProject;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    elsewhere,
-    fields::Fields,
-    form::{self, FieldLabel, Form},
-    layout::{self, At},
-    page_request::{FormPost, PageRequest},
-};
-use crate::{DashboardState, state::App};
+use super::{DashboardState, elsewhere, prelude::*};
 
 /// How a project's wallets are addressed: the form's values and their texts.
 pub(super) const MODES: [(&str, &str); 2] = [
@@ -61,42 +53,37 @@ pub fn project_lines(app: &DashboardState) -> Vec<ProjectLine> {
     lines.collect()
 }
 
-/// `GET /dashboard`: the projects.
-pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Response {
+pub(super) async fn list(request: PageRequest<NoProject>) -> Response {
     let fields = Fields::default();
     let form = Form::new(&fields, None);
-    page(&request, &app, form).await
+    page(&request, form).await
 }
 
-/// `POST /dashboard`: creates a project with a first pair of keys.
-pub(super) async fn create(State(app): State<App>, posted: FormPost<Own>) -> Response {
-    let (request, fields) = posted.split();
+pub(super) async fn create(request: FormPost<CreateProject, NoProject>) -> PageResult {
     let new = NewProject {
-        name: fields.text("name").to_owned(),
-        mode: fields.choice("mode").unwrap_or_default(),
+        name: request.fields.text("name").to_owned(),
+        mode: request.fields.choice("mode").unwrap_or_default(),
     };
-    match app.catalog.create_project(new).await {
-        Ok((project, publishable, secret)) => {
-            let new = |label, plain| NewKey {
-                project: project.id,
-                label,
-                plain,
-            };
-            let keys = vec![
-                new("Publishable key", publishable.plain),
-                new("Secret key", secret.plain),
-            ];
-            app.edge.people.sessions.keep_keys(&request.signed, keys);
-            let path = format!("/dashboard/projects/{}/keys", project.id);
-            let what = format!("Created project {} “{}”", project.id, project.name);
-            request.done(&path, "created", what)
-        }
-        Err(error) => page(&request, &app, Form::new(&fields, Some(&error.into()))).await,
+    let page = |(project, publishable, secret): (Project, MintedKey, MintedKey), _| {
+        let keys = [
+            ("Publishable key", publishable.plain),
+            ("Secret key", secret.plain),
+        ];
+        request.keep(&request.app, project.id, keys);
+        layout::done(
+            &format!("/dashboard/projects/{}/keys", project.id),
+            "created",
+        )
+    };
+    match request.answer(CreateProject(new), "/dashboard", page).await {
+        Ok(created) => Ok(created),
+        Err(error) => Ok(self::page(&request, Form::new(&request.fields, Some(&error))).await),
     }
 }
 
 /// The projects of all cells, and the cells that do not answer.
-pub(super) async fn all_lines(app: &App, client: Client) -> (Vec<ProjectLine>, Vec<i16>) {
+pub(super) async fn all_lines(request: &PageRequest<NoProject>) -> (Vec<ProjectLine>, Vec<i16>) {
+    let (app, client) = (&request.app, request.client());
     let mut projects = project_lines(app);
     let mut silent = Vec::new();
     for (cell, lines) in elsewhere::asked::<Vec<ProjectLine>>(app, client, "lines").await {
@@ -110,8 +97,8 @@ pub(super) async fn all_lines(app: &App, client: Client) -> (Vec<ProjectLine>, V
     (projects, silent)
 }
 
-async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
-    let (mut projects, silent) = all_lines(app, request.client()).await;
+async fn page(request: &PageRequest<NoProject>, form: Form<'_>) -> Response {
+    let (mut projects, silent) = all_lines(request).await;
     projects.retain(|line| request.authority.projects.includes(line.id));
     let all = projects.len();
     let archived = request.query().text("archived") == "true";
@@ -122,15 +109,12 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
         @for cell in silent { p.alert role="alert" { "Cell " (cell) " does not answer: its projects are missing here." } }
         @if projects.is_empty() && others { p.empty { "No project is " (if archived { "archived" } else { "active" }) "." } }
         @else if projects.is_empty() { p.empty { "There is no project yet. Create one to get its keys." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Projects" { table {
-                thead { tr { th { "Name" } th { "Products" } th { "Payments" } th { "Identifier" } } }
-                tbody { @for line in projects { tr {
-                    td { a href={ "/dashboard/projects/" (line.id) } { (line.name) } }
-                    td { (line.products) }
-                    td { (line.provider) }
-                    td { code { (line.id) } }
-                } } }
-            } }
+            (table("Projects", &["Name", "Products", "Payments", "Identifier"], &html! { @for line in projects { tr {
+                td { a href={ "/dashboard/projects/" (line.id) } { (line.name) } }
+                td { (line.products) }
+                td { (line.provider) }
+                td { code { (line.id) } }
+            } } }))
         }
         @if archived { p { a href="/dashboard" { "Projects that are not archived" } } }
         @else if others { p { a href="/dashboard?archived=true" { "Archived projects" } } }
@@ -145,5 +129,5 @@ async fn page(request: &PageRequest, app: &App, form: Form<'_>) -> Response {
             }
         } }
     };
-    form.response(layout::page(request, At::Projects, "Projects", &body))
+    form.response(request.show("Projects", &body))
 }

@@ -1,28 +1,17 @@
 //! The form that replaces the recovery code of an anonymous wallet.
 
 use actors::WalletView;
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
 use domain::text::Email;
-use identity::Privilege;
-use maud::{Markup, html};
 use operator::{CodeReceiver, ReplaceCode, ReplacedCode};
 use uuid::Uuid;
-use wire::Error;
 
 use super::{
-    confirm::ActionForm,
-    fields::KEY,
-    form,
-    layout::{self, Tab},
-    page_request::{FormPost, PageRequest},
-    verbatim::verbatim,
+    prelude::*,
     wallets::{path, wallet},
 };
-use crate::state::App;
 
-pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, view: &WalletView) -> Markup {
-    let action = format!("{}/replace-code", path(project, view.key));
+pub(super) fn card(request: &PageRequest, view: &WalletView) -> Markup {
+    let action = format!("{}/replace-code", path(&request.project, view.key));
     html! { @if view.external_user.is_none() && request.may(Privilege::Support) {
         section.card {
             h2 { "Recovery code" }
@@ -40,16 +29,10 @@ pub(super) fn card(request: &PageRequest, project: &ProjectCatalog, view: &Walle
     } }
 }
 
-/// `POST …/wallets/{wallet}/replace-code`: replaces the code, once that was confirmed.
-pub(super) async fn replace(
-    State(app): State<App>,
-    posted: FormPost<ReplaceCode>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
+pub(super) async fn replace(request: FormPost<ReplaceCode>) -> PageResult {
     let key = wallet(&request)?;
-    let typed = fields.text("address");
-    let receiver = match fields.text("to") {
+    let typed = request.fields.text("address");
+    let receiver = match request.fields.text("to") {
         "page" => CodeReceiver::Caller,
         "mail" if typed.is_empty() => CodeReceiver::FirstBuyer,
         "mail" => {
@@ -61,9 +44,9 @@ pub(super) async fn replace(
     let replace = ReplaceCode {
         wallet: key,
         receiver,
-        key: Some(fields.key()?),
+        key: Some(request.fields.key()?),
     };
-    let back = path(&project, key);
+    let back = path(&request.project, key);
     let shown = |replaced: ReplacedCode, _| {
         let rotation = &replaced.rotation;
         let body = html! {
@@ -79,8 +62,7 @@ pub(super) async fn replace(
             }
             p { a href=(back) { "Go on" } }
         };
-        Tab::Wallets.page(&request, &project, "The code was replaced", &body)
+        request.show("The code was replaced", &body)
     };
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-    form.answer(replace, &back, shown).await
+    request.answer(replace, &back, shown).await
 }

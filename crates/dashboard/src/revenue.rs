@@ -3,26 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use catalog::ProjectCatalog;
-use domain::Timestamp;
-use identity::Privilege;
-use maud::{Markup, html};
+use domain::money::amount;
 use operations::outstanding::ProjectOutstanding;
 use persistence::{
     BestSellers, Takings,
     usage::{Money, Sales},
 };
 
-use super::{
-    catalog::product_name,
-    form,
-    layout::{self, base},
-    money::{amount, grouped, money},
-    page_request::PageRequest,
-    period::Period,
-    verbatim::verbatim,
-    wallets,
-};
+use super::{catalog::product_name, period::Period, prelude::*, wallets};
 
 pub(super) type SalesByInterval = BTreeMap<Timestamp, Sales>;
 
@@ -68,7 +56,7 @@ fn of_currency(
     let of = |start: &Timestamp| sales.get(start).map(money_of).unwrap_or_default();
     let values: Vec<i64> = period.starts.iter().map(|start| net(of(start))).collect();
     let earlier: Vec<i64> = period.before.iter().map(|start| net(of(start))).collect();
-    let decimals = domain::catalog::decimals(currency);
+    let decimals = decimals(currency);
     let chart = serde_json::json!({
         "kind": period.unit(),
         "labels": labels,
@@ -96,18 +84,11 @@ fn of_currency(
         section.card {
             h2 { "Revenue in " (currency) }
             p.hint { "By when orders were placed, in their present state, in UTC days." }
-            div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
-            details {
-                summary { "As a table" }
-                div.scroll tabindex="0" role="region" aria-label={ "Revenue in " (currency) } { table {
-                    thead { tr { th { "From, UTC" } th.number { "Revenue" } th.number { "Paid" } th.number { "Refunded" } th.number { "Period before" } } }
-                    tbody { @for (((label, start), value), earlier) in labels.iter().zip(&period.starts).zip(&values).zip(&earlier).rev() { tr {
-                        td.time { (label) }
-                        td.number { (amount(*value, currency)) } td.number { (amount(of(start).paid, currency)) }
-                        td.number { (amount(of(start).returned, currency)) } td.number { (amount(*earlier, currency)) }
-                    } } }
-                } }
-            }
+            (layout::chart(&chart, &table(&format!("Revenue in {}", currency), &["From, UTC", "#Revenue", "#Paid", "#Refunded", "#Period before"], &html! { @for (((label, start), value), earlier) in labels.iter().zip(&period.starts).zip(&values).zip(&earlier).rev() { tr {
+                    td.time { (label) }
+                    td.number { (amount(*value, currency)) } td.number { (amount(of(start).paid, currency)) }
+                    td.number { (amount(of(start).returned, currency)) } td.number { (amount(*earlier, currency)) }
+                } } })))
         }
     }
 }
@@ -145,25 +126,18 @@ fn best_of(title: &str, rows: Vec<(Markup, &Takings)>) -> Markup {
         @if !rows.is_empty() {
             section.card {
                 h2 { (title) }
-                div.scroll tabindex="0" role="region" aria-label=(title) { table {
-                    thead { tr { th { "Name" } th.number { "Orders" } th.number { "Revenue, less refunds" } } }
-                    tbody { @for (name, takings) in &rows { tr {
-                        td { (name) }
-                        td.number { (grouped(i64::try_from(takings.count).unwrap_or(i64::MAX))) }
-                        td.number { (money(takings.cents, takings.currency())) }
-                    } } }
-                } }
+                (table(title, &["Name", "#Orders", "#Revenue, less refunds"], &html! { @for (name, takings) in &rows { tr {
+                    td { (name) }
+                    td.number { (grouped(i64::try_from(takings.count).unwrap_or(i64::MAX))) }
+                    td.number { (money(takings.cents, takings.currency())) }
+                } } }))
             }
         }
     }
 }
 
 /// The card with what was sold or given and not used yet.
-pub(super) fn outstanding(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    counted: Option<&ProjectOutstanding>,
-) -> Markup {
+pub(super) fn outstanding(request: &PageRequest, counted: Option<&ProjectOutstanding>) -> Markup {
     html! {
         section.card {
             h2 { "Outstanding credits" }
@@ -178,7 +152,7 @@ pub(super) fn outstanding(
                             div { dt { "Owed in credits" } dd { b { (money(*cents, &currency.to_string())) } } }
                         }
                         @for (product, left) in &counted.products { @if left.bought > 0 || left.given > 0 {
-                            div { dt { (product_name(project, *product)) } dd {
+                            div { dt { (product_name(&request.project, *product)) } dd {
                                 (grouped(left.bought)) " sold, " (grouped(left.given)) " given"
                             } }
                         } }
@@ -186,7 +160,7 @@ pub(super) fn outstanding(
                     p.hint { "As of " (layout::when(counted.as_of)) "." }
                 },
             }
-            @if request.may(Privilege::Support) { form method="post" action={ (base(project)) "/outstanding" } {
+            @if request.may(Privilege::Support) { form method="post" action={ (base(&request.project)) "/outstanding" } {
                 (form::token(request))
                 button.small type="submit" { "Count now" }
             } }

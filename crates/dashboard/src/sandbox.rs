@@ -1,21 +1,10 @@
 //! A form for the sandbox's switches, which scripts can set as well: how much it behaves like a real account.
 
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
-use edge::Manage;
-use identity::Privilege;
-use maud::{Markup, html};
+use operator::SetFaultProfile;
 use sandbox::fault_profile::{self, FaultProfile};
 use serde_json::{Map, Value};
-use wire::{Error, ErrorCode};
 
-use super::{
-    fields::Fields,
-    form::{self, FieldLabel, Form},
-    layout::{Tab, base},
-    page_request::{FormPost, PageRequest},
-};
-use crate::state::App;
+use super::prelude::*;
 
 /// A switch: its name, label and hint.
 type Switch = (&'static str, &'static str, &'static str);
@@ -95,47 +84,36 @@ fn switches() -> impl Iterator<Item = &'static str> {
     all.map(|(name, ..)| *name)
 }
 
-/// The project that the path names, if it uses the sandbox.
-fn project(request: &PageRequest, app: &App) -> Result<std::sync::Arc<ProjectCatalog>, Error> {
-    let project = request.project(app)?;
-    match project.sandbox() {
-        Some(_) => Ok(project),
-        None => Err(Error::new(ErrorCode::RouteNotFound)),
-    }
+/// Refuses a project that does not use the sandbox.
+fn check(request: &PageRequest) -> Result<(), Error> {
+    let sandbox = request.project.sandbox();
+    sandbox
+        .map(drop)
+        .ok_or_else(|| Error::new(ErrorCode::RouteNotFound))
 }
 
-/// `GET …/sandbox`: the switches.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = project(&request, &app)?;
-    let fault_profile = app.sandboxes.server().fault_profile(project.project.id);
-    let fields = shown(&settings(&fault_profile));
-    Ok(page(&request, &project, Form::new(&fields, None)))
+pub(super) async fn show(request: PageRequest) -> PageResult {
+    check(&request)?;
+    let server = request.app.sandboxes.server();
+    let fields = shown(&settings(&server.fault_profile(request.project.project.id)));
+    Ok(page(&request, Form::new(&fields, None)))
 }
 
-/// `POST …/sandbox`: sets all switches, or a preset.
-pub(super) async fn save(
-    State(app): State<App>,
-    posted: FormPost<Manage>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = project(&request, &app)?;
-    let id = project.project.id;
-    let wanted = match fields.text("preset") {
+pub(super) async fn save(request: FormPost<SetFaultProfile>) -> PageResult {
+    check(&request)?;
+    let wanted = match request.fields.text("preset") {
         "stripe" => Ok(FaultProfile::as_stripe()),
         "kind" => Ok(FaultProfile::default()),
-        _ => FaultProfile::default().with(&parameters(&fields)),
+        _ => FaultProfile::default().with(&parameters(&request.fields)),
     };
     match wanted {
-        Ok(fault_profile) => {
-            app.sandboxes.server().set_fault_profile(id, fault_profile);
-            let page_path = format!("{}/sandbox", base(&project));
-            let what = format!("Changed the sandbox switches of {id}");
-            Ok(request.done(&page_path, "saved", what))
+        Ok(profile) => {
+            let back = format!("{}/sandbox", base(&request.project));
+            request.run(SetFaultProfile(profile), &back, "saved").await
         }
         Err((name, message)) => {
             let error = Error::invalid(name, message);
-            let form = Form::new(&fields, Some(&error));
-            Ok(page(&request, &project, form))
+            Ok(page(&request, Form::new(&request.fields, Some(&error))))
         }
     }
 }
@@ -197,7 +175,7 @@ fn parameters(fields: &Fields) -> fault_profile::Parameters {
     form
 }
 
-fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Response {
+fn page(request: &PageRequest, form: Form<'_>) -> Response {
     let kinds = settings(&FaultProfile::default());
     let shown: Vec<&str> = switches().collect();
     let switch = |(name, label, hint): &Switch| -> Markup {
@@ -215,7 +193,7 @@ fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Resp
             p.hint { "What a real Stripe account does to its callers. Kept in memory only: a restart resets it." }
             (form.alert(&shown))
             @let may = request.may(Privilege::Manage);
-            (form::guarded(request, may, &format!("{}/sandbox", base(project)), &html! {
+            (form::guarded(request, may, &format!("{}/sandbox", base(&request.project)), &html! {
                 // The first button is what Enter presses.
                 @if may { p {
                     button.primary type="submit" { "Save" }
@@ -232,7 +210,7 @@ fn page(request: &PageRequest, project: &ProjectCatalog, form: Form<'_>) -> Resp
             }))
         }
     };
-    form.response(Tab::Settings.page(request, project, "Sandbox", &body))
+    form.response(request.show("Sandbox", &body))
 }
 
 #[cfg(test)]

@@ -2,26 +2,12 @@
 //! code must not, so the form is sent as a `POST`.
 
 use actors::SearchResult;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Redirect, Response},
-};
-use catalog::ProjectCatalog;
+use axum::response::{IntoResponse as _, Redirect};
 use domain::{code::RecoveryCode, id::OrderId, text::ExternalUserId};
 use edge::Read;
-use maud::html;
 use url::form_urlencoded;
-use wire::{Error, ErrorCode};
 
-use super::{
-    fields::Fields,
-    form::Form,
-    layout::{Tab, base},
-    orders,
-    page_request::{FormPost, PageRequest},
-    wallets,
-};
-use crate::state::App;
+use super::{orders, prelude::*, wallets};
 
 /// The most wallets, and the most orders, of one search.
 const MAX_RESULTS: usize = 20;
@@ -30,44 +16,35 @@ const QUERY: &str = "query";
 /// What providers call an order's checkout, payment and invoice begins so.
 const OF_ONE_ORDER: [&str; 3] = ["cs_", "pi_", "in_"];
 
-/// `POST …/search`: a code is looked for at once; anything else at an address that has it.
-pub(super) async fn find(
-    State(app): State<App>,
-    posted: FormPost<Read>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    if RecoveryCode::parse(fields.text(QUERY)).is_some() {
-        return answer(&app, &request, &fields).await;
+pub(super) async fn find(request: FormPost<Read>) -> PageResult {
+    if RecoveryCode::parse(request.fields.text(QUERY)).is_some() {
+        return answer(&request, &request.fields).await;
     }
-    let project = request.project(&app)?;
     // As it was typed: a user id may end in a space.
     let query = form_urlencoded::Serializer::new(String::new())
-        .append_pair(QUERY, fields.raw(QUERY))
+        .append_pair(QUERY, request.fields.raw(QUERY))
         .finish();
-    let path = format!("{}/search?{query}", base(&project));
+    let path = format!("{}/search?{query}", base(&request.project));
     Ok(Redirect::to(&path).into_response())
 }
 
-/// `GET …/search`: what is found.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
+pub(super) async fn show(request: PageRequest) -> PageResult {
     let fields = request.query().clone();
-    answer(&app, &request, &fields).await
+    answer(&request, &fields).await
 }
 
-async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Response, Error> {
-    let project = request.project(app)?;
+async fn answer(request: &PageRequest, fields: &Fields) -> PageResult {
+    let project = &request.project;
     let text = fields.raw(QUERY);
     let found = match text.trim() {
         "" => SearchResult::default(),
         _ => {
-            let found = app
-                .handle
-                .search(&project.scope, None, text, MAX_RESULTS)
-                .await;
-            found.map_err(|error| Error::from_wallet(error, &project))?
+            let handle = &request.app.handle;
+            let found = handle.search(&project.scope, None, text, MAX_RESULTS);
+            request.read(found.await)?
         }
     };
-    if let Some(only) = only(&project, text, &found) {
+    if let Some(only) = only(project, text, &found) {
         return Ok(Redirect::to(&only).into_response());
     }
     let is_nothing = found.wallets.is_empty() && found.orders.is_empty() && !text.trim().is_empty();
@@ -83,14 +60,14 @@ async fn answer(app: &App, request: &PageRequest, fields: &Fields) -> Result<Res
             "checkout, wallet, or the provider's payment, invoice, customer or subscription." }
         @if !found.orders.is_empty() {
             h2 { "Orders" @if found.orders.len() >= MAX_RESULTS { " (the first " (MAX_RESULTS) ")" } }
-            (orders::table(&project, &found.orders))
+            (orders::table(project, &found.orders))
         }
         @if !found.wallets.is_empty() {
             h2 { "Wallets" @if found.wallets.len() >= MAX_RESULTS { " (the first " (MAX_RESULTS) ")" } }
-            (wallets::table(&project, &found.wallets))
+            (wallets::table(project, &found.wallets))
         }
     };
-    Ok(form.response(Tab::Wallets.page(request, &project, "Search", &body)))
+    Ok(form.response(request.show("Search", &body)))
 }
 
 /// The page of the only thing that was meant.

@@ -1,31 +1,21 @@
 //! A project's settings and its payment provider.
 
-use axum::{extract::State, response::Response};
-use catalog::{ProjectCatalog, ProjectChange, ProviderChange, origins};
+use catalog::{ProjectChange, ProviderChange, origins};
 use domain::catalog::{CheckoutChange, CreationLimit};
 use edge::Own;
-use identity::Privilege;
-use maud::{Markup, html};
-use operator::UpdateProject;
+use operator::{ArchiveProject, UpdateProject};
 use stripe::permissions;
-use wire::{Error, ErrorCode};
 
 use super::{
-    archive,
-    confirm::ActionForm,
-    fields::{CONFIRMED, Fields},
-    form::{self, FieldLabel, Form},
-    layout::{Tab, base},
-    page_request::{FormPost, PageRequest},
+    prelude::*,
     projects::{MODES, provider},
 };
-use crate::state::App;
 
 const LIMIT: &str = "walletCreationLimit";
 const LIMIT_PER_IP: &str = "walletCreationLimitPerIp";
 const CENTS: &str = "approvalAboveCents";
 const CREDITS: &str = "approvalAboveCredits";
-pub(super) const FREE: &str = "freeGrantsForCodeWallets";
+const FREE: &str = "freeGrantsForCodeWallets";
 /// Fields that show their own error.
 const FIELDS: [&str; 9] = [
     CENTS,
@@ -44,42 +34,26 @@ const PROVIDERS: [(&str, &str); 3] = [
     ("stripe", "Stripe"),
 ];
 
-/// `GET …/settings`: both forms.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    Ok(page(&request, &app, &project, None, None))
+pub(super) async fn show(request: PageRequest) -> PageResult {
+    Ok(page(&request, None, None))
 }
 
-/// `POST …/settings`: changes the settings.
-pub(super) async fn save(
-    State(app): State<App>,
-    posted: FormPost<UpdateProject>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
+pub(super) async fn save(mut request: FormPost<UpdateProject>) -> PageResult {
+    let app = Arc::clone(&request.app);
+    let _saving = app.edge.saving.lock().await;
+    request.reload()?;
+    let fields = &request.fields;
     let saved = async {
-        let change = change(&fields)?;
-        let _saving = app.edge.saving.lock().await;
-        let project = request.project(&app)?;
-        form::refuse_stale(&fields, &current(&project))?;
-        let form = ActionForm::new(&app, &request, &project, &fields, Tab::Settings);
-        let (provider, back) = (None, page_path(&project));
-        form.run(UpdateProject { change, provider }, &back, "saved")
-            .await
+        form::refuse_stale(fields, &current(&request.project))?;
+        let (change, provider) = (change(fields)?, None);
+        let (update, back) = (
+            UpdateProject { change, provider },
+            page_path(&request.project),
+        );
+        request.run(update, &back, "saved").await
     };
-    match saved.await {
-        Ok(saved) => Ok(saved),
-        Err(error) => {
-            // As it is stored now.
-            let project = request.project(&app)?;
-            Ok(page(
-                &request,
-                &app,
-                &project,
-                Some((&fields, &error)),
-                None,
-            ))
-        }
-    }
+    let again = |error| page(&request, Some((fields, &error)), None);
+    Ok(saved.await.unwrap_or_else(again))
 }
 
 fn page_path(project: &ProjectCatalog) -> String {
@@ -148,59 +122,59 @@ fn current(project: &ProjectCatalog) -> Fields {
     limit(fields, LIMIT_PER_IP, project.wallet_creation_limit_per_ip)
 }
 
-/// `POST …/settings/provider`: sets the payment provider.
-pub(super) async fn set_provider(
-    State(app): State<App>,
-    posted: FormPost<Own>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let (change, name) = match fields.text("kind") {
+pub(super) async fn set_provider(mut request: FormPost<Own>) -> PageResult {
+    let (change, name) = match request.fields.text("kind") {
         "sandbox" => (ProviderChange::Sandbox, "the sandbox"),
         "stripe" => {
             let change = ProviderChange::Stripe {
-                secret_key: fields.owned("provider.secretKey").map(Into::into),
-                webhook_secret: fields.owned("provider.webhookSecret").map(Into::into),
+                secret_key: request.fields.owned("provider.secretKey").map(Into::into),
+                webhook_secret: request
+                    .fields
+                    .owned("provider.webhookSecret")
+                    .map(Into::into),
             };
             (change, "Stripe")
         }
         "none" => (ProviderChange::None, "none"),
         _ => return Err(Error::missing("kind")),
     };
-    let wanted = fields.text("kind");
-    let present = provider(&project).to_lowercase();
+    let wanted = request.fields.text("kind");
+    let present = provider(&request.project).to_lowercase();
     // Another account of the same provider is another provider too: then `force` is ticked.
-    let leaves = present != "none" && (present != wanted || fields.is_on("force"));
-    if leaves && !fields.is_on(CONFIRMED) {
+    let leaves = present != "none" && (present != wanted || request.fields.is_on("force"));
+    if leaves && !request.fields.is_on(CONFIRMED) {
         let body = html! {
             h1 { "Change the payment provider to " (name) "?" }
             section.card {
-                (farewell(&project, wanted))
-                form method="post" action={ (page_path(&project)) "/provider" } {
+                (farewell(&request.project, wanted))
+                form method="post" action={ (page_path(&request.project)) "/provider" } {
                     (form::token(&request))
                     input type="hidden" name="kind" value=(wanted);
-                    @if fields.is_on("force") { input type="hidden" name="force" value="on"; }
+                    @if request.fields.is_on("force") { input type="hidden" name="force" value="on"; }
                     input type="hidden" name=(CONFIRMED) value="on";
                     @if wanted == "stripe" { (secrets(Form::new(&Fields::default(), None))) }
                     div.row {
                         button.primary type="submit" { "Change the payment provider to " (name) }
-                        a.button href=(page_path(&project)) { "Back" }
+                        a.button href=(page_path(&request.project)) { "Back" }
                     }
                 }
             }
         };
-        return Ok(Tab::Settings.page(&request, &project, "Please confirm", &body));
+        return Ok(request.show("Please confirm", &body));
     }
     let update = UpdateProject {
         change: ProjectChange::default(),
-        provider: Some((change, fields.is_on("force"))),
+        provider: Some((change, request.fields.is_on("force"))),
     };
+    let app = Arc::clone(&request.app);
     let _saving = app.edge.saving.lock().await;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Settings);
-    let done = form.run(update, &page_path(&project), "saved").await;
+    request.reload()?;
+    let done = request
+        .run(update, &page_path(&request.project), "saved")
+        .await;
     Ok(done.unwrap_or_else(|error| {
-        let payments = Some((&fields, &error));
-        page(&request, &app, &project, None, payments)
+        let payments = Some((&request.fields, &error));
+        page(&request, None, payments)
     }))
 }
 
@@ -222,51 +196,29 @@ fn secrets(form: Form<'_>) -> Markup {
     }
 }
 
-type RejectedForm<'a> = Option<(&'a Fields, &'a Error)>;
-
-fn page(
-    request: &PageRequest,
-    app: &App,
-    project: &ProjectCatalog,
-    settings: RejectedForm<'_>,
-    payments: RejectedForm<'_>,
-) -> Response {
-    let stored = current(project);
-    let stale = settings.filter(|(_, error)| error.code() == ErrorCode::ChangedMeanwhile);
-    let conflict = stale.map(|(sent, _)| form::conflict(sent, &stored));
-    let settings = Form::new(
-        settings.map_or(&stored, |(fields, _)| fields),
-        settings.map(|(_, error)| error),
-    );
-    let kind = Fields::default().with("kind", provider(project).to_lowercase());
-    let payments = Form::new(
-        payments.map_or(&kind, |(fields, _)| fields),
-        payments.map(|(_, error)| error),
-    );
+fn page(request: &PageRequest, settings: RejectedForm<'_>, payments: RejectedForm<'_>) -> Response {
+    let stored = current(&request.project);
+    let kind = Fields::default().with("kind", provider(&request.project).to_lowercase());
+    let (settings, payments) = (Form::of(settings, &stored), Form::of(payments, &kind));
     let body = html! {
         h1 { "Settings" }
-        (settings_form(request, project, settings, &conflict.unwrap_or_default()))
-        (provider_form(request, app, project, payments))
-        (archive::card(request, project))
+        (settings_form(request, settings))
+        (provider_form(request, payments))
+        (archive_card(request))
     };
-    let page = Tab::Settings.page(request, project, "Settings", &body);
+    let page = request.show("Settings", &body);
     settings.response(payments.response(page))
 }
 
-fn settings_form(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    form: Form<'_>,
-    conflict: &Markup,
-) -> Markup {
+fn settings_form(request: &PageRequest, form: Form<'_>) -> Markup {
     html! {
         section.card {
             h2 { "Project" }
-            p.hint { code { (project.project.id) } }
+            p.hint { code { (request.project.project.id) } }
             (form.alert(&FIELDS))
-            (conflict)
-            (form::guarded(request, request.may(Privilege::Manage), &page_path(project), &html! {
-                (form::version(&current(project)))
+            (form::conflict_of(form, &current(&request.project)))
+            (form::guarded(request, request.may(Privilege::Manage), &page_path(&request.project), &html! {
+                (form::version(&current(&request.project)))
                 (form.text(&FieldLabel("name", "Name", "")))
                 (form.choice(&FieldLabel("mode", "Wallets are addressed by", ""), &MODES))
                 (form.area(&FieldLabel("allowedOrigins", "Allowed origins", "One per line, such as https://shop.example. A checkout by publishable key may send buyers back only there. Empty: anywhere over https.")))
@@ -305,22 +257,17 @@ fn settings_form(
     }
 }
 
-fn provider_form(
-    request: &PageRequest,
-    app: &App,
-    project: &ProjectCatalog,
-    form: Form<'_>,
-) -> Markup {
-    let webhook_url = app.accounts.webhook_url(project.project.id);
+fn provider_form(request: &PageRequest, form: Form<'_>) -> Markup {
+    let webhook_url = request.app.accounts.webhook_url(request.project.project.id);
     html! {
         section.card #payments {
             h2 { "Payments" }
-            p { "Payment provider: " b { (provider(project)) } }
-            @if project.sandbox().is_some() {
-                p { a href={ (base(project)) "/sandbox" } { "Sandbox behaviour" } }
+            p { "Payment provider: " b { (provider(&request.project)) } }
+            @if request.project.sandbox().is_some() {
+                p { a href={ (base(&request.project)) "/sandbox" } { "Sandbox behaviour" } }
             }
             (form.alert(&["provider.secretKey", "provider.webhookSecret"]))
-            (form::guarded(request, request.may(Privilege::Own), &format!("{}/provider", page_path(project)), &html! {
+            (form::guarded(request, request.may(Privilege::Own), &format!("{}/provider", page_path(&request.project)), &html! {
                 (form.choice(&FieldLabel("kind", "Provider", "The sandbox is for trying things out: anybody who can reach it gets credits for free."), &PROVIDERS))
                 fieldset {
                     legend { "Stripe account" }
@@ -337,4 +284,30 @@ fn provider_form(
             }))
         }
     }
+}
+
+/// The archive_card with the button that archives the project, or takes it out of the archive.
+fn archive_card(request: &PageRequest) -> Markup {
+    html! { @if request.may(Privilege::Manage) {
+        section.card #archive {
+            h2 { "Archive" }
+            form method="post" action={ (base(&request.project)) "/settings/archive" } {
+                (form::token(request))
+                @if request.project.project.archived {
+                    p { "The project sells again, and lists have it." }
+                    button name="archived" value="false" type="submit" { "Unarchive…" }
+                } @else {
+                    p { "Nothing new is sold or spent, and lists leave it out. It can be unarchived." }
+                    button.danger name="archived" value="true" type="submit" { "Archive…" }
+                }
+            }
+        }
+    } }
+}
+
+pub(super) async fn archive(request: FormPost<ArchiveProject>) -> PageResult {
+    let archived = request.fields.text("archived") == "true";
+    let message = if archived { "archived" } else { "unarchived" };
+    let back = page_path(&request.project);
+    request.run(ArchiveProject(archived), &back, message).await
 }

@@ -3,26 +3,21 @@
 use axum::{
     extract::{Request, State},
     http::{StatusCode, Uri, header, request::Parts},
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse as _, Redirect},
 };
 use catalog::sha256;
-use domain::Timestamp;
 use edge::{Read, body::FormBody, context::Context, refused};
 use identity::{Authority, KNOWN_BROWSER_SECONDS, Origin, Queued, SignIn, User};
-use maud::{Markup, html};
 use scrip_http::limits::{Client, TokenScope};
 use subtle::ConstantTimeEq as _;
-use wire::{Error, ErrorCode};
 
 use super::{
     cookies::{self, Transport},
-    fields::Fields,
-    layout,
     next_page::{NEXT, own_page},
     oidc_sign_in,
-    page_request::{FormPost, SIGN_IN, audited, foreign},
+    page_request::{SIGN_IN, audited, foreign},
+    prelude::*,
 };
-use crate::state::App;
 
 /// `GET /dashboard/sign-in`: the form. A link needs a button press as well, so that a program that prefetches
 /// addresses does not use it up.
@@ -130,7 +125,6 @@ pub(super) fn refused_transport(parts: &Parts, app: &App) -> Result<Transport, B
     })
 }
 
-/// `POST /dashboard/sign-in`: signs in, or asks for the second factor.
 pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Response, Error> {
     let (parts, body) = request.into_parts();
     let context = Context::of(&parts)?;
@@ -306,17 +300,13 @@ fn origin(parts: &Parts, context: &Context) -> Origin {
     }
 }
 
-/// `POST /dashboard/sign-out`: signs out.
-pub(super) async fn leave(
-    State(app): State<App>,
-    posted: FormPost<Read>,
-) -> Result<Response, Error> {
-    let request = posted.request;
-    let ended = app.edge.people.sessions.end(&[request.signed.id]).await;
+pub(super) async fn leave(request: FormPost<Read, NoProject>) -> Result<Response, Error> {
+    let sessions = &request.app.edge.people.sessions;
+    let ended = sessions.end(&[request.signed.id]).await;
     ended.map_err(refused)?;
     let mut response = Redirect::to(SIGN_IN).into_response();
     for cookie in Transport::no_cookies(cookies::SESSION) {
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
-    Ok(request.audited(response, "Signed out"))
+    Ok(audited(&request.authority, response, "Signed out"))
 }

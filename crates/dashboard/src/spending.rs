@@ -2,39 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use actors::{Address, LedgerSum, LedgerSums};
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
-use domain::{Timestamp, id::ProductId};
+use actors::{LedgerSum, LedgerSums};
+use domain::{id::ProductId, money::signed};
 use jiff::{ToSpan as _, civil::Date};
-use maud::{Markup, html};
-use wire::Error;
 
 use super::{
     catalog::product_name,
-    fields::Fields,
-    form::Form,
-    layout::{self, Tab},
     ledger::{self, reason_name},
-    money::{grouped, signed},
-    page_request::PageRequest,
+    prelude::*,
     time_zone,
-    verbatim::verbatim,
     wallets::{name, path, wallet},
 };
-use crate::state::App;
 
 /// Days that are shown unless others are asked for, today included.
 const USUAL_DAYS: i64 = 7;
 
-/// `GET …/wallets/{wallet}/spending`: sums of the days that are asked for.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
+pub(super) async fn show(request: PageRequest) -> PageResult {
     let key = wallet(&request)?;
-    let (scope, address) = (&project.scope, Address::Stored(key));
-    let refused = |error| Error::from_wallet(error, &project);
-    let view = app.handle.read(scope, &address).await.map_err(refused)?;
-    let today = time_zone::day(app.handle.now_in(scope));
+    let (scope, address) = (&request.project.scope, Address::Stored(key));
+    let view = request.read(request.app.handle.read(scope, &address).await)?;
+    let today = time_zone::day(request.app.handle.now_in(scope));
     let mut fields = request.query().clone();
     if fields.some("from").is_none()
         && fields.some("to").is_none()
@@ -48,9 +35,12 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             .and_then(time_zone::midnight)
             .unwrap_or(at)
     };
-    let sums = app.handle.ledger_sums(scope, &address, query, first_of_day);
-    let sums = sums.await.map_err(refused)?;
-    let page_path = path(&project, key);
+    let sums = request
+        .app
+        .handle
+        .ledger_sums(scope, &address, query, first_of_day);
+    let sums = request.read(sums.await)?;
+    let page_path = path(&request.project, key);
     let own_path = format!("{page_path}/spending");
     let body = html! {
         h1 { "What was spent" }
@@ -65,18 +55,18 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             }
         }
         form.row.filter method="get" {
-            (ledger::filters(&project, Form::new(&fields, None), false))
+            (ledger::filters(&request.project, Form::new(&fields, None), false))
             button type="submit" { "Show" }
         }
         @if let (false, Some(since)) = (sums.is_complete, sums.since) {
             p.note { "There are more entries than are summed up at once: this is what was since " (layout::when(since)) ". Choose fewer days." }
         }
-        (by_reason(&project, &sums))
-        (by_feature(&project, &sums))
-        (by_day(&project, &sums))
+        (by_reason(&request.project, &sums))
+        (by_feature(&request.project, &sums))
+        (by_day(&request.project, &sums))
         p { a.button href={ (page_path) "?" (fields.query(&ledger::FILTERS)) "#ledger" } { "Show the entries" } }
     };
-    Ok(Tab::Wallets.page(&request, &project, "What was spent", &body))
+    Ok(request.show("What was spent", &body))
 }
 
 fn days_until(today: Date, days: i64) -> Fields {
@@ -89,15 +79,12 @@ fn by_reason(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
         section.card {
             h2 { "By kind" }
             @if sums.reasons.is_empty() { p.empty { "No entries in these days." } } @else {
-                div.scroll tabindex="0" role="region" aria-label="By kind" { table {
-                    thead { tr { th { "Product" } th { "Kind" } th.number { "Credits" } th.number { "Entries" } } }
-                    tbody { @for ((product, reason), sum) in &sums.reasons { tr {
-                        td { (product_name(project, *product)) }
-                        td { (reason_name(*reason)) }
-                        td.number.plus[sum.credits > 0] { (signed(sum.credits)) }
-                        td.number { (count(*sum)) }
-                    } } }
-                } }
+                (table("By kind", &["Product", "Kind", "#Credits", "#Entries"], &html! { @for ((product, reason), sum) in &sums.reasons { tr {
+                    td { (product_name(project, *product)) }
+                    td { (reason_name(*reason)) }
+                    td.number.plus[sum.credits > 0] { (signed(sum.credits)) }
+                    td.number { (count(*sum)) }
+                } } }))
             }
         }
     }
@@ -117,15 +104,12 @@ fn by_feature(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
         @if !features.is_empty() {
             section.card {
                 h2 { "Spent, by feature" }
-                div.scroll tabindex="0" role="region" aria-label="By feature" { table {
-                    thead { tr { th { "Product" } th { "Feature" } th.number { "Credits" } th.number { "Deductions" } } }
-                    tbody { @for ((product, feature), sum) in &features { tr {
-                        td { (product_name(project, *product)) }
-                        td { @match feature { Some(name) => (verbatim(name)), None => span.hint { "none named" } } }
-                        td.number { (grouped(sum.credits.saturating_neg())) }
-                        td.number { (count(*sum)) }
-                    } } }
-                } }
+                (table("By feature", &["Product", "Feature", "#Credits", "#Deductions"], &html! { @for ((product, feature), sum) in &features { tr {
+                    td { (product_name(project, *product)) }
+                    td { @match feature { Some(name) => (verbatim(name)), None => span.hint { "none named" } } }
+                    td.number { (grouped(sum.credits.saturating_neg())) }
+                    td.number { (count(*sum)) }
+                } } }))
             }
         }
     }
@@ -140,15 +124,12 @@ fn by_day(project: &ProjectCatalog, sums: &LedgerSums) -> Markup {
         @if !days.is_empty() {
             section.card {
                 h2 { "Spent, by day" }
-                div.scroll tabindex="0" role="region" aria-label="By day" { table {
-                    thead { tr { th { "Day" } th { "Product" } th.number { "Credits" } th.number { "Deductions" } } }
-                    tbody { @for ((day, product), sum) in days.iter().rev() { tr {
-                        td.time { @if let Some(day) = time_zone::day(*day) { (day) } }
-                        td { (product_name(project, *product)) }
-                        td.number { (grouped(sum.credits.saturating_neg())) }
-                        td.number { (count(*sum)) }
-                    } } }
-                } }
+                (table("By day", &["Day", "Product", "#Credits", "#Deductions"], &html! { @for ((day, product), sum) in days.iter().rev() { tr {
+                    td.time { @if let Some(day) = time_zone::day(*day) { (day) } }
+                    td { (product_name(project, *product)) }
+                    td.number { (grouped(sum.credits.saturating_neg())) }
+                    td.number { (count(*sum)) }
+                } } }))
             }
         }
     }

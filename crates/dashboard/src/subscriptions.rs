@@ -1,26 +1,15 @@
 //! A wallet's subscriptions, on its page and on those of their orders: cancels and resumes them.
 
 use actors::SubscriptionDetail;
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
 use domain::{id::WalletKey, wallet::SubscriptionStatus};
-use identity::Privilege;
-use maud::{Markup, html};
 use operator::{EndSubscription, SubscriptionEnd};
 use uuid::Uuid;
-use wire::Error;
 
 use super::{
     catalog::product_name,
-    confirm::ActionForm,
-    fields::KEY,
-    form,
-    layout::{self, Tab},
-    money::money,
-    page_request::{FormPost, PageRequest},
+    prelude::*,
     wallets::{path, wallet},
 };
-use crate::state::App;
 
 fn tier(project: &ProjectCatalog, known: &SubscriptionDetail) -> String {
     let label = known.subscription.label.as_deref().map(str::to_owned);
@@ -56,13 +45,12 @@ pub(super) fn standing(project: &ProjectCatalog, known: &SubscriptionDetail) -> 
 
 pub(super) fn buttons(
     request: &PageRequest,
-    project: &ProjectCatalog,
     wallet: WalletKey,
     known: &SubscriptionDetail,
 ) -> Markup {
     html! {
-        (standing(project, known))
-        @if request.may(Privilege::Support) { form.row method="post" action={ (path(project, wallet)) "/subscription" } {
+        (standing(&request.project, known))
+        @if request.may(Privilege::Support) { form.row method="post" action={ (path(&request.project, wallet)) "/subscription" } {
             (form::token(request))
             input type="hidden" name=(KEY) value=(Uuid::now_v7());
             input type="hidden" name="subscriptionId" value=(known.subscription.id);
@@ -76,16 +64,9 @@ pub(super) fn buttons(
     }
 }
 
-/// `POST …/wallets/{wallet}/subscription`: cancels or resumes one of the wallet's subscriptions.
-pub(super) async fn change(
-    State(app): State<App>,
-    posted: FormPost<EndSubscription>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
+pub(super) async fn change(request: FormPost<EndSubscription>) -> PageResult {
     let wallet = wallet(&request)?;
-    let id = fields.parsed("subscriptionId", "a subscription")?;
-    let (end, message) = match fields.text("action") {
+    let (end, message) = match request.fields.text("action") {
         "end" => (SubscriptionEnd::AfterPeriod, "canceled"),
         "now" => (SubscriptionEnd::Now, "canceled"),
         "resume" => (SubscriptionEnd::Never, "resumed"),
@@ -93,10 +74,13 @@ pub(super) async fn change(
     };
     let change = EndSubscription {
         wallet,
-        subscription: id.ok_or_else(|| Error::missing("subscriptionId"))?,
+        subscription: request
+            .fields
+            .required("subscriptionId", "a subscription")?,
         end,
-        key: fields.key()?,
+        key: request.fields.key()?,
     };
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Wallets);
-    form.run(change, &path(&project, wallet), message).await
+    request
+        .run(change, &path(&request.project, wallet), message)
+        .await
 }

@@ -1,43 +1,34 @@
 //! `GET /dashboard/system`: the state of the service itself.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, path::Path, time::Duration};
 
-use axum::{extract::State, response::Response};
+use cluster::{
+    ClusterPart,
+    postgres::{ClusterState, MemberState},
+};
 use edge::Own;
-use maud::{Markup, html};
-use operations::{
-    backups::{Busy, FinishedBackup, Order},
-    data_dir::verified::VerifyResult,
-    duration::duration,
-};
+use operations::{backups::FinishedBackup, data_dir::verified::VerifyResult, duration::duration};
+use operator::StartBackup;
 use persistence::latency::{BOUNDS_MICROS, Commits};
-use wire::{Error, ErrorCode};
 
-use super::{
-    cluster, form,
-    layout::{self, At},
-    money::grouped,
-    page_request::{FormPost, PageFor, PageRequest},
-};
-use crate::state::App;
+use super::prelude::*;
 
-pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<Response, Error> {
-    let request = page.request;
-    let folder = app.data_dir.clone();
+pub(super) async fn show(request: PageFor<Own, NoProject>) -> PageResult {
+    let folder = request.app.data_dir.clone();
     let read = move || {
         let verified = VerifyResult::read(&folder);
         (size(&folder).ok(), left(&folder).ok(), verified)
     };
     let read = tokio::task::spawn_blocking(read).await;
     let (size, left, verified) = read.map_err(|_| Error::new(ErrorCode::InternalError))?;
-    let stats = app.handle.stats();
-    let waiting = app.payments.inbox().waiting();
-    let (started, now) = (app.started_at, app.edge.clock.now());
+    let stats = request.app.handle.stats();
+    let waiting = request.app.payments.inbox().waiting();
+    let (started, now) = (request.app.started_at, request.app.edge.clock.now());
     let up = now.0.saturating_sub(started.0).div_euclid(1000);
     let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
     let bytes = |figure: Option<u64>| figure.map_or_else(|| "unknown".into(), in_bytes);
-    let backups = app.backups.status();
-    let missing = app.payments.missing_permissions();
+    let backups = request.app.backups.status();
+    let missing = request.app.payments.missing_permissions();
     let all: [(&str, Markup); 12] = [
         ("Version", html! { (env!("CARGO_PKG_VERSION")) }),
         (
@@ -47,7 +38,7 @@ pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<R
         (
             "Takes writes",
             html! {
-                @if app.handle.ready() { span.badge.good { "Yes" } } @else { span.badge.bad { "No" } }
+                @if request.app.handle.ready() { span.badge.good { "Yes" } } @else { span.badge.bad { "No" } }
             },
         ),
         ("Data", html! { (bytes(size)) }),
@@ -58,7 +49,7 @@ pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<R
                 @match backups.last_good { Some(at) => (layout::when(at)), None => "None known" }
                 @if backups.running.is_some() { br; span.hint { "One is running." } }
                 @if let Some(FinishedBackup { result: Err(why), .. }) = &backups.last { br; span.badge.bad { "The last one failed" } " " (why) }
-                br; (backup_button(&request, &app))
+                br; (backup_button(&request))
             },
         ),
         ("Last verified", last_verified(&verified)),
@@ -79,42 +70,25 @@ pub(super) async fn show(page: PageFor<Own>, State(app): State<App>) -> Result<R
     ];
     let body = html! {
         h1 { "System" }
-        @if let Some(part) = &app.cluster { (cluster::cells(part)) }
+        @if let Some(part) = &request.app.cluster { (cells(part)) }
         section.card { dl { @for (name, text) in &all { div { dt { (name) } dd { (text) } } } } }
-        @if let Some(part) = &app.cluster { (cluster::section(part)) }
+        @if let Some(part) = &request.app.cluster { (cluster_section(part)) }
         (commits(&stats.commits))
         p.lead { "All figures, with latencies, are at " code { "/metrics" } " for Prometheus." }
     };
-    Ok(layout::page(&request, At::System, "System", &body))
+    Ok(request.show("System", &body))
 }
 
-/// `POST /dashboard/system`: begins a backup.
-pub(super) async fn back_up(
-    State(app): State<App>,
-    posted: FormPost<Own>,
-) -> Result<Response, Error> {
-    let settings = app.backups.settings();
-    let Some(to) = settings.to.clone() else {
-        return Err(Error::invalid(
-            "to",
-            "The configuration names no directory: set backup.to.",
-        ));
-    };
-    let order = Order {
-        to,
-        keep: settings.kept(),
-        with_server_key: settings.with_server_key,
-        temporary: false,
-    };
-    let begun = app.backups.start(order);
-    let begun = begun.map_err(|Busy| Error::new(ErrorCode::BackupRunning))?;
-    let what = format!("Began backup {}", begun.name);
-    Ok(posted.request.done("/dashboard/system", "backing_up", what))
+pub(super) async fn back_up(request: FormPost<StartBackup, NoProject>) -> PageResult {
+    let back = "/dashboard/system";
+    request
+        .run(StartBackup::default(), back, "backing_up")
+        .await
 }
 
-fn backup_button(request: &PageRequest, app: &App) -> Markup {
+fn backup_button(request: &PageRequest<NoProject>) -> Markup {
     html! {
-        @match &app.backups.settings().to {
+        @match &request.app.backups.settings().to {
             None => span.hint { "Set " code { "backup.to" } " to make them from here." },
             Some(to) => form method="post" action="/dashboard/system" {
                 (form::token(request))
@@ -175,14 +149,7 @@ fn commits(commits: &Commits) -> Markup {
                 p {
                     (figure(all)) " group commits since the start: half within " (within(50)) ", 99 of 100 within " (within(99)) "."
                 }
-                div.chart data-chart=(chart) { p.empty { "The chart needs JavaScript; the same figures are below." } }
-                details {
-                    summary { "As a table" }
-                    div.scroll tabindex="0" role="region" aria-label="Group commits by time" { table {
-                        thead { tr { th { "Latency ≤" } th.number { "Count" } } }
-                        tbody { @for (label, count) in shown { tr { td { (label) } td.number { (figure(*count)) } } } }
-                    } }
-                }
+                (layout::chart(&chart, &table("Group commits by time", &["Latency ≤", "#Count"], &html! { @for (label, count) in shown { tr { td { (label) } td.number { (figure(*count)) } } } })))
             }
         }
     }
@@ -235,6 +202,70 @@ fn in_bytes(bytes: u64) -> String {
     match unit {
         "bytes" => format!("{rest} {unit}"),
         _ => format!("{rest}.{tenths} {unit}"),
+    }
+}
+
+/// As the database showed it a few seconds ago.
+fn cluster_section(part: &ClusterPart) -> Markup {
+    html! {
+        section.card {
+            h2 { "Cluster" }
+            @match part.seen() {
+                None => p.empty { "The database has not answered lately." },
+                Some(state) => (members(&state)),
+            }
+        }
+    }
+}
+
+/// Which cell this is about, and the way to the others, where there are several.
+fn cells(part: &ClusterPart) -> Markup {
+    let others = part.others();
+    html! {
+        @if !others.is_empty() { p.lead {
+            "This is cell " (part.cell()) "."
+            @for cell in others { " " a href={ "?cell=" (cell) } { "Cell " (cell) } }
+        } }
+    }
+}
+
+fn members(state: &ClusterState) -> Markup {
+    let count = |figure: u64| grouped(i64::try_from(figure).unwrap_or(i64::MAX));
+    html! {
+        @for problem in state.problems() { p { span.badge.bad { "Problem" } " " (problem) } }
+        p {
+            "The log goes to frame " (count(state.head)) ". "
+            @match state.snapshot_age() {
+                Some(age) => { "The newest of " (state.snapshots.len()) " snapshots is " (short(age)) " old." },
+                None => "There is no snapshot.",
+            }
+        }
+        (table("Processes", &["Process", "Role", "Version", "#Frames behind", "Seen"], &html! { @for member in &state.members { tr {
+            td { code { (member.address) } }
+            td { (role(state, member)) }
+            td { (member.version) }
+            td.number { (count(state.lag(member))) }
+            td { (short(member.seen)) " ago" }
+        } } }))
+    }
+}
+
+fn role(state: &ClusterState, member: &MemberState) -> Markup {
+    html! {
+        @match (state.leads(member), member.is_present(), member.joins) {
+            (true, ..) => span.badge.good { "Leads" },
+            (false, true, None) => "Follows",
+            (false, true, Some(cell)) => { "Waits to become cell " (cell) },
+            (false, false, _) => "Gone",
+        }
+    }
+}
+
+fn short(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds.div_euclid(60)),
+        seconds => format!("{} h", seconds.div_euclid(3600)),
     }
 }
 

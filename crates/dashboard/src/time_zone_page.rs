@@ -1,37 +1,30 @@
 //! The form by which a browser's time zone is chosen.
 
 use axum::{
-    extract::State,
     http::{HeaderMap, HeaderValue, header},
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse as _, Redirect},
 };
 use edge::Read;
 use jiff::tz::{self, TimeZone};
-use maud::html;
-use wire::{Error, ErrorCode};
 
 use super::{
     cookies::Transport,
-    fields::Fields,
-    form::{self, FieldLabel, Form},
-    layout::{self, At},
-    page_request::{FormPost, PageRequest},
+    next_page::own_page,
+    prelude::*,
     time_zone::{COOKIE, PATH, name},
 };
-use crate::state::App;
 
 /// How long a browser keeps its choice.
 const KEPT_SECONDS: i64 = 365 * 24 * 3600;
 
-/// `GET /dashboard/time-zone`: the form.
-pub(super) async fn show(request: PageRequest) -> Response {
+pub(super) async fn show(request: PageRequest<NoProject>) -> Response {
     let fields = Fields::default()
         .with("timeZone", name())
         .with("back", request.query().text("back"));
     page(&request, Form::new(&fields, None))
 }
 
-fn page(request: &PageRequest, form: Form<'_>) -> Response {
+fn page(request: &PageRequest<NoProject>, form: Form<'_>) -> Response {
     let names: Vec<String> = tz::db().available().map(|name| name.to_string()).collect();
     let names: Vec<(&str, &str)> = names.iter().map(|name| (&**name, &**name)).collect();
     let body = html! {
@@ -46,22 +39,16 @@ fn page(request: &PageRequest, form: Form<'_>) -> Response {
             }
         }
     };
-    form.response(layout::page(request, At::Projects, "Time zone", &body))
+    form.response(request.show("Time zone", &body))
 }
 
-/// `POST /dashboard/time-zone`: keeps it in the browser.
-pub(super) async fn save(
-    State(app): State<App>,
-    headers: HeaderMap,
-    posted: FormPost<Read>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let name = fields.text("timeZone");
+pub(super) async fn save(headers: HeaderMap, request: FormPost<Read, NoProject>) -> PageResult {
+    let name = request.fields.text("timeZone");
     let Ok(zone) = TimeZone::get(name) else {
         let error = Error::invalid("timeZone", "There is no such time zone.");
-        return Ok(page(&request, Form::new(&fields, Some(&error))));
+        return Ok(page(&request, Form::new(&request.fields, Some(&error))));
     };
-    let secure = Transport::of(&headers, &app.site) == Some(Transport::Tls);
+    let secure = Transport::of(&headers, &request.app.site) == Some(Transport::Tls);
     let secure = if secure { "; Secure" } else { "" };
     let name = zone.iana_name().unwrap_or("UTC");
     let cookie = format!(
@@ -69,6 +56,6 @@ pub(super) async fn save(
     );
     let cookie =
         HeaderValue::from_str(&cookie).map_err(|_| Error::new(ErrorCode::InternalError))?;
-    let back = layout::own_path(fields.text("back")).unwrap_or("/dashboard");
+    let back = own_page(request.fields.text("back")).unwrap_or("/dashboard");
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to(back)).into_response())
 }

@@ -1,26 +1,18 @@
 //! Unfulfilled payments, what a person decides about each, and the daily reconciliation of the provider's payments
 //! with the orders.
 
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
-use domain::{Timestamp, catalog::Price, id::PriceId, text::PaymentId};
-use edge::Support;
-use identity::Privilege;
-use maud::{Markup, html};
-use operator::{DismissPayment, RefundPayment, is_on_sale};
-use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
-use wire::{Error, ErrorCode, cursor::PaymentCursor};
-
-use super::{
-    confirm::ActionForm,
-    fields::{CONFIRMED, Fields},
-    form::{self, FieldLabel, Form},
-    layout::{self, Tab, base},
-    money::money,
-    page_request::{FormPost, PageRequest},
-    verbatim::verbatim,
+use actors::OrderAnswer;
+use domain::{
+    catalog::Price,
+    code::RecoveryCode,
+    id::PriceId,
+    text::{ExternalUserId, PaymentId},
 };
-use crate::state::App;
+use operator::{AssignPayment, DismissPayment, RefundPayment, StartReconciliation, is_on_sale};
+use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
+use wire::cursor::PaymentCursor;
+
+use super::{orders, prelude::*};
 
 const PAGE_SIZE: usize = 25;
 const MAX_NOTE: usize = 2000;
@@ -40,16 +32,12 @@ pub(super) fn page_path(project: &ProjectCatalog) -> String {
     format!("{}/unfulfilled-payments", base(project))
 }
 
-/// `GET …/unfulfilled-payments`: the open payments and the last reconciliation.
-pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
+pub(super) async fn list(request: PageRequest) -> PageResult {
     let before: Option<PaymentCursor> = request.query().cursor()?;
     let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
-    let id = project.project.id;
-    let mut payments = app
-        .payments
-        .unfulfilled()
-        .open(id, before, PAGE_SIZE.saturating_add(1));
+    let id = request.project.project.id;
+    let unfulfilled = request.app.payments.unfulfilled();
+    let mut payments = unfulfilled.open(id, before, PAGE_SIZE.saturating_add(1));
     let more = payments.len() > PAGE_SIZE;
     payments.truncate(PAGE_SIZE);
     let last = payments.last().filter(|_| more);
@@ -58,16 +46,13 @@ pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result
         h1 { "Unfulfilled payments" }
         p { "Payments that no order was found for. Assign, refund or dismiss each. One whose order turns up after all leaves this list by itself." }
         @if payments.is_empty() { p.empty { "There are none." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Unfulfilled payments" { table {
-                thead { tr { th { "Paid" } th { "Why" } th.number { "Amount" } th { "Buyer" } th { "Payment" } } }
-                tbody { @for payment in &payments { (row(&project, payment)) } }
-            } }
+            (table("Unfulfilled payments", &["Paid", "Why", "#Amount", "Buyer", "Payment"], &html! { @for payment in &payments { (row(&request.project, payment)) } }))
         }
         @if let Some(older) = older { p { a.button href={ "?before=" (older) } { "Older" } } }
-        (last_reconciliation(&request, &app, &project))
+        (last_reconciliation(&request))
     };
     let title = "Unfulfilled payments";
-    Ok(Tab::Orders.page(&request, &project, title, &body))
+    Ok(request.show(title, &body))
 }
 
 fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
@@ -80,8 +65,12 @@ fn row(project: &ProjectCatalog, payment: &UnfulfilledPayment) -> Markup {
     } }
 }
 
-fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalog) -> Markup {
-    let status = app.payments.reconciliations().status(project.project.id);
+fn last_reconciliation(request: &PageRequest) -> Markup {
+    let status = request
+        .app
+        .payments
+        .reconciliations()
+        .status(request.project.project.id);
     html! {
         section.card {
             h2 { "Daily reconciliation" }
@@ -92,7 +81,7 @@ fn last_reconciliation(request: &PageRequest, app: &App, project: &ProjectCatalo
             }
             @if let Some(error) = &status.error { p.alert { "The last one failed: " (error) } }
             @if status.running.is_some() { p { "One is running." } } @else if request.may(Privilege::Support) {
-                form method="post" action={ (page_path(project)) "/reconcile" } {
+                form method="post" action={ (page_path(&request.project)) "/reconcile" } {
                     (form::token(request))
                     button type="submit" { "Compare now" }
                 }
@@ -110,62 +99,48 @@ fn result(last: &Reconciliation) -> Markup {
             @if last.mended > 0 { "; " (last.mended) " were corrected" }
         }
         @if !last.sums.is_empty() {
-            div.scroll tabindex="0" role="region" aria-label="Sums" { table {
-                thead { tr { th { "Currency" } th.number { "Orders" } th.number { "Unfulfilled" } th.number { "Other products" } th.number { "Differs" } } }
-                tbody { @for sum in &last.sums { tr {
-                    td { (sum.currency) }
-                    @for cents in [sum.orders_cents, sum.unfulfilled_cents, sum.other_cents, sum.differing_cents] {
-                        td.number { (money(cents, &sum.currency)) }
-                    }
-                } } }
-            } }
+            (table("Sums", &["Currency", "#Orders", "#Unfulfilled", "#Other products", "#Differs"], &html! { @for sum in &last.sums { tr {
+                td { (sum.currency) }
+                @for cents in [sum.orders_cents, sum.unfulfilled_cents, sum.other_cents, sum.differing_cents] {
+                    td.number { (money(cents, &sum.currency)) }
+                }
+            } } }))
         }
         @if !last.found.is_empty() {
-            div.scroll tabindex="0" role="region" aria-label="Differences" { table {
-                thead { tr { th { "What" } th { "At the provider" } th { "Order" } th.number { "Provider says" } th.number { "Order says" } } }
-                tbody { @for found in &last.found { tr {
-                    td { (found.kind.as_str()) }
-                    td { code { (found.id) } }
-                    td { @match &found.order { Some(order) => code { (order) }, None => "–" } }
-                    td.number { (money(found.provider_cents, &found.currency)) }
-                    td.number { @match found.order_cents { Some(cents) => (money(cents, &found.currency)), None => "–" } }
-                } } }
-            } }
+            (table("Differences", &["What", "At the provider", "Order", "#Provider says", "#Order says"], &html! { @for found in &last.found { tr {
+                td { (found.kind.as_str()) }
+                td { code { (found.id) } }
+                td { @match &found.order { Some(order) => code { (order) }, None => "–" } }
+                td.number { (money(found.provider_cents, &found.currency)) }
+                td.number { @match found.order_cents { Some(cents) => (money(cents, &found.currency)), None => "–" } }
+            } } }))
         }
     }
 }
 
-/// `POST …/unfulfilled-payments/reconcile`: starts a reconciliation.
-pub(super) async fn reconcile(
-    State(app): State<App>,
-    posted: FormPost<Support>,
-) -> Result<Response, Error> {
-    let FormPost { request, .. } = posted;
-    let project = request.project(&app)?;
-    let begun = app.payments.reconciliations().begin_daily(&project);
-    begun.map_err(|error| Error::from_payments(error, &project))?;
-    let what = "Started a reconciliation of the provider's payments with the orders";
-    Ok(request.done(&page_path(&project), "reconciling", what.to_owned()))
+pub(super) async fn reconcile(request: FormPost<StartReconciliation>) -> PageResult {
+    let start = StartReconciliation::default();
+    request
+        .run(start, &page_path(&request.project), "reconciling")
+        .await
 }
 
-pub(super) fn payment(
-    app: &App,
-    request: &PageRequest,
-    project: &ProjectCatalog,
-) -> Result<UnfulfilledPayment, Error> {
+pub(super) fn payment(request: &PageRequest) -> Result<UnfulfilledPayment, Error> {
     let unknown = ErrorCode::PaymentNotFound;
     let id: String = request.named("payment", unknown)?;
     let id = PaymentId::new(id).map_err(|_| Error::new(unknown))?;
-    let known = app.payments.unfulfilled().get(project.project.id, &id);
+    let known = request
+        .app
+        .payments
+        .unfulfilled()
+        .get(request.project.project.id, &id);
     known.ok_or_else(|| Error::new(unknown))
 }
 
-/// `GET …/unfulfilled-payments/{payment}`: one payment and the forms to decide about it.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let known = payment(&app, &request, &project)?;
-    let fields = Fields::default().with_some("priceId", likely(&project, &known));
-    Ok(page(&request, &project, &known, &fields, None))
+pub(super) async fn show(request: PageRequest) -> PageResult {
+    let known = payment(&request)?;
+    let fields = Fields::default().with_some("priceId", likely(&request.project, &known));
+    Ok(page(&request, &known, &fields, None))
 }
 
 /// A price that costs what was paid; else any.
@@ -181,7 +156,6 @@ fn likely(project: &ProjectCatalog, known: &UnfulfilledPayment) -> Option<PriceI
 
 pub(super) fn page(
     request: &PageRequest,
-    project: &ProjectCatalog,
     known: &UnfulfilledPayment,
     fields: &Fields,
     error: Option<&Error>,
@@ -216,41 +190,33 @@ pub(super) fn page(
         }
         @if known.is_open() && !request.may(Privilege::Support) {
             p { "Somebody with permission has to decide about it." }
-        } @else if known.is_open() { (decisions(request, project, known, form)) } @else {
+        } @else if known.is_open() { (decisions(request, known, form)) } @else {
             p { "This payment was already decided." }
         }
     };
     let title = "Unfulfilled payment";
-    form.response(Tab::Orders.page(request, project, title, &body))
+    form.response(request.show(title, &body))
 }
 
-fn decisions(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    known: &UnfulfilledPayment,
-    form: Form<'_>,
-) -> Markup {
-    let action = format!("{}/{}", page_path(project), known.payment);
-    let prices: Vec<(String, String)> = project
-        .products()
-        .flat_map(|product| {
-            project
-                .prices(&product.id)
-                .map(move |price| (product, price))
-        })
-        .map(|(product, price)| {
-            let cost = money(price.amount_cents, &price.currency);
-            let off = if is_on_sale(project, price) {
-                ""
-            } else {
-                ", not on sale"
-            };
-            (
-                price.id.to_string(),
-                format!("{}, {cost}{off}", product.name),
-            )
-        })
-        .collect();
+fn decisions(request: &PageRequest, known: &UnfulfilledPayment, form: Form<'_>) -> Markup {
+    let action = format!("{}/{}", page_path(&request.project), known.payment);
+    let project = &request.project;
+    let products = project.products();
+    let prices =
+        products.flat_map(|product| project.prices(&product.id).map(move |it| (product, it)));
+    let prices = prices.map(|(product, price)| {
+        let cost = money(price.amount_cents, &price.currency);
+        let off = if is_on_sale(project, price) {
+            ""
+        } else {
+            ", not on sale"
+        };
+        (
+            price.id.to_string(),
+            format!("{}, {cost}{off}", product.name),
+        )
+    });
+    let prices: Vec<_> = prices.collect();
     html! {
         (form.alert(&["priceId", "externalUserId", "code", "note", CONFIRMED]))
         section.card {
@@ -292,43 +258,75 @@ pub(super) fn undecided(known: &UnfulfilledPayment) -> Result<(), Error> {
     }
 }
 
-/// `POST …/unfulfilled-payments/{payment}/refund`: refunds a payment.
-pub(super) async fn refund(
-    State(app): State<App>,
-    posted: FormPost<RefundPayment>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let known = payment(&app, &request, &project)?;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Orders);
+pub(super) async fn refund(request: FormPost<RefundPayment>) -> PageResult {
+    let known = payment(&request)?;
     let done = async {
         undecided(&known)?;
-        fields.confirmed()?;
+        request.fields.confirmed()?;
         let refund = RefundPayment(known.payment.clone());
-        form.run(refund, &page_path(&project), "refunded").await
+        request
+            .run(refund, &page_path(&request.project), "refunded")
+            .await
     };
-    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    let again = |error| page(&request, &known, &request.fields, Some(&error));
     Ok(done.await.unwrap_or_else(again))
 }
 
-/// `POST …/unfulfilled-payments/{payment}/dismiss`: takes a payment off the list, with a note.
-pub(super) async fn dismiss(
-    State(app): State<App>,
-    posted: FormPost<DismissPayment>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let known = payment(&app, &request, &project)?;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Orders);
+pub(super) async fn dismiss(request: FormPost<DismissPayment>) -> PageResult {
+    let known = payment(&request)?;
     let done = async {
         undecided(&known)?;
-        fields.confirmed()?;
+        request.fields.confirmed()?;
         let dismiss = DismissPayment {
             payment: known.payment.clone(),
-            note: fields.line("note", MAX_NOTE, "Enter a reason of one line.")?,
+            note: request
+                .fields
+                .line("note", MAX_NOTE, "Enter a reason of one line.")?,
         };
-        form.run(dismiss, &page_path(&project), "dismissed").await
+        request
+            .run(dismiss, &page_path(&request.project), "dismissed")
+            .await
     };
-    let again = |error| page(&request, &project, &known, &fields, Some(&error));
+    let again = |error| page(&request, &known, &request.fields, Some(&error));
     Ok(done.await.unwrap_or_else(again))
+}
+
+pub(super) async fn assign(request: FormPost<AssignPayment>) -> PageResult {
+    let known = payment(&request)?;
+    let done = async {
+        undecided(&known)?;
+        let assign = AssignPayment {
+            payment: known.payment.clone(),
+            price: request
+                .fields
+                .required("priceId", "a price of this project")?,
+            wallet: recipient(&request.fields)?,
+        };
+        let back = format!("{}/{}", page_path(&request.project), known.payment);
+        let page = |order: OrderAnswer, replayed| {
+            let message = if replayed { "again" } else { "assigned" };
+            layout::done(&orders::path(&request.project, order.id), message)
+        };
+        request.answer(assign, &back, page).await
+    };
+    let again = |error| page(&request, &known, &request.fields, Some(&error));
+    Ok(done.await.unwrap_or_else(again))
+}
+
+/// The wallet that gets what the price brings; `None`: a new one.
+fn recipient(fields: &Fields) -> Result<Option<Address>, Error> {
+    match (fields.exact("externalUserId"), fields.some("code")) {
+        (Some(_), Some(_)) => Err(Error::new(ErrorCode::ConflictingWallet)),
+        (Some(user), None) => {
+            let user = ExternalUserId::new(user);
+            let user = user.map_err(|error| Error::text("externalUserId", error))?;
+            Ok(Some(Address::External(user)))
+        }
+        (None, Some(code)) => {
+            let code = RecoveryCode::parse(code).map(Address::Code);
+            let wrong = || Error::invalid("code", "This is not a recovery code.");
+            code.map(Some).ok_or_else(wrong)
+        }
+        (None, None) => Ok(None),
+    }
 }

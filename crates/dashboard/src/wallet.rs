@@ -1,35 +1,24 @@
 //! One wallet: balances with their lots, features and subscriptions, holds, orders, the ledger, notes.
 
-use actors::{AccountDetail, Address, FeatureSource, SubscriptionDetail, WalletDetail};
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
+use actors::{AccountDetail, FeatureSource, SubscriptionDetail, WalletDetail, WalletView};
 use domain::{
-    Timestamp,
     history::Reason,
     id::{OrderId, WalletKey},
-    wallet::Lot,
+    text::FreezeReason,
+    wallet::{Freeze, Lot, freeze::SetFrozen},
 };
-use identity::Privilege;
-use maud::{Markup, html};
-use operator::notes_of;
-use wire::Error;
+use operator::{Erase, SetWalletFrozen, notes_of};
 
 use super::{
-    actions,
+    actions::{self, or_again},
     catalog::product_name,
-    comments, erase,
-    fields::Fields,
-    form::{self, Form},
-    freeze,
-    layout::{self, Tab},
+    comments,
     ledger::{self, reason_name},
-    money::grouped,
     orders,
-    page_request::PageRequest,
+    prelude::*,
     replace_code, subscriptions,
-    wallets::{name, path, wallet},
+    wallets::{name, path, wallet, wallet_view},
 };
-use crate::state::App;
 
 /// Orders that the page shows; the rest is on a page of its own.
 const ORDERS: usize = 5;
@@ -38,32 +27,28 @@ const PAGE_SIZE: usize = 100;
 /// Ended subscriptions that the page shows.
 const ENDED: usize = 5;
 
-/// `GET …/wallets/{wallet}`: one wallet.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
+pub(super) async fn show(request: PageRequest) -> PageResult {
     let key = wallet(&request)?;
-    let (handle, scope, address) = (&app.handle, &project.scope, Address::Stored(key));
-    let refused = |error| Error::from_wallet(error, &project);
-    let detail = handle.inspect(scope, &address, PAGE_SIZE).await;
-    let detail = detail.map_err(refused)?;
+    let (handle, scope, address) = (
+        &request.app.handle,
+        &request.project.scope,
+        Address::Stored(key),
+    );
+    let detail = request.read(handle.inspect(scope, &address, PAGE_SIZE).await)?;
     let query = request.query();
-    let page = handle.ledger(scope, &address, ledger::query(query)?).await;
-    let page = page.map_err(refused)?;
+    let page = request.read(handle.ledger(scope, &address, ledger::query(query)?).await)?;
     let deductions = page.lines.iter();
     let deductions = deductions.filter(|line| line.entry.reason == Reason::Deduction);
     let deductions = deductions.map(|line| line.id.number()).collect();
-    let reversed = handle.given_back(scope, &address, deductions).await;
-    let reversed = reversed.map_err(refused)?;
-    let bought = handle.wallet_orders(scope, &address, None, ORDERS).await;
-    let bought = bought.map_err(refused)?;
-    let comments = notes_of(&app, key).await?;
-    let ended = handle.ended_subscriptions(scope, &address, ENDED).await;
-    let ended = ended.map_err(refused)?;
+    let reversed = request.read(handle.given_back(scope, &address, deductions).await)?;
+    let bought = request.read(handle.wallet_orders(scope, &address, None, ORDERS).await)?;
+    let comments = notes_of(&request.app, key).await?;
+    let ended = request.read(handle.ended_subscriptions(scope, &address, ENDED).await)?;
     let view = &detail.view;
     let body = html! {
         h1 { (name(view)) }
         p.hint { code { (view.id) } " · created " (layout::when(view.created_at)) }
-        (freeze::banner(view.frozen.as_ref()))
+        (banner(view.frozen.as_ref()))
         nav.jump aria-label="On this page" {
             @if request.may(Privilege::Support) {
                 a.button.small href="#grant" { "Grant" } a.button.small href="#deduct" { "Deduct" }
@@ -72,18 +57,18 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
             }
             a href="#orders" { "Orders" } a href="#ledger" { "Ledger" } a href="#notes" { "Notes" }
         }
-        (balances(&project, key, &detail))
-        (access(&request, &project, key, &detail, &ended))
-        @if !detail.holds.0.is_empty() { (holds(&request, &project, key, &detail)) }
-        (orders::of_wallet(&project, key, &bought))
-        (ledger::card(&request, &project, key, query, &ledger::Shown { page, reversed }))
-        (comments::card(&request, &project, key, &comments, Form::new(&Fields::default(), None)))
-        (actions::forms(&request, &project, key))
-        (replace_code::card(&request, &project, view))
-        (freeze::card(&request, &project, view, Form::new(&Fields::default(), None)))
-        (erase::card(&request, &project, key))
+        (balances(&request.project, key, &detail))
+        (access(&request, key, &detail, &ended))
+        @if !detail.holds.0.is_empty() { (holds(&request, key, &detail)) }
+        (orders::of_wallet(&request.project, key, &bought))
+        (ledger::card(&request, key, query, &ledger::Shown { page, reversed }))
+        (comments::card(&request, key, &comments, Form::new(&Fields::default(), None)))
+        (actions::forms(&request, key))
+        (replace_code::card(&request, view))
+        (freeze_card(&request, view, Form::new(&Fields::default(), None)))
+        (erase_card(&request, key))
     };
-    Ok(Tab::Wallets.page(&request, &project, "Wallet", &body))
+    Ok(request.show("Wallet", &body))
 }
 
 fn balances(project: &ProjectCatalog, key: WalletKey, detail: &WalletDetail) -> Markup {
@@ -111,10 +96,7 @@ fn balance(project: &ProjectCatalog, key: WalletKey, account: &AccountDetail) ->
             }
             @if !lots.is_empty() { details {
                 summary { "Where they come from" }
-                div.scroll tabindex="0" role="region" aria-label="Lots" { table {
-                    thead { tr { th { "From" } th.number { "Left" } th.number { "Held" } th { "Expires" } th { "Order" } } }
-                    tbody { @for lot in lots { (lot_row(project, key, lot)) } }
-                } }
+                (table("Lots", &["From", "#Left", "#Held", "Expires", "Order"], &html! { @for lot in lots { (lot_row(project, key, lot)) } }))
                 @if *besides > 0 { p.hint { "and " (besides) " more" } }
             } }
         }
@@ -134,7 +116,6 @@ fn lot_row(project: &ProjectCatalog, wallet: WalletKey, lot: &Lot) -> Markup {
 
 fn access(
     request: &PageRequest,
-    project: &ProjectCatalog,
     key: WalletKey,
     detail: &WalletDetail,
     ended: &[SubscriptionDetail],
@@ -156,41 +137,115 @@ fn access(
                     } }
                 } } }
             }
-            @for known in &detail.subscriptions { (subscriptions::buttons(request, project, key, known)) }
-            @for over in ended { (subscriptions::standing(project, over)) }
+            @for known in &detail.subscriptions { (subscriptions::buttons(request, key, known)) }
+            @for over in ended { (subscriptions::standing(&request.project, over)) }
         }
     }
 }
 
-fn holds(
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    key: WalletKey,
-    detail: &WalletDetail,
-) -> Markup {
+fn holds(request: &PageRequest, key: WalletKey, detail: &WalletDetail) -> Markup {
     let (holds, besides) = &detail.holds;
     // With a publishable key, who knows a hold's name charges it.
     let sees_names = request.may(Privilege::Support);
     html! {
         section.card {
             h2 { "Holds" }
-            div.scroll tabindex="0" role="region" aria-label="Holds" { table {
-                thead { tr { th { "Hold" } th.number { "Credits" } th { "Expires" } th { span.hidden { "Release" } } } }
-                tbody { @for (id, hold) in holds { tr {
-                    td { @if sees_names { code.small { (id) } } @else { span.hint { "Named to support and above" } } }
-                    td.number { (grouped(hold.amount.get()))
-                        @if hold.drawn > 0 { br; span.small { (grouped(hold.drawn)) " drawn" } } }
-                    td.time { (layout::when(hold.expires_at)) }
-                    td { @if sees_names {
-                        form method="post" action={ (path(project, key)) "/release" } {
-                            (form::token(request))
-                            input type="hidden" name="holdId" value=(id);
-                            button.danger.small type="submit" { "Release…" }
-                        }
-                    } }
-                } } }
-            } }
+            (table("Holds", &["Hold", "#Credits", "Expires", "~Release"], &html! { @for (id, hold) in holds { tr {
+                td { @if sees_names { code.small { (id) } } @else { span.hint { "Named to support and above" } } }
+                td.number { (grouped(hold.amount.get()))
+                    @if hold.drawn > 0 { br; span.small { (grouped(hold.drawn)) " drawn" } } }
+                td.time { (layout::when(hold.expires_at)) }
+                td { @if sees_names {
+                    form method="post" action={ (path(&request.project, key)) "/release" } {
+                        (form::token(request))
+                        input type="hidden" name="holdId" value=(id);
+                        button.danger.small type="submit" { "Release…" }
+                    }
+                } }
+            } } }))
             @if *besides > 0 { p.hint { "and " (besides) " more" } }
         }
     }
+}
+
+/// The card with the button that leads to it.
+fn erase_card(request: &PageRequest, key: WalletKey) -> Markup {
+    html! { @if request.may(Privilege::Manage) {
+        section.card #erase {
+            h2 { "Erase the customer" }
+            form method="post" action={ (path(&request.project, key)) "/erase" } {
+                (form::token(request))
+                p { "E-mail addresses, metadata and notes go; credits and sums stay." }
+                button.danger type="submit" { "Erase…" }
+            }
+        }
+    } }
+}
+
+pub(super) async fn erase(request: FormPost<Erase>) -> PageResult {
+    let key = wallet(&request)?;
+    request
+        .run(Erase(key), &path(&request.project, key), "erased")
+        .await
+}
+
+fn banner(frozen: Option<&Freeze>) -> Markup {
+    html! { @if let Some(freeze) = frozen {
+        p.alert role="note" {
+            b { "Frozen" } " since " (layout::when(freeze.since)) ". "
+            @match &freeze.reason {
+                Some(reason) => { "Reason: " (verbatim(reason.as_str())) },
+                None => "No reason was given.",
+            }
+        }
+    } }
+}
+
+fn freeze_card(request: &PageRequest, view: &WalletView, form: Form<'_>) -> Markup {
+    let action = format!("{}/freeze", path(&request.project, view.key));
+    html! { @if request.may(Privilege::Support) {
+        section.card #freeze {
+            h2 { @if view.frozen.is_some() { "Unfreeze" } @else { "Freeze" } }
+            (form.alert(&["reason"]))
+            form method="post" action=(action) {
+                (form::token(request))
+                @if view.frozen.is_some() {
+                    p { "Its credits can be spent again." }
+                    button name="action" value="unfreeze" type="submit" { "Unfreeze…" }
+                } @else {
+                    (form.text(&FieldLabel("reason", "Reason", "Callers that use the wallet see it. May be empty.")))
+                    button.danger name="action" value="freeze" type="submit" { "Freeze…" }
+                }
+            }
+        }
+    } }
+}
+
+fn command(fields: &Fields) -> Result<SetFrozen, Error> {
+    match fields.text("action") {
+        "freeze" => {
+            let reason = fields.some("reason").map(FreezeReason::new).transpose();
+            let reason = reason.map_err(|error| Error::text("reason", error))?;
+            Ok(SetFrozen::Freeze(reason))
+        }
+        "unfreeze" => Ok(SetFrozen::Unfreeze),
+        _ => Err(Error::missing("action")),
+    }
+}
+
+pub(super) async fn freeze(request: FormPost<SetWalletFrozen>) -> PageResult {
+    let wallet = wallet(&request)?;
+    let back = path(&request.project, wallet);
+    let view = wallet_view(&request, wallet).await?;
+    let done = async {
+        let command = command(&request.fields)?;
+        let message = match &command {
+            SetFrozen::Freeze(_) => "frozen",
+            SetFrozen::Unfreeze => "unfrozen",
+        };
+        let action = SetWalletFrozen { wallet, command };
+        request.run(action, &back, message).await
+    };
+    let form = |form: Form<'_>| freeze_card(&request, &view, form);
+    or_again(&request, done.await, wallet, "Freeze", form).await
 }

@@ -1,21 +1,11 @@
 //! A project's wallets: the last used ones, or those with the largest balances.
 
 use actors::{ListedWallet, WalletOrder, WalletView};
-use axum::{extract::State, response::Response};
-use catalog::ProjectCatalog;
 use domain::id::{ProductId, WalletKey};
 use edge::csv;
-use maud::{Markup, html};
-use wire::{Error, ErrorCode, cursor::WalletCursor};
+use wire::cursor::WalletCursor;
 
-use super::{
-    form::{FieldLabel, Form},
-    layout::{self, Tab, base},
-    money::grouped,
-    page_request::PageRequest,
-    verbatim::verbatim,
-};
-use crate::state::App;
+use super::prelude::*;
 
 const PAGE_SIZE: usize = 25;
 /// Balances that a row of the table shows.
@@ -29,67 +19,78 @@ pub(super) fn wallet(request: &PageRequest) -> Result<WalletKey, Error> {
     request.named("wallet", ErrorCode::WalletNotFound)
 }
 
+/// A wallet of the project.
+pub(super) async fn wallet_view(
+    request: &PageRequest,
+    wallet: WalletKey,
+) -> Result<WalletView, Error> {
+    let address = Address::Stored(wallet);
+    request.read(
+        request
+            .app
+            .handle
+            .read(&request.project.scope, &address)
+            .await,
+    )
+}
+
 /// What the address asks the list to be sorted by: a product's balance, or else the last use.
-fn order(request: &PageRequest, project: &ProjectCatalog) -> WalletOrder {
+fn order(request: &PageRequest) -> WalletOrder {
     let product = request.query().text("sort").parse::<ProductId>();
-    let product = product.ok().filter(|it| project.product(it).is_some());
+    let product = product
+        .ok()
+        .filter(|it| request.project.product(it).is_some());
     product.map_or(WalletOrder::LastUsed, WalletOrder::Balance)
 }
 
-/// `GET …/wallets`: the wallets.
-pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
+pub(super) async fn list(request: PageRequest) -> PageResult {
     let query = request.query();
     let after = query.cursor()?.map(|WalletCursor(place)| place);
-    let order = order(&request, &project);
-    let page = app
-        .handle
-        .wallets(&project.scope, order, after, PAGE_SIZE)
-        .await;
-    let page = page.map_err(|error| Error::from_wallet(error, &project))?;
+    let order = order(&request);
+    let (handle, scope) = (&request.app.handle, &request.project.scope);
+    let page = request.read(handle.wallets(scope, order, after, PAGE_SIZE).await)?;
     let kept = query.query(&["sort"]);
     let next = page
         .next
         .map(|next| format!("?{kept}before={}", WalletCursor(next)));
     let mut sorts = vec![(String::new(), "Last use".to_owned())];
-    let products = project.products().filter(|it| it.credit_unit.is_some());
+    let products = request
+        .project
+        .products()
+        .filter(|it| it.credit_unit.is_some());
     sorts.extend(products.map(|it| (it.id.to_string(), format!("Balance: {}", it.name))));
     let form = Form::new(query, None);
     let body = html! {
-        div.head { h1 { "Wallets" } a.button href={ (base(&project)) "/wallets.csv?" (kept) } { "CSV" } }
+        div.head { h1 { "Wallets" } a.button href={ (base(&request.project)) "/wallets.csv?" (kept) } { "CSV" } }
         form.row.filter method="get" {
             (form.choice(&FieldLabel("sort", "Sorted by", ""), &sorts))
             button type="submit" { "Show" }
         }
-        @if page.wallets.is_empty() { p.empty { "No wallets." } } @else { (table(&project, &page.wallets)) }
+        @if page.wallets.is_empty() { p.empty { "No wallets." } } @else { (table(&request.project, &page.wallets)) }
         @if let Some(next) = next { p { a.button href=(next) { "Next" } } }
     };
-    Ok(Tab::Wallets.page(&request, &project, "Wallets", &body))
+    Ok(request.show("Wallets", &body))
 }
 
-/// `GET …/wallets.csv`: all of them.
-pub(super) async fn export(
-    request: PageRequest,
-    State(app): State<App>,
-) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let order = order(&request, &project);
-    Ok(csv::wallets(app.handle.clone(), project, order))
+pub(super) async fn export(request: PageRequest) -> PageResult {
+    let order = order(&request);
+    Ok(csv::wallets(
+        request.app.handle.clone(),
+        request.project.clone(),
+        order,
+    ))
 }
 
 pub(super) fn table(project: &ProjectCatalog, wallets: &[ListedWallet]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Wallets" { table {
-            thead { tr { th { "Wallet" } th { "Balances" } th { "Last used" } th { "Created" } } }
-            tbody { @for wallet in wallets { tr {
-                td.wrap { a href=(path(project, wallet.view.key)) { (name(&wallet.view)) }
-                    @if wallet.view.frozen.is_some() { " " span.badge.bad { "Frozen" } }
-                    br; code.small { (wallet.view.id) } }
-                td { (balances(project, &wallet.view)) }
-                td.time { (layout::when(wallet.used_at)) }
-                td.time { (layout::when(wallet.view.created_at)) }
-            } } }
-        } }
+        (layout::table("Wallets", &["Wallet", "Balances", "Last used", "Created"], &html! { @for wallet in wallets { tr {
+            td.wrap { a href=(path(project, wallet.view.key)) { (name(&wallet.view)) }
+                @if wallet.view.frozen.is_some() { " " span.badge.bad { "Frozen" } }
+                br; code.small { (wallet.view.id) } }
+            td { (balances(project, &wallet.view)) }
+            td.time { (layout::when(wallet.used_at)) }
+            td.time { (layout::when(wallet.view.created_at)) }
+        } } }))
     }
 }
 

@@ -1,22 +1,15 @@
 //! Changes a webhook endpoint: its address and events, its state, its secret; or deletes it.
 
-use axum::{extract::State, response::Response};
-use catalog::{EndpointChange, ProjectCatalog};
+use catalog::EndpointChange;
 use domain::catalog::Endpoint;
-use identity::Privilege;
-use maud::{Markup, html};
-use operator::{DeleteEndpoint, RotateSecret, UpdateEndpoint};
-use wire::{Error, field::EVENT_TYPES};
+use operator::{DeleteEndpoint, RotateSecret, TestEndpoint, UpdateEndpoint};
+use outbound::webhooks::{TEST_EVENT, TestOutcome};
+use wire::field::{EVENT_TYPES, EventType, FromText as _};
 
 use super::{
-    confirm::ActionForm,
-    fields::Fields,
-    form::{self, FieldLabel, Form},
-    layout::{self, Tab, base},
-    page_request::{FormPost, PageRequest},
-    webhooks::{self, named, page_path},
+    prelude::*,
+    webhooks::{self, attempt_line, named, page_path},
 };
-use crate::state::App;
 
 fn current(endpoint: &Endpoint) -> Fields {
     let events = endpoint.events.iter().flatten();
@@ -37,15 +30,11 @@ pub(super) fn inputs(form: &Form<'_>) -> Markup {
 
 pub(super) fn cards(
     request: &PageRequest,
-    project: &ProjectCatalog,
     endpoint: &Endpoint,
-    refused: Option<(&Fields, &Error)>,
+    refused: RejectedForm<'_>,
 ) -> Markup {
-    let (stored, page_path) = (current(endpoint), page_path(project, endpoint));
-    let form = Form::new(
-        refused.map_or(&stored, |(fields, _)| fields),
-        refused.map(|(_, error)| error),
-    );
+    let (stored, page_path) = (current(endpoint), page_path(&request.project, endpoint));
+    let form = Form::of(refused, &stored);
     let replay = Fields::default();
     let replay = Form::new(&replay, None);
     html! {
@@ -88,67 +77,98 @@ pub(super) fn cards(
     }
 }
 
-/// `POST …/webhooks/{webhook}`: changes an endpoint, enables or disables it, rotates its secret, or deletes it.
-pub(super) async fn change(
-    State(app): State<App>,
-    posted: FormPost<UpdateEndpoint>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let changed = carry_out(&app, &request, &fields).await;
-    let error = match changed {
+pub(super) async fn change(mut request: FormPost<UpdateEndpoint>) -> PageResult {
+    let app = Arc::clone(&request.app);
+    let _saving = app.edge.saving.lock().await;
+    request.reload()?;
+    let endpoint = named(&request)?;
+    let error = match carry_out(&request, endpoint).await {
         Ok(changed) => return Ok(changed),
         Err(error) => error,
     };
-    // As it is stored now.
-    let project = request.project(&app)?;
-    let endpoint = named(&request, &project)?;
-    let form = Form::new(&fields, Some(&error));
     let body = html! {
         h1 { (endpoint.url) }
-        (cards(&request, &project, endpoint, Some((&fields, &error))))
+        (cards(&request, endpoint, Some((&request.fields, &error))))
     };
-    Ok(form.response(Tab::Webhooks.page(&request, &project, "Webhook", &body)))
+    let form = Form::new(&request.fields, Some(&error));
+    Ok(form.response(request.show("Webhook", &body)))
 }
 
-async fn carry_out(app: &App, request: &PageRequest, fields: &Fields) -> Result<Response, Error> {
-    let _saving = app.edge.saving.lock().await;
-    let project = request.project(app)?;
-    let endpoint = named(request, &project)?;
-    let (id, back) = (endpoint.id, page_path(&project, endpoint));
-    form::refuse_stale(fields, &current(endpoint))?;
-    let form = ActionForm::new(app, request, &project, fields, Tab::Webhooks);
-    let enabled = |active| EndpointChange {
-        active: Some(active),
-        ..EndpointChange::default()
-    };
-    let shown = |minted, _| webhooks::hand_out(app, request, &project, minted);
-    match fields.text("action") {
-        "on" if endpoint.is_active() => Ok(request.done_before(&back)),
-        "off" if !endpoint.is_active() => Ok(request.done_before(&back)),
-        "on" => {
-            form.run(UpdateEndpoint(id, enabled(true)), &back, "saved")
-                .await
-        }
-        "off" => {
-            form.run(UpdateEndpoint(id, enabled(false)), &back, "saved")
-                .await
-        }
-        "save" => {
-            let new = webhooks::new(app, fields)?;
-            let change = EndpointChange {
-                url: Some(new.url),
-                events: Some(new.events),
-                active: None,
-            };
-            form.run(UpdateEndpoint(id, change), &back, "saved").await
-        }
-        "rotate" => form.answer(RotateSecret(id), &back, shown).await,
+async fn carry_out(request: &FormPost<UpdateEndpoint>, endpoint: &Endpoint) -> PageResult {
+    let (id, back) = (endpoint.id, page_path(&request.project, endpoint));
+    form::refuse_stale(&request.fields, &current(endpoint))?;
+    let shown = |minted, _| webhooks::hand_out(request, minted);
+    let mut change = EndpointChange::default();
+    match request.fields.text("action") {
+        "rotate" => return request.answer(RotateSecret(id), &back, shown).await,
         "delete" => {
             // The page that the question leads back to goes with it.
-            let list = format!("{}/webhooks", base(&project));
+            let list = format!("{}/webhooks", base(&request.project));
             let deleted = |(), _| layout::done(&list, "deleted");
-            form.answer(DeleteEndpoint(id), &back, deleted).await
+            return request.answer(DeleteEndpoint(id), &back, deleted).await;
         }
-        _ => Err(Error::missing("action")),
+        "on" if endpoint.is_active() => return Ok(request.done_before(&back)),
+        "off" if !endpoint.is_active() => return Ok(request.done_before(&back)),
+        "on" => change.active = Some(true),
+        "off" => change.active = Some(false),
+        "save" => {
+            let new = webhooks::new(&request.app, &request.fields)?;
+            (change.url, change.events) = (Some(new.url), Some(new.events));
+        }
+        _ => return Err(Error::missing("action")),
     }
+    request
+        .run(UpdateEndpoint(id, change), &back, "saved")
+        .await
+}
+
+pub(super) fn test_card(request: &PageRequest, page_path: &str) -> Markup {
+    html! { @if request.may(Privilege::Manage) {
+        section.card {
+            h2 { "Try it" }
+            form.row method="post" action={ (page_path) "/test" } {
+                (form::token(request))
+                label {
+                    "Type " select name="type" {
+                        option value="" { (TEST_EVENT) }
+                        @for kind in EVENT_TYPES { option value=(kind) { (kind) } }
+                    }
+                }
+                button type="submit" { "Send a test event" }
+            }
+            p.hint { "Signed like any delivery, sent once, not stored. Its body has " code { "\"test\": true" } "." }
+        }
+    } }
+}
+
+pub(super) async fn send_test(request: FormPost<TestEndpoint>) -> PageResult {
+    let endpoint = named(&request)?;
+    let kind = match request.fields.some("type") {
+        None => TEST_EVENT,
+        Some(kind) => EventType::from_text(kind)
+            .ok_or_else(|| Error::invalid("type", "There is no such event type."))?
+            .as_str(),
+    };
+    let page_path = page_path(&request.project, endpoint);
+    let shown = |outcome: TestOutcome, _| {
+        let is_taken = outcome.attempt.error.is_none();
+        let body = html! {
+            div.head {
+                h1 { (kind) }
+                @if is_taken { span.badge.good { "Accepted" } } @else { span.badge.bad { "Not accepted" } }
+            }
+            p.hint { "A test, sent to " a href=(&page_path) { (endpoint.url) } " as " code { (outcome.event) } }
+            section.card {
+                h2 { "Response" }
+                (attempt_line(&request, &outcome.attempt))
+                @if let Some(body) = outcome.body.filter(|body| !body.is_empty()) {
+                    pre.scroll tabindex="0" role="region" aria-label="Body of the response" { (body) }
+                }
+            }
+        };
+        request.show("Test event", &body)
+    };
+    request
+        .answer(TestEndpoint(endpoint.id, kind), &page_path, shown)
+        .await
 }

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use domain::catalog::EndpointStatus;
-use identity::Privilege;
-use maud::{Markup, html};
 use outbound::webhooks::{Attempt, EndpointHealth};
 
-use super::{layout, page_request::PageRequest};
+use super::prelude::*;
 
 /// Whether an endpoint is active, and how it does: green only where nothing fails.
 pub(super) fn badge(status: EndpointStatus, health: &EndpointHealth) -> Markup {

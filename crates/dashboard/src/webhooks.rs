@@ -2,30 +2,18 @@
 
 use std::borrow::Cow;
 
-use axum::{extract::State, response::Response};
-use catalog::{MintedEndpoint, NewEndpoint, ProjectCatalog};
+use catalog::{MintedEndpoint, NewEndpoint};
 use domain::catalog::Endpoint;
-use identity::{NewKey, Privilege};
-use maud::{Markup, html};
 use operator::{CreateEndpoint, ReplayDelivery, ReplayEvents};
 use outbound::webhooks::{Attempt, Delivery, Status};
-use wire::{
-    Error, ErrorCode,
-    field::{EventType, FromText as _},
-};
+use wire::field::{EventType, FromText as _};
 
 use super::{
-    confirm::ActionForm,
-    fields::Fields,
-    form::{self, Form},
     keys::copy_now,
-    layout::{self, Tab, base},
-    page_request::{FormPost, PageRequest},
+    prelude::*,
     webhook_change,
     webhook_health::{attempt_error, badge, health_card, health_line},
-    webhook_test,
 };
-use crate::state::App;
 
 const PAGE_SIZE: usize = 25;
 const SECRET: &str = "Signing secret";
@@ -41,54 +29,37 @@ pub(super) fn page_path(project: &ProjectCatalog, endpoint: &Endpoint) -> String
     format!("{}/webhooks/{}", base(project), endpoint.id)
 }
 
-pub(super) fn named<'a>(
-    request: &PageRequest,
-    project: &'a ProjectCatalog,
-) -> Result<&'a Endpoint, Error> {
+pub(super) fn named(request: &PageRequest) -> Result<&Endpoint, Error> {
     let id = request.named("webhook", ErrorCode::WebhookNotFound)?;
-    let endpoint = project.endpoint(&id);
+    let endpoint = request.project.endpoint(&id);
     endpoint.ok_or_else(|| Error::new(ErrorCode::WebhookNotFound))
 }
 
-/// `GET …/webhooks`: the endpoints.
-pub(super) async fn list(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    Ok(page(&app, &request, &project, &Fields::default(), None))
+pub(super) async fn list(request: PageRequest) -> PageResult {
+    Ok(page(&request, &Fields::default(), None))
 }
 
-/// `POST …/webhooks`: creates an endpoint.
-pub(super) async fn create(
-    State(app): State<App>,
-    posted: FormPost<CreateEndpoint>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Webhooks);
+pub(super) async fn create(request: FormPost<CreateEndpoint>) -> PageResult {
     let made = async {
-        let page = |minted, _| hand_out(&app, &request, &project, minted);
-        let back = format!("{}/webhooks", base(&project));
-        form.answer(CreateEndpoint(new(&app, &fields)?), &back, page)
+        let page = |minted, _| hand_out(&request, minted);
+        let back = format!("{}/webhooks", base(&request.project));
+        request
+            .answer(
+                CreateEndpoint(new(&request.app, &request.fields)?),
+                &back,
+                page,
+            )
             .await
     };
-    let again = |error| page(&app, &request, &project, &fields, Some(&error));
+    let again = |error| page(&request, &request.fields, Some(&error));
     Ok(made.await.unwrap_or_else(again))
 }
 
 /// Leads to the page that shows a new secret once.
-pub(super) fn hand_out(
-    app: &App,
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    minted: MintedEndpoint,
-) -> Response {
-    let new = NewKey {
-        project: project.project.id,
-        label: SECRET,
-        plain: minted.plain,
-    };
-    let sessions = &app.edge.people.sessions;
-    sessions.keep_keys(&request.signed, vec![new]);
-    layout::done(&page_path(project, &minted.endpoint), "created")
+pub(super) fn hand_out(request: &PageRequest, minted: MintedEndpoint) -> Response {
+    let project = request.project.project.id;
+    request.keep(&request.app, project, [(SECRET, minted.plain)]);
+    layout::done(&page_path(&request.project, &minted.endpoint), "created")
 }
 
 /// An endpoint's address and events as the form has them.
@@ -109,44 +80,36 @@ pub(super) fn new(app: &App, fields: &Fields) -> Result<NewEndpoint, Error> {
     })
 }
 
-fn page(
-    app: &App,
-    request: &PageRequest,
-    project: &ProjectCatalog,
-    fields: &Fields,
-    error: Option<&Error>,
-) -> Response {
+fn page(request: &PageRequest, fields: &Fields, error: Option<&Error>) -> Response {
     let form = Form::new(fields, error);
-    let endpoints: Vec<_> = project
+    let endpoints: Vec<_> = request
+        .project
         .endpoints()
-        .map(|endpoint| (endpoint, app.webhooks.health(endpoint.id)))
+        .map(|endpoint| (endpoint, request.app.webhooks.health(endpoint.id)))
         .collect();
     let body = html! {
         h1 { "Webhooks" }
         p.lead { "Your servers are notified of changes to orders, subscriptions and wallets. Signed as in Standard Webhooks. " (layout::docs("webhooks", "Verify and handle them")) }
         @if endpoints.is_empty() { p.empty { "There is no endpoint yet." } } @else {
-            div.scroll tabindex="0" role="region" aria-label="Endpoints" { table {
-                thead { tr { th { "Endpoint" } th { "Events" } th { "State" } th { "Attempts" } th { "Created" } } }
-                tbody { @for (endpoint, health) in &endpoints { tr {
-                    td { a href=(page_path(project, endpoint)) { code.wrap { (address(request, endpoint)) } } }
-                    td { (events(endpoint)) }
-                    td { (badge(endpoint.status, health)) }
-                    td.small { (health_line(health)) }
-                    td.time { (layout::when(endpoint.created_at)) }
-                } } }
-            } }
+            (table("Endpoints", &["Endpoint", "Events", "State", "Attempts", "Created"], &html! { @for (endpoint, health) in &endpoints { tr {
+                td { a href=(page_path(&request.project, endpoint)) { code.wrap { (address(request, endpoint)) } } }
+                td { (events(endpoint)) }
+                td { (badge(endpoint.status, health)) }
+                td.small { (health_line(health)) }
+                td.time { (layout::when(endpoint.created_at)) }
+            } } }))
         }
         @if request.may(Privilege::Manage) { section.card {
             h2 { "New endpoint" }
             (form.alert(&["url"]))
-            form method="post" action={ (base(project)) "/webhooks" } {
+            form method="post" action={ (base(&request.project)) "/webhooks" } {
                 (form::token(request))
                 (webhook_change::inputs(&form))
                 button.primary type="submit" { "Create endpoint" }
             }
         } }
     };
-    form.response(Tab::Webhooks.page(request, project, "Webhooks", &body))
+    form.response(request.show("Webhooks", &body))
 }
 
 /// Where an endpoint is: below support without its query, which may be a secret of the receiver's.
@@ -166,26 +129,23 @@ fn events(endpoint: &Endpoint) -> Markup {
     }
 }
 
-/// `GET …/webhooks/{webhook}`: one endpoint and its deliveries.
-pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result<Response, Error> {
-    let project = request.project(&app)?;
-    let endpoint = named(&request, &project)?;
+pub(super) async fn show(request: PageRequest) -> PageResult {
+    let endpoint = named(&request)?;
     let before = request.query().parsed("before", "a delivery")?;
     let wanted = request.query().text("status");
     let known = FILTERS.iter().find(|(name, ..)| *name == wanted);
     let status = known.and_then(|(_, _, status)| *status);
     let mut deliveries =
-        app.webhooks
+        request
+            .app
+            .webhooks
             .deliveries(endpoint.id, before, PAGE_SIZE.saturating_add(1), status);
-    let health = app.webhooks.health(endpoint.id);
+    let health = request.app.webhooks.health(endpoint.id);
     let more = deliveries.len() > PAGE_SIZE;
     deliveries.truncate(PAGE_SIZE);
-    let new = app
-        .edge
-        .people
-        .sessions
-        .take_keys(&request.signed, project.project.id);
-    let page_path = page_path(&project, endpoint);
+    let sessions = &request.app.edge.people.sessions;
+    let new = sessions.take_keys(&request.signed, request.project.project.id);
+    let page_path = page_path(&request.project, endpoint);
     let older = deliveries.last().filter(|_| more).map(|last| last.id);
     let body = html! {
         div.head { h1 { (address(&request, endpoint)) } (badge(endpoint.status, &health)) }
@@ -198,17 +158,14 @@ pub(super) async fn show(request: PageRequest, State(app): State<App>) -> Result
                 a href={ "?status=" (name) } aria-current=[(name == wanted).then_some("true")] { (label) }
             } }
             @if deliveries.is_empty() { p.empty { @if status.is_some() { "No such deliveries." } @else { "Nothing was delivered yet." } } } @else {
-                div.scroll tabindex="0" role="region" aria-label="Deliveries" { table {
-                    thead { tr { th { "Event" } th { "State" } th { "Attempts" } th { span.hidden { "Send again" } } } }
-                    tbody { @for delivery in &deliveries { (row(&request, endpoint, &page_path, delivery)) } }
-                } }
+                (table("Deliveries", &["Event", "State", "Attempts", "~Send again"], &html! { @for delivery in &deliveries { (row(&request, endpoint, &page_path, delivery)) } }))
             }
             @if let Some(older) = older { p { a.button href={ "?status=" (wanted) "&before=" (older) } { "Older" } } }
         }
-        (webhook_test::card(&request, &page_path))
-        (webhook_change::cards(&request, &project, endpoint, None))
+        (webhook_change::test_card(&request, &page_path))
+        (webhook_change::cards(&request, endpoint, None))
     };
-    Ok(Tab::Webhooks.page(&request, &project, "Webhook", &body))
+    Ok(request.show("Webhook", &body))
 }
 
 fn row(request: &PageRequest, endpoint: &Endpoint, page_path: &str, delivery: &Delivery) -> Markup {
@@ -257,25 +214,20 @@ pub(super) fn send_again(request: &PageRequest, page_path: &str, delivery: &Deli
     } }
 }
 
-/// `POST …/webhooks/{webhook}/replay`: sends one delivery again, or all events since a day.
-pub(super) async fn replay(
-    State(app): State<App>,
-    posted: FormPost<ReplayDelivery>,
-) -> Result<Response, Error> {
-    let (request, fields) = posted.split();
-    let project = request.project(&app)?;
-    let endpoint = named(&request, &project)?;
-    let back = page_path(&project, endpoint);
-    let form = ActionForm::new(&app, &request, &project, &fields, Tab::Webhooks);
-    match fields.parsed("deliveryId", "a delivery")? {
+pub(super) async fn replay(request: FormPost<ReplayDelivery>) -> PageResult {
+    let endpoint = named(&request)?;
+    let back = page_path(&request.project, endpoint);
+    match request.fields.parsed("deliveryId", "a delivery")? {
         Some(delivery) => {
-            form.run(ReplayDelivery(endpoint.id, delivery), &back, "sent")
+            request
+                .run(ReplayDelivery(endpoint.id, delivery), &back, "sent")
                 .await
         }
         None => {
-            let since = fields.day("since")?;
+            let since = request.fields.day("since")?;
             let since = since.ok_or_else(|| Error::invalid("since", "Choose a day."))?;
-            form.run(ReplayEvents(endpoint.id, since), &back, "sent")
+            request
+                .run(ReplayEvents(endpoint.id, since), &back, "sent")
                 .await
         }
     }

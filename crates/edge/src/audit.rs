@@ -27,10 +27,6 @@ pub struct AuditedAction {
     pub what: String,
 }
 
-/// What a response carries for which nothing was done: the same had been done before.
-#[derive(Debug, Clone, Copy)]
-pub struct DoneBefore;
-
 /// What a response with a server error carries if certainly nothing was done.
 #[derive(Debug, Clone, Copy)]
 pub struct NothingDone;
@@ -204,12 +200,8 @@ pub async fn audit_pages(
     next: Next,
 ) -> Response {
     middleware(edge, request, next, |response, event| {
-        let extensions = response.extensions_mut();
-        let audited = extensions.remove::<AuditedAction>();
-        let is_before = extensions.remove::<DoneBefore>().is_some();
-        match audited {
+        match response.extensions_mut().remove::<AuditedAction>() {
             Some(AuditedAction { who, what }) => (who, AuditEvent::Did(what)),
-            None if is_before => (String::new(), AuditEvent::DoneBefore),
             None => (String::new(), event.unwrap_or(AuditEvent::DidNothing)),
         }
     })

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     BehindEdge, EdgeState,
-    audit::{self, AuditEvent, PendingAction},
+    audit::{self, PendingAction},
     permission::{Needs, allow},
 };
 
@@ -42,25 +42,6 @@ impl<P> Authorized<P> {
     /// The entry in the audit log.
     pub const fn entry(&self) -> Option<&PendingAction> {
         self.pending.as_ref()
-    }
-
-    /// Says for the audit log in words what was done, without secrets.
-    pub fn did(&self, what: impl Into<String>) {
-        self.record(AuditEvent::Did(what.into()));
-    }
-
-    fn record(&self, event: AuditEvent) {
-        if let Some(pending) = &self.pending {
-            pending.record(event);
-        }
-    }
-
-    /// Says for the audit log what was done, or that there was nothing to do.
-    pub fn did_if(&self, is_done: bool, what: impl Into<String>) {
-        self.record(match is_done {
-            true => AuditEvent::Did(what.into()),
-            false => AuditEvent::DidNothing,
-        });
     }
 }
 

@@ -1,29 +1,70 @@
 //! Credits and money for customers, and changes by which one person could evade their limits: counted towards a daily
 //! limit, or kept until a second person approves.
 
+use std::sync::Arc;
+
 use catalog::ProjectCatalog;
-use domain::money::grouped;
+use domain::id::ProjectId;
 use edge::{audit::AuditEvent, refused};
 use identity::{Action as Request, Approval, Authority, OutgoingValue, Privilege};
 use wire::Error;
 
-use crate::{Operator, Outgoing, price_words};
+use crate::{Action, ActionScope, Operator, Outgoing, OutgoingResult};
 
 /// The most characters of a request in the audit log, whose entries also name the requester and the approver.
 const MAX_WORDS: usize = 350;
 
+impl ActionScope for Arc<ProjectCatalog> {
+    fn id(&self) -> Option<ProjectId> {
+        Some(self.project.id)
+    }
+
+    async fn waits<A: Action>(by: &Operator<'_>, action: &A) -> Result<bool, Error> {
+        let outgoing = by.outgoing(action).await?;
+        Ok(outgoing.is_some_and(|it| by.needs_approval(&it.value)))
+    }
+
+    async fn admit<A: Action>(by: &Operator<'_>, action: &A) -> Result<bool, Error> {
+        if let Some(outgoing) = by.outgoing(action).await?
+            && !by.count(&outgoing).await?
+        {
+            return Ok(false);
+        }
+        if guards_changes(by.authority, &by.project)
+            && let Some((change, what)) = action.guarded(by).await?
+        {
+            by.ask(Request::Change(Box::new(change)), what, ("", ""))
+                .await?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
 impl Operator<'_> {
-    /// Whether this requires approval by a second person. The administrator's token is exempt.
-    pub(crate) fn needs_approval(&self, value: &OutgoingValue) -> bool {
-        self.authority.user().is_some() && value.needs_approval(self.project.project.approval)
+    /// What counts towards the limits of a person, which the administrator's token has not.
+    async fn outgoing<A: Action>(&self, action: &A) -> OutgoingResult {
+        match self.authority.user() {
+            Some(_) => action.outgoing(self).await,
+            None => Ok(None),
+        }
+    }
+
+    fn needs_approval(&self, value: &OutgoingValue) -> bool {
+        value.needs_approval(self.project.project.approval)
     }
 
     /// Counts it towards the daily limit, or, where it requires approval, keeps the request; returns whether to go on.
-    pub(crate) async fn admit(&self, outgoing: &Outgoing) -> Result<bool, Error> {
-        let Outgoing { value, reason, key } = outgoing;
+    async fn count(&self, outgoing: &Outgoing) -> Result<bool, Error> {
+        let Outgoing {
+            value,
+            what,
+            reason,
+            key,
+        } = outgoing;
         if self.needs_approval(value) {
             let request = Request::Outgoing(value.clone());
-            self.ask(request, self.words(value), (reason, key)).await?;
+            self.ask(request, what.clone(), (reason, key)).await?;
             return Ok(false);
         }
         let (people, now) = (&self.app.edge.people, self.app.edge.clock.now());
@@ -32,59 +73,15 @@ impl Operator<'_> {
     }
 
     /// Keeps a request until another person answers. `what` are its words, `why` the reason and the idempotency key.
-    /// # Errors
-    /// `too_many_approvals`; it could not be logged.
-    pub async fn ask(
-        &self,
-        request: Request,
-        what: String,
-        why: (&str, &str),
-    ) -> Result<(), Error> {
+    async fn ask(&self, request: Request, what: String, why: (&str, &str)) -> Result<(), Error> {
         let who = (self.project.project.id, self.authority);
         let (people, now) = (&self.app.edge.people, self.app.edge.clock.now());
-        let what = what.chars().take(MAX_WORDS).collect();
         let kept = people
             .ask_for_approval(who, (request, what), why, now)
             .await;
         let what = format!("Requested approval to {}", words(&kept.map_err(refused)?));
         self.record(AuditEvent::Did(what));
         Ok(())
-    }
-
-    /// A value in words for the audit log.
-    fn words(&self, value: &OutgoingValue) -> String {
-        match value {
-            OutgoingValue::Grant {
-                wallet,
-                product,
-                credits,
-                ..
-            } => {
-                let credits = grouped(*credits);
-                format!("grant {credits} of {product} in wallet {wallet}")
-            }
-            OutgoingValue::Refund { order, cents } => {
-                format!("refund {cents} cents of order {order}")
-            }
-            OutgoingValue::Payment { payment, cents } => {
-                format!("refund payment {payment} of {cents} cents")
-            }
-            OutgoingValue::Reversal { deduction, credits } => {
-                format!("reverse {} of deduction {deduction}", grouped(*credits))
-            }
-            OutgoingValue::Assignment {
-                payment,
-                price,
-                credits,
-                cents,
-                ..
-            } => {
-                let (price, credits) = (price_words(&self.project, *price), grouped(*credits));
-                format!(
-                    "assign payment {payment} to {price}, which brings {credits} credits and {cents} cents beyond what was paid"
-                )
-            }
-        }
     }
 }
 
@@ -99,11 +96,9 @@ pub fn guards_changes(somebody: &Authority, project: &ProjectCatalog) -> bool {
 }
 
 /// A request in words for the audit log.
-#[must_use]
-pub fn words(approval: &Approval) -> String {
-    let Approval {
-        id, what, reason, ..
-    } = approval;
+pub(crate) fn words(approval: &Approval) -> String {
+    let Approval { id, reason, .. } = approval;
+    let what: String = approval.what.chars().take(MAX_WORDS).collect();
     match reason.is_empty() {
         true => format!("{what} ({id})"),
         false => format!("{what} ({id}): {reason}"),

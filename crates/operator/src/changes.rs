@@ -1,12 +1,13 @@
 //! What a change of something stored changes, in a sentence's words.
 
+use edge::audit::AuditEvent;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The fields that differ, with their former and their present values; `None`: nothing differs.
 pub(crate) fn changes(before: &Value, after: &Value) -> Option<String> {
     let fields = after.as_object().into_iter().flatten();
-    let changed = fields.filter(|(name, value)| before.get(name) != Some(value));
+    let changed = fields.filter(|(name, value)| before.get(name).unwrap_or(&Value::Null) != *value);
     let changed = changed.filter_map(|(name, value)| {
         let former = before.get(name).unwrap_or(&Value::Null);
         if former.is_object() && value.is_object() {
@@ -17,6 +18,14 @@ pub(crate) fn changes(before: &Value, after: &Value) -> Option<String> {
     });
     let changed: Vec<_> = changed.collect();
     (!changed.is_empty()).then(|| changed.join(", "))
+}
+
+/// What the log says of several changes at once.
+pub(crate) fn event_of(sentences: &[String]) -> AuditEvent {
+    match sentences.is_empty() {
+        true => AuditEvent::DidNothing,
+        false => AuditEvent::Did(sentences.join("; ")),
+    }
 }
 
 /// The fields of something stored.

@@ -6,6 +6,8 @@ use actors::WalletView;
 use domain::Timestamp;
 use wire::visible::visible;
 
+use crate::ConfirmationResult;
+
 /// The question whether something should be done, and what that changes.
 #[derive(Debug)]
 pub struct Confirmation {
@@ -13,6 +15,16 @@ pub struct Confirmation {
     pub title: String,
     /// What it changes, each with its name.
     pub facts: Vec<(&'static str, Fact)>,
+}
+
+impl Confirmation {
+    pub(crate) fn ask(
+        title: impl Into<String>,
+        facts: Vec<(&'static str, Fact)>,
+    ) -> ConfirmationResult {
+        let title = title.into();
+        Ok(Some(Self { title, facts }))
+    }
 }
 
 /// Something that a confirmation says.

@@ -11,12 +11,14 @@ use domain::{
 use edge::audit::AuditEvent;
 use identity::OutgoingValue;
 use serde_json::{Value, json};
-use wire::Error;
+use wire::{Error, view::instant};
 
 use crate::{
     Action, Confirmation, ConfirmationResult, Execution, Fact, Operator, Outgoing, OutgoingResult,
     confirmation::{owner, wallet_fact},
 };
+
+needs!(Support: GrantCredits, DeductCredits);
 
 /// Grants credits to a wallet.
 #[derive(Debug)]
@@ -76,7 +78,11 @@ impl Action for GrantCredits {
 
     async fn outgoing(&self, _: &Operator<'_>) -> OutgoingResult {
         let credit = &self.credit;
+        let (credits, end) = (grouped(credit.amount.get()), credit.expires_at.map(instant));
+        let until = end.map(|end| format!(", until {end}")).unwrap_or_default();
+        let (product, wallet) = (credit.product, self.wallet);
         Ok(Some(Outgoing {
+            what: format!("grant {credits} of {product} in wallet {wallet}{until}"),
             value: OutgoingValue::Grant {
                 wallet: self.wallet,
                 product: credit.product,
@@ -98,8 +104,7 @@ impl Action for GrantCredits {
         let mut facts = vec![wallet_fact(&view)];
         facts.extend(reason(credit.meta.as_ref()).map(|reason| ("Reason", Fact::Verbatim(reason))));
         facts.extend(credit.expires_at.map(|at| ("Expires", at.into())));
-        let title = format!("Grant {credits} {of} to {}?", owner(&view));
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask(format!("Grant {credits} {of} to {}?", owner(&view)), facts)
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<CommandResult> {
@@ -110,8 +115,7 @@ impl Action for GrantCredits {
         by.announce(&attempt, None, Some(credit.key.as_str()))
             .await?;
         let (scope, address) = (&by.project.scope, Address::Stored(wallet));
-        let applied = by.app.handle.credit(scope, &address, credit).await;
-        let applied = applied.map_err(|error| by.refused(error))?;
+        let applied = by.read(by.app.handle.credit(scope, &address, credit).await)?;
         let event = AuditEvent::once(applied.replayed, format!("Granted {of}"));
         Ok((applied, event))
     }
@@ -125,8 +129,10 @@ impl Action for DeductCredits {
         let (credits, of) = (grouped(self.amount.get()), by.product_name(self.product));
         let mut facts = vec![wallet_fact(&view)];
         facts.extend(reason(self.meta.as_ref()).map(|reason| ("Reason", Fact::Verbatim(reason))));
-        let title = format!("Deduct {credits} {of} from {}?", owner(&view));
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask(
+            format!("Deduct {credits} {of} from {}?", owner(&view)),
+            facts,
+        )
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<CommandResult> {
@@ -145,7 +151,7 @@ impl Action for DeductCredits {
         let (scope, address) = (&by.project.scope, Address::Stored(self.wallet));
         let applied = by.app.handle.deduct(scope, &address, deduct).await;
         by.app.edge.metrics.deducted(applied.as_ref());
-        let applied = applied.map_err(|error| by.refused(error))?;
+        let applied = by.read(applied)?;
         let event = AuditEvent::once(applied.replayed, format!("Deducted {of}"));
         Ok((applied, event))
     }

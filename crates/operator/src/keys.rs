@@ -19,6 +19,8 @@ use crate::{
     changes::changes,
 };
 
+needs!(Manage: CreateKey, RevokeKey, UpdateKey);
+
 /// Creates a key.
 #[derive(Debug)]
 pub struct CreateKey(pub NewKey);
@@ -71,10 +73,12 @@ impl Action for CreateKey {
             .draft()
             .create_key(by.id(), new.clone())
             .await?;
-        let what = match &new.name {
-            Some(name) => format!("create a secret key “{name}”"),
-            None => "create a secret key".into(),
-        };
+        let name = new.name.as_ref().map(|name| format!(" “{name}”"));
+        let end = new
+            .expires_at
+            .map(|end| format!(" that expires at {}", instant(end)));
+        let (name, end) = (name.unwrap_or_default(), end.unwrap_or_default());
+        let what = format!("create a secret key{name}{end}");
         Ok(Some((CatalogChange::NewKey(new), what)))
     }
 
@@ -138,8 +142,7 @@ impl Action for RevokeKey {
                 "Requests with it are refused from now on. This cannot be undone.".into(),
             ),
         ]);
-        let title = "Revoke this key?".into();
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask("Revoke this key?", facts)
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<()> {

@@ -7,6 +7,8 @@ use wire::Error;
 
 use crate::{Action, Confirmation, ConfirmationResult, Execution, Fact, Operator, OperatorState};
 
+needs!(Support: AddNote, DeleteNote);
+
 /// Adds a note about a wallet.
 #[derive(Debug)]
 pub struct AddNote {

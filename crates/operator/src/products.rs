@@ -1,6 +1,6 @@
 //! Products and their prices. Free credits and prices require approval where grants or refunds do.
 
-use catalog::{NewPrice, NewProduct, PriceChange, ProductChange};
+use catalog::{NewPrice, NewProduct, PriceChange, ProductChange, ProjectCatalog};
 use domain::{
     catalog::{Interval, Price, Product},
     id::{PriceId, ProductId},
@@ -14,8 +14,9 @@ use wire::{Error, ErrorCode};
 use crate::{
     Action, ChangeResult, Confirmation, ConfirmationResult, Execution, Fact, Operator,
     changes::{changes, fields},
-    price_words,
 };
+
+needs!(Manage: CreateProduct, CreatePrice, UpdateProduct, UpdatePrice);
 
 /// Creates a product.
 #[derive(Debug)]
@@ -94,8 +95,7 @@ impl Action for UpdateProduct {
         ];
         let others = changes(&still_active(before.clone()), &still_active(after));
         facts.extend(others.map(|others| ("Changed as well", Fact::Verbatim(others))));
-        let title = format!("Stop offering {}?", before.name);
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask(format!("Stop offering {}?", before.name), facts)
     }
 
     async fn guarded(&self, by: &Operator<'_>) -> ChangeResult {
@@ -147,7 +147,8 @@ impl Action for CreatePrice {
             .await?;
         let cost = money(price.amount_cents, &price.currency);
         let credits = grouped(price.credits_granted);
-        let what = format!("create a price of {product}: {cost} for {credits} credits");
+        let terms = changes(&json!({}), &fields(&price)).unwrap_or_default();
+        let what = format!("create a price of {product}: {cost} for {credits} credits; {terms}");
         Ok(Some((CatalogChange::NewPrice { product, price }, what)))
     }
 
@@ -170,10 +171,10 @@ impl Action for UpdatePrice {
     type Answer = Price;
 
     async fn confirmation(&self, by: &Operator<'_>) -> ConfirmationResult {
-        if self.2.active != Some(false) {
+        let price = self.stored(by)?;
+        if self.2.active != Some(false) || !price.active {
             return Ok(None);
         }
-        let price = self.stored(by)?;
         let label = price.label.clone();
         let name = label.unwrap_or_else(|| by.product_name(price.product));
         let (cost, renewed) = (
@@ -195,8 +196,7 @@ impl Action for UpdatePrice {
             ),
             ("Who keeps what", format!("{kept}{renewed}").into()),
         ];
-        let title = "Stop offering this price?".into();
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask("Stop offering this price?", facts)
     }
 
     async fn guarded(&self, by: &Operator<'_>) -> ChangeResult {
@@ -224,4 +224,24 @@ impl Action for UpdatePrice {
         let changed = changes(&before, &changeable(&after));
         Ok((after, AuditEvent::changed(&format!("price {id}"), changed)))
     }
+}
+
+/// A price in words: its identifier, what it costs, and whether it is off sale.
+#[must_use]
+pub fn price_words(project: &ProjectCatalog, price: PriceId) -> String {
+    let Some(known) = project.any_price(&price) else {
+        return price.to_string();
+    };
+    let cost = money(known.amount_cents, &known.currency);
+    match is_on_sale(project, known) {
+        true => format!("{price} ({cost})"),
+        false => format!("{price} ({cost}, not on sale)"),
+    }
+}
+
+/// Whether it can be bought: its product is offered, too.
+#[must_use]
+pub fn is_on_sale(project: &ProjectCatalog, price: &Price) -> bool {
+    let product = project.product(&price.product);
+    price.active && product.is_some_and(|product| product.active)
 }

@@ -10,8 +10,10 @@ use wire::{Error, ErrorCode};
 
 use crate::{
     Action, ChangeResult, Confirmation, ConfirmationResult, Execution, Operator,
-    changes::{changes, fields},
+    changes::{changes, event_of, fields},
 };
+
+needs!(Manage: ArchiveProject, UpdateProject);
 
 /// Archives the project, or takes it out of the archive.
 #[derive(Debug)]
@@ -41,8 +43,7 @@ impl Action for ArchiveProject {
             ]),
             false => ("Unarchive", vec![("What begins again", "Its keys sell and spend as before.".into())]),
         };
-        let title = format!("{verb} this project?");
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask(format!("{verb} this project?"), facts)
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<()> {
@@ -109,7 +110,7 @@ impl Action for UpdateProject {
     async fn execute(self, by: &Operator<'_>) -> Execution<()> {
         self.check(by)?;
         let (app, id) = (by.app, by.id());
-        let mut said = Vec::new();
+        let mut sentences = Vec::new();
         match self.provider {
             None => drop(by.catalog().update_project(id, self.change, None).await?),
             Some((provider, force)) => {
@@ -118,7 +119,7 @@ impl Action for UpdateProject {
                     ProviderChange::Sandbox => "the sandbox",
                     ProviderChange::Stripe { .. } => "Stripe",
                 };
-                said.push(format!("Set the payment provider of {id}: {name}"));
+                sentences.push(format!("Set the payment provider of {id}: {name}"));
                 let (accounts, payments) = (&app.accounts, &app.payments);
                 provider_change::change(accounts, payments, id, self.change, provider, force)
                     .await?;
@@ -127,18 +128,14 @@ impl Action for UpdateProject {
         let (before, after) = (&by.project.project, app.catalog.project(id)?);
         let after = &after.project;
         if before.archived != after.archived {
-            said.push(archiving(by, after.archived));
+            sentences.push(archiving(by, after.archived));
         }
         let before = Project {
             archived: after.archived,
             ..before.clone()
         };
         let changed = changes(&fields(&before), &fields(after));
-        said.extend(changed.map(|changed| format!("Changed project {id}: {changed}")));
-        let event = match said.is_empty() {
-            true => AuditEvent::DidNothing,
-            false => AuditEvent::Did(said.join("; ")),
-        };
-        Ok(((), event))
+        sentences.extend(changed.map(|changed| format!("Changed project {id}: {changed}")));
+        Ok(((), event_of(&sentences)))
     }
 }

@@ -18,6 +18,8 @@ use crate::{
     Action, Confirmation, ConfirmationResult, Execution, Fact, Operator, Outgoing, OutgoingResult,
 };
 
+needs!(Support: RefundOrder, RefundPayment);
+
 /// Refunds an amount of an order.
 #[derive(Debug)]
 pub struct RefundOrder {
@@ -36,8 +38,11 @@ pub struct RefundPayment(pub PaymentId);
 impl Action for RefundOrder {
     type Answer = OrderAnswer;
 
-    async fn outgoing(&self, _: &Operator<'_>) -> OutgoingResult {
+    async fn outgoing(&self, by: &Operator<'_>) -> OutgoingResult {
+        let known = by.order(self.order).await?;
+        let amount = money(self.cents, &known.order.terms.currency);
         Ok(Some(Outgoing {
+            what: format!("refund {amount} of order {}", self.order),
             value: OutgoingValue::Refund {
                 order: self.order,
                 cents: self.cents,
@@ -55,11 +60,12 @@ impl Action for RefundOrder {
             let message = format!("At most {} is left to refund.", money(left, currency));
             return Err(Error::about("amount", ErrorCode::AlreadyRefunded).saying(message));
         }
-        let loss = by
-            .app
-            .handle
-            .loss_by_refund(&by.project.scope, self.order, self.cents);
-        let loss = loss.await.map_err(|error| by.refused(error))?;
+        let loss = by.read(
+            by.app
+                .handle
+                .loss_by_refund(&by.project.scope, self.order, self.cents)
+                .await,
+        )?;
         let label = order.terms.label.as_ref().map(ToString::to_string);
         let sold = label.unwrap_or_else(|| by.product_name(order.terms.product));
         let user = answer
@@ -83,8 +89,7 @@ impl Action for RefundOrder {
                 "It is not canceled by this: it is billed again unless it is canceled, too.";
             facts.push(("Subscription", still.into()));
         }
-        let title = format!("Refund {}?", money(self.cents, currency));
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask(format!("Refund {}?", money(self.cents, currency)), facts)
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<OrderAnswer> {
@@ -116,9 +121,11 @@ impl Action for RefundPayment {
 
     async fn outgoing(&self, by: &Operator<'_>) -> OutgoingResult {
         // The payments of a bill are listed as one.
-        let UnfulfilledPayment { payment, paid, .. } = by.unfulfilled(&self.0)?;
-        let cents = paid.amount_cents;
+        let known = by.unfulfilled(&self.0)?;
+        let (payment, cents) = (known.payment, known.paid.amount_cents);
+        let amount = money(cents, &known.currency);
         Ok(Some(Outgoing {
+            what: format!("refund payment {payment} of {amount}"),
             key: payment.as_str().to_owned(),
             value: OutgoingValue::Payment { payment, cents },
             reason: String::new(),
@@ -155,8 +162,7 @@ impl Action for RefundPayment {
 
 impl Operator<'_> {
     async fn order(&self, order: OrderId) -> Result<OrderAnswer, Error> {
-        let order = self.app.handle.order(&self.project.scope, order).await;
-        order.map_err(|error| self.refused(error))
+        self.read(self.app.handle.order(&self.project.scope, order).await)
     }
 
     /// A payment that led to no order.

@@ -14,6 +14,8 @@ use crate::{
     Action, Confirmation, ConfirmationResult, Execution, Fact, Operator, confirmation::wallet_fact,
 };
 
+needs!(Support: ReplaceCode);
+
 /// Who receives a new code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeReceiver {
@@ -52,12 +54,9 @@ impl ReplaceCode {
             CodeReceiver::Caller => return Ok(None),
             CodeReceiver::Named(to) => to.clone(),
             CodeReceiver::FirstBuyer => {
-                let buyer = by
-                    .app
-                    .handle
-                    .first_buyer(&by.project.scope, &Address::Stored(self.wallet))
-                    .await;
-                buyer.map_err(|error| by.refused(error))?.ok_or_else(|| {
+                let (handle, address) = (&by.app.handle, Address::Stored(self.wallet));
+                let buyer = handle.first_buyer(&by.project.scope, &address).await;
+                by.read(buyer)?.ok_or_else(|| {
                     let error = Error::new(ErrorCode::NoPurchase);
                     error.saying("No payment made this wallet, or its order has no address: say whom to mail the code to.")
                 })?
@@ -103,8 +102,7 @@ impl Action for ReplaceCode {
                 "It is shown once, on the next page: give it to the owner only.".into(),
             )),
         }
-        let title = "Replace the recovery code?".into();
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask("Replace the recovery code?", facts)
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<ReplacedCode> {
@@ -123,12 +121,12 @@ impl Action for ReplaceCode {
             return Err(Error::new(ErrorCode::Overloaded));
         }
         let (scope, key) = (&by.project.scope, self.key.as_ref());
-        let replaced = by
-            .app
-            .handle
-            .replace_code(scope, &Address::Stored(self.wallet), key)
-            .await;
-        let rotation = replaced.map_err(|error| by.refused(error))?;
+        let rotation = by.read(
+            by.app
+                .handle
+                .replace_code(scope, &Address::Stored(self.wallet), key)
+                .await,
+        )?;
         if let Some(to) = to.clone() {
             drop(place);
             let name = &by.project.project.name;

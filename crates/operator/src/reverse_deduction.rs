@@ -11,6 +11,8 @@ use wire::note::with_note;
 
 use crate::{Action, Execution, Operator, Outgoing, OutgoingResult};
 
+needs!(Support: ReverseDeduction);
+
 /// Reverses a deduction: its credits return to the lots that they came from.
 #[derive(Debug)]
 pub struct ReverseDeduction {
@@ -31,15 +33,14 @@ impl Action for ReverseDeduction {
         let credits = match self.amount {
             Some(amount) => amount.get(),
             None => {
-                let known = by
-                    .app
-                    .handle
-                    .reversible(&by.project.scope, self.deduction)
-                    .await;
-                known.map_err(|error| by.refused(error))?.left
+                let (handle, scope) = (&by.app.handle, &by.project.scope);
+                by.read(handle.reversible(scope, self.deduction).await)?
+                    .left
             }
         };
+        let (amount, deduction) = (grouped(credits), self.deduction);
         Ok(Some(Outgoing {
+            what: format!("reverse {amount} of deduction {deduction}"),
             value: OutgoingValue::Reversal {
                 deduction: self.deduction,
                 credits,
@@ -68,7 +69,7 @@ impl Action for ReverseDeduction {
                 key,
                 meta: with_note(meta, note),
             });
-        let reversed = reversed.await.map_err(|error| by.refused(error))?;
+        let reversed = by.read(reversed.await)?;
         let credits = grouped(reversed.amount);
         let what = format!("Reversed {credits} of deduction {deduction}{why}");
         let event = AuditEvent::once(reversed.replayed, what);

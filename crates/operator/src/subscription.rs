@@ -14,6 +14,8 @@ use wire::{Error, ErrorCode};
 
 use crate::{Action, Confirmation, ConfirmationResult, Execution, Operator, refund::lost};
 
+needs!(Support: EndSubscription);
+
 /// Whether a subscription is to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubscriptionEnd {
@@ -42,7 +44,7 @@ impl EndSubscription {
     async fn wallet(&self, by: &Operator<'_>) -> Result<WalletDetail, Error> {
         let address = Address::Stored(self.wallet);
         let detail = by.app.handle.inspect(&by.project.scope, &address, 0).await;
-        detail.map_err(|error| by.refused(error))
+        by.read(detail)
     }
 
     /// The subscription, unless it is over.
@@ -81,8 +83,7 @@ impl Action for EndSubscription {
         }
         let money = "Nothing is refunded by this. Refund it on the order's page.";
         facts.push(("Money", money.into()));
-        let title = format!("Cancel {} {when}?", tier(by, known));
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask(format!("Cancel {} {when}?", tier(by, known)), facts)
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<SubscriptionSnapshot> {
@@ -128,7 +129,7 @@ impl Action for EndSubscription {
             .payments
             .instruct(project, address, instruction)
             .await;
-        let done = done.map_err(|error| Error::from_instruction(error, &by.project))?;
+        let done = by.instructed(done)?;
         let what = format!("{did}: the subscription of {of} to {name}");
         Ok((done.after, AuditEvent::once(done.replayed, what)))
     }

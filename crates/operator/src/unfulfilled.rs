@@ -19,6 +19,8 @@ use crate::{
     is_on_sale, price_words,
 };
 
+needs!(Support: AssignPayment, DismissPayment);
+
 /// Creates an order of a price for a payment. What the price brings beyond the payment counts as a grant.
 #[derive(Debug)]
 pub struct AssignPayment {
@@ -58,14 +60,28 @@ impl Action for AssignPayment {
     type Answer = OrderAnswer;
 
     async fn outgoing(&self, by: &Operator<'_>) -> OutgoingResult {
-        let known = by.unfulfilled(&self.payment)?;
-        let price = Terms::from(self.price(by)?);
-        let beyond = price.beyond(known.paid.amount_cents, &known.currency);
+        let (known, price) = (by.unfulfilled(&self.payment)?, self.price(by)?);
+        let beyond = Terms::from(price).beyond(known.paid.amount_cents, &known.currency);
+        let to = self.recipient(by).await?;
+        let recipient = match &to {
+            Recipient::New => "a new wallet".to_owned(),
+            Recipient::User(user) => format!("user {:?}", user.as_str()),
+            Recipient::Wallet(key) => format!("wallet {key}"),
+        };
+        let (words, credits) = (
+            price_words(&by.project, self.price),
+            grouped(beyond.credits),
+        );
+        let worth = money(beyond.cents, &price.currency);
+        let payment = &self.payment;
         Ok(Some(Outgoing {
+            what: format!(
+                "assign payment {payment} to {words}, for {recipient}, which brings {credits} credits and {worth} beyond what was paid"
+            ),
             value: OutgoingValue::Assignment {
                 payment: self.payment.clone(),
                 price: self.price,
-                to: self.recipient(by).await?,
+                to,
                 credits: beyond.credits,
                 cents: beyond.cents,
             },
@@ -117,8 +133,7 @@ impl Action for AssignPayment {
             Recipient::User(user) => ("User", Fact::verbatim(user.as_str())),
             Recipient::Wallet(_) => ("Wallet", "The one of this recovery code".into()),
         });
-        let title = "Assign this payment?".into();
-        Ok(Some(Confirmation { title, facts }))
+        Confirmation::ask("Assign this payment?", facts)
     }
 
     async fn execute(self, by: &Operator<'_>) -> Execution<OrderAnswer> {
@@ -135,7 +150,7 @@ impl Action for AssignPayment {
         by.announce(&attempt, Some(proof), None).await?;
         let (project, id) = (by.project.clone(), payment.clone());
         let order = by.app.payments.assign(project, id, price, wallet).await;
-        let order = order.map_err(|error| Error::from_instruction(error, &by.project))?;
+        let order = by.instructed(order)?;
         let paid = &order.after.order;
         let amount = money(paid.amount_cents, &paid.terms.currency);
         let id = order.after.id;
@@ -152,7 +167,7 @@ impl Action for DismissPayment {
         let before = by.unfulfilled(&payment)?;
         let what = format!("Dismissed unfulfilled payment {payment}: {note}");
         let kept = by.app.payments.dismiss(&by.project, &payment, note).await;
-        let kept = kept.map_err(|error| Error::from_instruction(error, &by.project))?;
+        let kept = by.instructed(kept)?;
         let event = AuditEvent::once(before.state == kept.state, what);
         Ok((kept, event))
     }

@@ -15,6 +15,9 @@ use crate::{
     Action, Confirmation, ConfirmationResult, Execution, Fact, Operator, changes::changes,
 };
 
+needs!(Support: ReplayDelivery, ReplayEvents);
+needs!(Manage: CreateEndpoint, DeleteEndpoint, RotateSecret, TestEndpoint, UpdateEndpoint);
+
 /// Creates an endpoint.
 #[derive(Debug)]
 pub struct CreateEndpoint(pub NewEndpoint);

@@ -20,39 +20,36 @@ pub struct Route {
 /// Where the table has a path of a form that is not known here.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    let (_, table) = TABLE.split_once("Router::new()").unwrap();
-    let (table, _) = table.split_once(".method_not_allowed_fallback").unwrap();
-    let routes = table
-        .split(".route(")
-        .skip(1)
-        .filter(|route| !route.contains("any("));
-    let route = |text: &str| {
-        let (path, methods) = text.split_once(',').unwrap();
-        let quoted = path.split('"').nth(1).unwrap_or_default();
-        const PROJECT: &str = "/dashboard/projects/{project}";
-        let path = match path.trim() {
-            "SIGN_IN" => "/dashboard/sign-in".to_owned(),
-            "INVITATION" => "/dashboard/invitation".to_owned(),
-            "OIDC_CALLBACK" => "/dashboard/sign-in/oidc/callback".to_owned(),
-            "oidc_sign_in::BEGIN" => "/dashboard/sign-in/oidc".to_owned(),
-            "time_zone::PATH" => "/dashboard/time-zone".to_owned(),
-            "PROJECT" => PROJECT.to_owned(),
-            path if path.starts_with("&of_project(") => format!("{PROJECT}{quoted}"),
-            path if path.starts_with("&of_order(") => format!("{PROJECT}/orders/{{order}}{quoted}"),
-            path if path.starts_with("&of_wallet(") => {
-                format!("{PROJECT}/wallets/{{wallet}}{quoted}")
-            }
-            path if path.starts_with("&of_payment(") => {
-                format!("{PROJECT}/unfulfilled-payments/{{payment}}{quoted}")
-            }
-            path if path.starts_with('"') => quoted.to_owned(),
-            path => panic!("a path of an unknown form: {path}"),
+    const PROJECT: &str = "/dashboard/projects/{project}";
+    let (_, table) = TABLE.split_once("fn people_routes()").unwrap();
+    let table: String = table.split_whitespace().collect();
+    let mut routes = Vec::new();
+    for body in table.split("->Router<App>{").skip(1) {
+        let of_project = body.strip_prefix("below(\"");
+        let (prefix, entries) = match of_project.and_then(|rest| rest.split_once("\",[")) {
+            Some((part, entries)) => (
+                format!("{PROJECT}{part}"),
+                entries.replace("(\"", ".route(\""),
+            ),
+            None => (String::new(), body.to_owned()),
         };
-        Route {
-            reads: methods.contains("get("),
-            writes: methods.contains("post("),
-            path,
+        for route in entries.split(".route(").skip(1) {
+            let (path, methods) = route.split_once(',').unwrap();
+            let path = match path {
+                "SIGN_IN" => "/dashboard/sign-in",
+                "INVITATION" => "/dashboard/invitation",
+                "OIDC_CALLBACK" => "/dashboard/sign-in/oidc/callback",
+                "oidc_sign_in::BEGIN" => "/dashboard/sign-in/oidc",
+                "time_zone::PATH" => "/dashboard/time-zone",
+                path if path.starts_with('"') => path.trim_matches('"'),
+                path => panic!("a path of an unknown form: {path}"),
+            };
+            routes.push(Route {
+                reads: methods.contains("get("),
+                writes: methods.contains("post("),
+                path: format!("{prefix}{path}"),
+            });
         }
-    };
-    routes.map(route).collect()
+    }
+    routes
 }

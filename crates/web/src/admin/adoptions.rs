@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use axum::{Json, extract::State};
+use axum::Json;
 use domain::{
     catalog::{Interval, Price},
     text::SubscriptionId,
 };
-use edge::{Authorized, Manage, Read, body::Body};
+use edge::{Read, body::Body};
+use operator::AdoptSubscription;
 use payments::ImportCandidate;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,8 +19,8 @@ use wire::{
     view::instant,
 };
 
-use super::path::Segments;
-use crate::{admin::App, http::query::Params};
+use super::call::AdminCall;
+use crate::http::query::Params;
 
 /// Which subscriptions to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -96,18 +97,16 @@ pub struct Adopted {
 }
 
 pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<Read>,
     Params(wanted): Params<RunningSubscriptionsQuery>,
 ) -> Result<Json<RunningSubscriptions>, Error> {
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let ours = wanted.price_id.as_deref().map(|id| {
         let price = id.parse().ok().and_then(|id| project.any_price(&id));
         recurring(price)
     });
     let ours = ours.transpose()?;
-    let payments = &app.payments;
+    let payments = &call.app.payments;
     let listed = payments.running(&project, &wanted.price, ours, wanted.cursor.as_deref());
     let page = listed
         .await
@@ -147,9 +146,7 @@ fn recurring(price: Option<&Price>) -> Result<&Price, Error> {
 }
 
 pub(super) async fn adopt(
-    caller: Authorized<Manage>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<AdoptSubscription>,
     body: Body,
 ) -> Result<Json<Adopted>, Error> {
     let Adopt {
@@ -160,17 +157,14 @@ pub(super) async fn adopt(
     let subscription = SubscriptionId::new(subscription_id);
     let subscription =
         subscription.map_err(|why| Error::invalid("subscriptionId", why.to_string()))?;
-    let asked = format!("subscription {} for user {user:?}", subscription.as_str());
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let price = price.0.as_ref().and_then(|price| project.any_price(price));
-    let price = recurring(price)?.id;
-    let adopted = app
-        .payments
-        .adopt(std::sync::Arc::clone(&project), subscription, price, user)
-        .await;
-    let (order, adopted) = adopted.map_err(|error| Error::from_payments(error, &project))?;
-    let what = format!("Adopted {asked} at {price} as order {order}");
-    caller.did_if(adopted, what);
+    let adopt = AdoptSubscription {
+        subscription,
+        price: recurring(price)?.id,
+        user,
+    };
+    let (order, adopted) = call.run(project, adopt).await?;
     Ok(Json(Adopted {
         order_id: order.to_string(),
         adopted,

@@ -2,12 +2,11 @@
 
 use axum::{
     Json,
-    extract::State,
     http::{HeaderMap, header},
     response::{IntoResponse as _, Response},
 };
 use domain::id::ProjectId;
-use edge::{Authorized, Own};
+use edge::Own;
 use operations::{
     audit::AuditEntry,
     audit_csv,
@@ -21,7 +20,8 @@ use wire::{
     view::instant,
 };
 
-use crate::{admin::App, http::query::Params};
+use super::call::AdminCall;
+use crate::http::query::Params;
 
 /// Which entries to list; all that agree with everything that is set.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -118,8 +118,7 @@ impl From<&AuditEntry> for AuditLogEntry {
 }
 
 pub(super) async fn list(
-    _: Authorized<Own>,
-    State(app): State<App>,
+    call: AdminCall<Own>,
     headers: HeaderMap,
     Params(asked): Params<Filter>,
 ) -> Result<Response, Error> {
@@ -135,8 +134,9 @@ pub(super) async fn list(
     };
     let limit = asked.limit.map_or_else(Default::default, |limit| limit.0).0;
     let before = asked.cursor.map(|Text(Cursor(cursor))| cursor);
-    let log = &app.edge.audit;
-    log.look_for_proofs(&app.catalog, &app.payments).await;
+    let log = &call.app.edge.audit;
+    log.look_for_proofs(&call.app.catalog, &call.app.payments)
+        .await;
     let found = log.search(filter, before, limit).await;
     let (entries, older) = found.map_err(|error| {
         tracing::error!(%error, "The audit log cannot be read");

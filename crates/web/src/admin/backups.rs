@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use axum::{Json, extract::State, http::StatusCode};
-use edge::{Authorized, Own, body::Body};
-use operations::backups::{self, Order};
+use axum::{Json, http::StatusCode};
+use edge::{Own, body::Body};
+use operations::backups;
+use operator::{NoProject, StartBackup};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode, field::BoundedInteger, view::instant};
+use wire::{Error, field::BoundedInteger, view::instant};
 
-use crate::admin::App;
+use super::call::AdminCall;
 
 /// A backup to create.
 #[derive(Deserialize, ToSchema)]
@@ -107,8 +108,7 @@ impl Backup {
 }
 
 pub(super) async fn create(
-    caller: Authorized<Own>,
-    State(app): State<App>,
+    call: AdminCall<StartBackup>,
     body: Body,
 ) -> Result<(StatusCode, Json<Backup>), Error> {
     let Create {
@@ -117,37 +117,23 @@ pub(super) async fn create(
         with_server_key,
         temporary,
     } = body.parse()?;
-    let settings = app.backups.settings();
-    let to = match to.map(PathBuf::from) {
-        Some(to) if to.is_absolute() => to,
-        Some(_) => return Err(Error::invalid("to", "Name an absolute path.")),
-        None => settings
-            .to
-            .clone()
-            .ok_or_else(|| Error::invalid("to", "Name a directory: the configuration has none."))?,
-    };
-    let keep = match keep {
-        Some(BoundedInteger(keep)) => usize::try_from(keep).ok().filter(|keep| *keep > 0),
-        None => settings.kept(),
-    };
-    let order = Order {
+    let to = to.map(PathBuf::from);
+    if to.as_ref().is_some_and(|to| !to.is_absolute()) {
+        return Err(Error::invalid("to", "Name an absolute path."));
+    }
+    let most = |BoundedInteger(keep)| usize::try_from(keep).ok().filter(|keep| *keep > 0);
+    let backup = StartBackup {
         to,
-        keep,
-        with_server_key: with_server_key || (settings.with_server_key && !temporary),
+        keep: keep.map(most),
+        with_server_key,
         temporary,
     };
-    let place = order.to.display().to_string();
-    match app.backups.start(order) {
-        Ok(running) => {
-            caller.did(format!("Began backup {} to {place}", running.name));
-            Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running"))))
-        }
-        Err(backups::Busy) => Err(Error::new(ErrorCode::BackupRunning)),
-    }
+    let running = call.run(NoProject, backup).await?;
+    Ok((StatusCode::ACCEPTED, Json(Backup::of(running, "running"))))
 }
 
-pub(super) async fn show(_: Authorized<Own>, State(app): State<App>) -> Json<Backups> {
-    let status = app.backups.status();
+pub(super) async fn show(call: AdminCall<Own>) -> Json<Backups> {
+    let status = call.app.backups.status();
     Json(Backups {
         running: status.running.map(|it| Backup::of(it, "running")),
         last: status.last.map(Backup::over),

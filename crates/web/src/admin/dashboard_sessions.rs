@@ -1,13 +1,13 @@
 //! Sessions of the dashboard: list and end them.
 
-use axum::{Json, extract::State, http::StatusCode};
-use edge::{Authorized, Context, Own, refused};
+use axum::{Json, http::StatusCode};
+use edge::{Context, Own};
+use operator::{EndSession, EndSessionsOfUser, NoProject};
 use serde::Serialize;
 use utoipa::ToSchema;
-use wire::{Error, ErrorCode, view::instant};
+use wire::{Error, view::instant};
 
-use super::path::Segments;
-use crate::admin::App;
+use super::call::AdminCall;
 
 /// A session of the dashboard.
 #[derive(Debug, Serialize, ToSchema)]
@@ -51,49 +51,21 @@ impl Session {
     }
 }
 
-pub(super) async fn list(
-    _: Authorized<Own>,
-    State(app): State<App>,
-    context: Context,
-) -> Json<Sessions> {
-    let sessions = app.edge.people.sessions.list(context.now).into_iter();
+pub(super) async fn list(call: AdminCall<Own>, context: Context) -> Json<Sessions> {
+    let sessions = call.app.edge.people.sessions.list(context.now).into_iter();
     Json(Sessions {
         sessions: sessions.map(Session::of).collect(),
     })
 }
 
-pub(super) async fn end(
-    caller: Authorized<Own>,
-    State(app): State<App>,
-    context: Context,
-    path: Segments,
-) -> Result<StatusCode, Error> {
-    let id = path.session()?;
-    let sessions = &app.edge.people.sessions;
-    if !sessions.list(context.now).iter().any(|it| it.id == id) {
-        return Err(Error::new(ErrorCode::SessionNotFound));
-    }
-    sessions.end(&[id]).await.map_err(refused)?;
-    caller.did(format!("Ended session {id}"));
+pub(super) async fn end(call: AdminCall<EndSession>) -> Result<StatusCode, Error> {
+    call.run(NoProject, EndSession(call.path.session()?))
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-pub(super) async fn end_all(
-    caller: Authorized<Own>,
-    State(app): State<App>,
-    context: Context,
-    path: Segments,
-) -> Result<StatusCode, Error> {
-    let people = &app.edge.people;
-    let user = people.user(path.user()?).map_err(refused)?;
-    let who = format!("{} ({})", user.name, user.id);
-    let user = user.id;
-    let sessions = people.sessions.list(context.now);
-    let is_one = sessions.iter().any(|it| it.user == Some(user));
-    people
-        .end_sessions_of(Some(user), context.now)
-        .await
-        .map_err(refused)?;
-    caller.did_if(is_one, format!("Ended all sessions of {who}"));
+pub(super) async fn end_all(call: AdminCall<EndSessionsOfUser>) -> Result<StatusCode, Error> {
+    let end = EndSessionsOfUser(call.path.user()?);
+    call.run(NoProject, end).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,7 +1,7 @@
 //! Deliveries to a webhook endpoint: list them, send them again.
 
-use axum::{Json, extract::State, http::StatusCode};
-use edge::{Authorized, Read, body::Body};
+use axum::{Json, http::StatusCode};
+use edge::{Read, body::Body};
 use operator::{ReplayDelivery, ReplayEvents};
 use outbound::webhooks::Status;
 use serde::Deserialize;
@@ -12,11 +12,10 @@ use wire::{
 };
 
 use super::{
-    path::Segments,
-    run,
+    call::AdminCall,
     webhook_view::{Deliveries, Delivery, Replayed},
 };
-use crate::{admin::App, http::query::Params};
+use crate::http::query::Params;
 
 /// Which part of the list to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -64,20 +63,19 @@ pub(super) struct Replay {
 }
 
 pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<Read>,
     Params(part): Params<PageQuery>,
 ) -> Result<Json<Deliveries>, Error> {
     let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
     let before = part.cursor.map(|Text(before)| before);
-    let catalog = app.catalog.project(path.project()?)?;
-    let endpoint = catalog.endpoint(&path.webhook()?);
+    let catalog = call.project()?;
+    let endpoint = catalog.endpoint(&call.path.webhook()?);
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     // One more than asked for tells whether there is another page.
     let more = limit.saturating_add(1);
     let mut page =
-        app.webhooks
+        call.app
+            .webhooks
             .deliveries(endpoint.id, before, more, part.status.map(Status::from));
     let is_last = page.len() <= limit;
     page.truncate(limit);
@@ -89,15 +87,13 @@ pub(super) async fn list(
 }
 
 pub(super) async fn replay(
-    caller: Authorized<ReplayDelivery>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<ReplayDelivery>,
 ) -> Result<(StatusCode, Json<Delivery>), Error> {
-    let catalog = app.catalog.project(path.project()?)?;
-    let endpoint = catalog.endpoint(&path.webhook()?);
+    let catalog = call.project()?;
+    let endpoint = catalog.endpoint(&call.path.webhook()?);
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
-    let replay = ReplayDelivery(endpoint.id, path.delivery()?);
-    let delivery = run(&caller, &app, catalog.clone(), replay).await?;
+    let replay = ReplayDelivery(endpoint.id, call.path.delivery()?);
+    let delivery = call.run(catalog.clone(), replay).await?;
     Ok((
         StatusCode::ACCEPTED,
         Json(Delivery::of(&delivery, endpoint)),
@@ -105,14 +101,12 @@ pub(super) async fn replay(
 }
 
 pub(super) async fn replay_since(
-    caller: Authorized<ReplayEvents>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<ReplayEvents>,
     body: Body,
 ) -> Result<(StatusCode, Json<Replayed>), Error> {
     let Replay { since } = body.parse()?;
-    let project = app.catalog.project(path.project()?)?;
-    let replay = ReplayEvents(path.webhook()?, since.0);
-    let count = run(&caller, &app, project, replay).await?;
+    let project = call.project()?;
+    let replay = ReplayEvents(call.path.webhook()?, since.0);
+    let count = call.run(project, replay).await?;
     Ok((StatusCode::ACCEPTED, Json(Replayed { count })))
 }

@@ -1,8 +1,8 @@
 //! Wallets that have several subscriptions to one product.
 
 use actors::DoubledWallet;
-use axum::{Json, extract::State};
-use edge::{Authorized, Read};
+use axum::Json;
+use edge::Read;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{
@@ -10,8 +10,7 @@ use wire::{
     view::{self, Subscription},
 };
 
-use super::path::Segments;
-use crate::admin::App;
+use super::call::AdminCall;
 
 /// Wallets that are shown.
 const MAX_SHOWN: usize = 100;
@@ -52,13 +51,9 @@ impl From<DoubledWallet> for WalletWithDuplicates {
     }
 }
 
-pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<DuplicateSubscriptions>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let found = app.payments.doubled().of(&project, MAX_SHOWN).await;
+pub(super) async fn list(call: AdminCall<Read>) -> Result<Json<DuplicateSubscriptions>, Error> {
+    let project = call.project()?;
+    let found = call.app.payments.doubled().of(&project, MAX_SHOWN).await;
     let (wallets, omitted) = found.map_err(|error| Error::from_wallet(error, &project))?;
     Ok(Json(DuplicateSubscriptions {
         wallets: wallets

@@ -1,14 +1,12 @@
 //! Erases what is known of the person behind a wallet.
 
-use axum::{Json, extract::State};
-use edge::Authorized;
+use axum::Json;
 use operator::Erase;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::Error;
 
-use super::{path::Segments, run};
-use crate::admin::App;
+use super::call::AdminCall;
 
 /// What is kept of a wallet, by name; `docs/erasure.md` says why.
 const RETAINED: [&str; 7] = [
@@ -37,14 +35,10 @@ pub(super) struct ErasedWallet {
     retained: [&'static str; 7],
 }
 
-pub(super) async fn erase(
-    caller: Authorized<Erase>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<ErasedWallet>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let wallet = path.wallet(&app, &project)?;
-    let erased = run(&caller, &app, project, Erase(wallet)).await?;
+pub(super) async fn erase(call: AdminCall<Erase>) -> Result<Json<ErasedWallet>, Error> {
+    let project = call.project()?;
+    let wallet = call.path.wallet(&call.app, &project)?;
+    let erased = call.run(project, Erase(wallet)).await?;
     Ok(Json(ErasedWallet {
         wallet_id: erased.wallet,
         orders: erased.orders,

@@ -1,15 +1,15 @@
 //! Puts a wallet's credits out of reach, and back.
 
 use api_types::FrozenWallet;
-use axum::{Json, extract::State};
-use edge::{Authorized, body::Body};
+use axum::Json;
+use edge::body::Body;
 use operator::SetWalletFrozen;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{Error, field::NoteText, view::frozen_wallet};
 
-use super::{path::Segments, run};
-use crate::{admin::App, http::freeze::command};
+use super::call::AdminCall;
+use crate::http::freeze::command;
 
 /// Whether a wallet is to be frozen.
 #[derive(Deserialize, ToSchema)]
@@ -21,16 +21,14 @@ pub(super) struct FreezeWallet {
 }
 
 pub(super) async fn freeze(
-    caller: Authorized<SetWalletFrozen>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<SetWalletFrozen>,
     body: Body,
 ) -> Result<Json<FrozenWallet>, Error> {
     let FreezeWallet { frozen, reason } = body.parse()?;
     let command = command(frozen, reason)?;
-    let project = app.catalog.project(path.project()?)?;
-    let wallet = path.wallet(&app, &project)?;
+    let project = call.project()?;
+    let wallet = call.path.wallet(&call.app, &project)?;
     let action = SetWalletFrozen { wallet, command };
-    let view = run(&caller, &app, project, action).await?;
+    let view = call.run(project, action).await?;
     Ok(Json(frozen_wallet(&view)))
 }

@@ -1,10 +1,10 @@
 //! API keys: make, list, show, change, revoke.
 
 use api_types::schema::KeyKind;
-use axum::{Json, extract::State, http::StatusCode, response::Response};
+use axum::{Json, http::StatusCode, response::Response};
 use catalog::{KeyChange, NewKey};
 use domain::catalog::{self as documents, ApiKey};
-use edge::{Authorized, Read, body::Body};
+use edge::{Read, body::Body};
 use operator::{CreateKey, RevokeKey, UpdateKey};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -14,16 +14,12 @@ use wire::{
 };
 
 use super::{
+    call::AdminCall,
     key_view::{Key, Keys},
-    path::Segments,
-    run,
 };
-use crate::{
-    admin::App,
-    http::{
-        etag::{IfMatch, tagged_as},
-        patch::Field,
-    },
+use crate::http::{
+    etag::{IfMatch, tagged_as},
+    patch::Field,
 };
 
 /// A key to create.
@@ -56,9 +52,7 @@ pub(super) struct Update {
 }
 
 pub(super) async fn create(
-    caller: Authorized<CreateKey>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<CreateKey>,
     body: Body,
 ) -> Result<(StatusCode, Json<Key>), Error> {
     let Create {
@@ -71,34 +65,24 @@ pub(super) async fn create(
         name: name.map(line),
         expires_at: expires_at.map(|Text(at)| at),
     };
-    let project = app.catalog.project(path.project()?)?;
-    let minted = run(&caller, &app, project, CreateKey(new)).await?;
+    let project = call.project()?;
+    let minted = call.run(project, CreateKey(new)).await?;
     Ok((StatusCode::CREATED, Json(Key::from(minted))))
 }
 
-pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<Keys>, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
+pub(super) async fn list(call: AdminCall<Read>) -> Result<Json<Keys>, Error> {
+    let catalog = call.project()?;
     Ok(Json(Keys {
         keys: catalog.keys().map(|key| Key::of(key, &catalog)).collect(),
     }))
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Response, Error> {
-    shown(&app, &path, &known(&app, &path)?)
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Response, Error> {
+    shown(&call, &known(&call)?)
 }
 
 pub(super) async fn update(
-    caller: Authorized<UpdateKey>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<UpdateKey>,
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
@@ -107,33 +91,29 @@ pub(super) async fn update(
         name: name.nullable().map(|name| name.map(line)),
         expires_at: expires_at.nullable().map(|end| end.map(|Text(at)| at)),
     };
-    let _saving = app.edge.saving.lock().await;
-    let before = known(&app, &path)?;
+    let _saving = call.app.edge.saving.lock().await;
+    let before = known(&call)?;
     if_match.check(&Key::from(&before))?;
-    let project = app.catalog.project(path.project()?)?;
-    let after = run(&caller, &app, project, UpdateKey(before.id, change)).await?;
-    shown(&app, &path, &after)
+    let project = call.project()?;
+    let after = call.run(project, UpdateKey(before.id, change)).await?;
+    shown(&call, &after)
 }
 
-fn known(app: &App, path: &Segments) -> Result<ApiKey, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
-    let key = catalog.key(&path.key()?).cloned();
+fn known<P>(call: &AdminCall<P>) -> Result<ApiKey, Error> {
+    let catalog = call.project()?;
+    let key = catalog.key(&call.path.key()?).cloned();
     key.ok_or(Error::new(ErrorCode::KeyNotFound))
 }
 
 /// A key as it is shown. Its last use is no setting: it is no part of the version.
-fn shown(app: &App, path: &Segments, key: &ApiKey) -> Result<Response, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
+fn shown<P>(call: &AdminCall<P>, key: &ApiKey) -> Result<Response, Error> {
+    let catalog = call.project()?;
     Ok(tagged_as(&Key::of(key, &catalog), &Key::from(key)))
 }
 
-pub(super) async fn revoke(
-    caller: Authorized<RevokeKey>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<StatusCode, Error> {
-    let _saving = app.edge.saving.lock().await;
-    let project = app.catalog.project(path.project()?)?;
-    run(&caller, &app, project, RevokeKey(path.key()?)).await?;
+pub(super) async fn revoke(call: AdminCall<RevokeKey>) -> Result<StatusCode, Error> {
+    let _saving = call.app.edge.saving.lock().await;
+    let project = call.project()?;
+    call.run(project, RevokeKey(call.path.key()?)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -7,6 +7,7 @@
 pub mod adoptions;
 mod audit;
 pub mod backups;
+mod call;
 mod cluster;
 mod dashboard_sessions;
 mod deliveries;
@@ -40,10 +41,7 @@ mod webhooks;
 use std::sync::Arc;
 
 use axum::{Json, Router, routing::get};
-use catalog::ProjectCatalog;
-use edge::Authorized;
-use operator::{Action, Operator, OperatorState, Performed};
-use wire::{Error, ErrorCode};
+use operator::OperatorState;
 
 pub(crate) use self::operations::operations;
 use crate::http::operation;
@@ -62,21 +60,4 @@ pub fn router() -> Router<App> {
         &format!("{PREFIX}/openapi.json"),
         get(move || std::future::ready(Json(document.clone()))),
     )
-}
-
-/// Does what a caller asked for, in a project.
-async fn run<A: Action>(
-    caller: &Authorized<A>,
-    app: &App,
-    project: Arc<ProjectCatalog>,
-    action: A,
-) -> Result<A::Answer, Error> {
-    let operator = Operator::new(app, project, &caller.authority, caller.entry());
-    match operator.run(action).await? {
-        Performed::Done(answer) | Performed::Before(answer) => Ok(answer),
-        Performed::Pending => {
-            let error = Error::new(ErrorCode::RoleForbidden);
-            Err(error.saying("This requires approval by a second person: it was requested."))
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! A project's orders, as its secret key reads them: list, show.
 
-use axum::{extract::State, http::HeaderMap, response::Response};
+use axum::{http::HeaderMap, response::Response};
 use domain::catalog::KeyKind;
-use edge::{Authorized, Support, csv};
+use edge::{Support, csv};
 use serde::Deserialize;
 use wire::{
     Error,
@@ -11,13 +11,10 @@ use wire::{
     view::{self, ListedOrders},
 };
 
-use super::path::Segments;
-use crate::{
-    admin::App,
-    http::{
-        orders::{FilterQuery, PageQuery},
-        query::{Both, Params},
-    },
+use super::call::AdminCall;
+use crate::http::{
+    orders::{FilterQuery, PageQuery},
+    query::{Both, Params},
 };
 
 /// What else to answer, and how.
@@ -33,40 +30,40 @@ pub(super) struct ListOptions {
 }
 
 pub(super) async fn list(
-    _: Authorized<Support>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<Support>,
     headers: HeaderMap,
     Params(Both(only, Both(part, options))): Params<
         Both<FilterQuery, Both<PageQuery, ListOptions>>,
     >,
 ) -> Result<Response, Error> {
     let ListOptions { totals, format } = options;
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let filter = only.filter(&project)?;
     if format.map_or_else(
         || csv::is_wanted(&headers),
         |Text(it)| it == ListFormat::Csv,
     ) {
-        return Ok(csv::orders(app.handle.clone(), project, filter));
+        return Ok(csv::orders(call.app.handle.clone(), project, filter));
     }
     let (page, totals) = match totals {
         Some(Text(true)) => {
-            let found = part.page_and_totals(filter, &app.handle, &project).await?;
+            let found = part
+                .page_and_totals(filter, &call.app.handle, &project)
+                .await?;
             (found.0, Some(found.1))
         }
-        Some(Text(false)) | None => (part.page(filter, &app.handle, &project).await?, None),
+        Some(Text(false)) | None => (part.page(filter, &call.app.handle, &project).await?, None),
     };
     respond::json(&ListedOrders::new(page, totals.as_ref()))
 }
 
-pub(super) async fn show(
-    _: Authorized<Support>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Response, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let order = path.order().find(&app.handle, &project.scope).await;
+pub(super) async fn show(call: AdminCall<Support>) -> Result<Response, Error> {
+    let project = call.project()?;
+    let order = call
+        .path
+        .order()
+        .find(&call.app.handle, &project.scope)
+        .await;
     let order = order.map_err(|error| Error::from_wallet(error, &project))?;
     respond::json(&view::order(&order, KeyKind::Secret))
 }

@@ -1,10 +1,10 @@
 //! Prices: make, list, show, change.
 
 use api_types::admin::{Interval, Price, Prices};
-use axum::{Json, extract::State, http::StatusCode, response::Response};
+use axum::{Json, http::StatusCode, response::Response};
 use catalog::{NewPrice, PriceChange};
 use domain::{catalog, id::ProductId};
-use edge::{Authorized, Read, body::Body};
+use edge::{Read, body::Body};
 use operator::{CreatePrice, UpdatePrice};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -17,13 +17,10 @@ use wire::{
     view::admin_price,
 };
 
-use super::{path::Segments, run};
-use crate::{
-    admin::App,
-    http::{
-        etag::{IfMatch, tagged},
-        patch::Field,
-    },
+use super::call::AdminCall;
+use crate::http::{
+    etag::{IfMatch, tagged},
+    patch::Field,
 };
 
 /// A price to create.
@@ -77,54 +74,42 @@ pub(super) struct Update {
 }
 
 pub(super) async fn create(
-    caller: Authorized<CreatePrice>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<CreatePrice>,
     body: Body,
 ) -> Result<(StatusCode, Json<Price>), Error> {
     let new = body.parse::<Create>()?.read()?;
-    let project = app.catalog.project(path.project()?)?;
-    let create = CreatePrice(path.product()?, new);
-    let price = run(&caller, &app, project, create).await?;
+    let project = call.project()?;
+    let create = CreatePrice(call.path.product()?, new);
+    let price = call.run(project, create).await?;
     Ok((StatusCode::CREATED, Json(admin_price(&price))))
 }
 
-pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<Prices>, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
+pub(super) async fn list(call: AdminCall<Read>) -> Result<Json<Prices>, Error> {
+    let catalog = call.project()?;
     let product = catalog
-        .product(&path.product()?)
+        .product(&call.path.product()?)
         .ok_or(Error::new(ErrorCode::ProductNotFound))?;
     Ok(Json(Prices {
         prices: catalog.prices(&product.id).map(admin_price).collect(),
     }))
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Response, Error> {
-    Ok(tagged(&current(&app, &path)?))
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Response, Error> {
+    Ok(tagged(&current(&call)?))
 }
 
-fn current(app: &App, path: &Segments) -> Result<Price, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
+fn current<P>(call: &AdminCall<P>) -> Result<Price, Error> {
+    let catalog = call.project()?;
     let product = catalog
-        .product(&path.product()?)
+        .product(&call.path.product()?)
         .ok_or(Error::new(ErrorCode::ProductNotFound))?;
-    let price = catalog.price(&product.id, &path.price()?);
+    let price = catalog.price(&product.id, &call.path.price()?);
     let price = price.ok_or(Error::new(ErrorCode::PriceNotFound))?;
     Ok(admin_price(price))
 }
 
 pub(super) async fn update(
-    caller: Authorized<UpdatePrice>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<UpdatePrice>,
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
@@ -133,12 +118,12 @@ pub(super) async fn update(
         active: active.not_null("active")?,
         label: label.nullable().map(|label| label.map(line)),
     };
-    let _saving = app.edge.saving.lock().await;
-    let before = current(&app, &path)?;
+    let _saving = call.app.edge.saving.lock().await;
+    let before = current(&call)?;
     if_match.check(&before)?;
-    let project = app.catalog.project(path.project()?)?;
-    let update = UpdatePrice(path.product()?, path.price()?, change);
-    let after = run(&caller, &app, project, update).await?;
+    let project = call.project()?;
+    let update = UpdatePrice(call.path.product()?, call.path.price()?, change);
+    let after = call.run(project, update).await?;
     Ok(tagged(&admin_price(&after)))
 }
 

@@ -1,10 +1,10 @@
 //! Products: make, list, show, change.
 
 use api_types::admin::{FreeGrant, Product, ProductType, Products};
-use axum::{Json, extract::State, http::StatusCode, response::Response};
+use axum::{Json, http::StatusCode, response::Response};
 use catalog::{NewProduct, ProductChange};
 use domain::{catalog, time::Period};
-use edge::{Authorized, Read, body::Body};
+use edge::{Read, body::Body};
 use operator::{CreateProduct, UpdateProduct};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -14,13 +14,10 @@ use wire::{
     view::admin_product,
 };
 
-use super::{path::Segments, run};
-use crate::{
-    admin::App,
-    http::{
-        etag::{IfMatch, tagged},
-        patch::Field,
-    },
+use super::call::AdminCall;
+use crate::http::{
+    etag::{IfMatch, tagged},
+    patch::Field,
 };
 
 /// A product to create.
@@ -103,9 +100,7 @@ impl Grant {
 }
 
 pub(super) async fn create(
-    caller: Authorized<CreateProduct>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<CreateProduct>,
     body: Body,
 ) -> Result<(StatusCode, Json<Product>), Error> {
     let body: Create = body.parse()?;
@@ -119,18 +114,14 @@ pub(super) async fn create(
         debt_limit: body.debt_limit.map_or(0, |credits| credits.0),
         active: body.active.unwrap_or(true),
     };
-    let project = app.catalog.project(path.project()?)?;
-    let product = run(&caller, &app, project, CreateProduct(new)).await?;
-    let catalog = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
+    let product = call.run(project, CreateProduct(new)).await?;
+    let catalog = call.project()?;
     Ok((StatusCode::CREATED, Json(admin_product(&product, &catalog))))
 }
 
-pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<Products>, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
+pub(super) async fn list(call: AdminCall<Read>) -> Result<Json<Products>, Error> {
+    let catalog = call.project()?;
     let products = catalog
         .products()
         .map(|product| admin_product(product, &catalog))
@@ -138,41 +129,30 @@ pub(super) async fn list(
     Ok(Json(Products { products }))
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Response, Error> {
-    Ok(tagged(&current(&app, &path)?))
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Response, Error> {
+    Ok(tagged(&current(&call)?))
 }
 
-fn current(app: &App, path: &Segments) -> Result<Product, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
-    let product = catalog.product(&path.product()?);
+fn current<P>(call: &AdminCall<P>) -> Result<Product, Error> {
+    let catalog = call.project()?;
+    let product = catalog.product(&call.path.product()?);
     let product = product.ok_or(Error::new(ErrorCode::ProductNotFound))?;
     Ok(admin_product(product, &catalog))
 }
 
 pub(super) async fn update(
-    caller: Authorized<UpdateProduct>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<UpdateProduct>,
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
     let change = body.parse::<Update>()?.read()?;
-    let _saving = app.edge.saving.lock().await;
-    let before = current(&app, &path)?;
+    let _saving = call.app.edge.saving.lock().await;
+    let before = current(&call)?;
     if_match.check(&before)?;
-    let project = app.catalog.project(path.project()?)?;
-    run(
-        &caller,
-        &app,
-        project,
-        UpdateProduct(path.product()?, change),
-    )
-    .await?;
-    Ok(tagged(&current(&app, &path)?))
+    let project = call.project()?;
+    call.run(project, UpdateProduct(call.path.product()?, change))
+        .await?;
+    Ok(tagged(&current(&call)?))
 }
 
 impl Update {

@@ -1,17 +1,17 @@
 //! The list of all projects, of all cells.
 
 use api_types::admin::Projects;
-use axum::{Json, extract::State, http::Uri};
+use axum::{Json, http::Uri};
 use cluster::cells;
-use edge::{Authorized, Read, context::Context};
+use edge::{Read, context::Context};
 use serde::Deserialize;
 use wire::{
     Error, ErrorCode,
     field::{Archived, ArchivedText, Text},
 };
 
-use super::projects::of_cell;
-use crate::{admin::App, http::query::Params};
+use super::{call::AdminCall, projects::of_cell};
+use crate::http::query::Params;
 
 /// Which projects a list has.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -23,14 +23,13 @@ pub(super) struct Which {
 }
 
 pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
+    call: AdminCall<Read>,
     context: Context,
     uri: Uri,
     Params(which): Params<Which>,
 ) -> Result<Json<Projects>, Error> {
-    let mut all = of_cell(&app);
-    if let Some(part) = &app.cluster
+    let mut all = of_cell(&call.app);
+    if let Some(part) = &call.app.cluster
         && cells::named(&uri).is_none()
     {
         let answers = part.ask_others::<Projects>("projects", context.client.address());

@@ -1,11 +1,11 @@
 //! Projects: make, list, show, change.
 
 use api_types::admin::{CreatedProject, CreationLimit, Mode, Project, Projects};
-use axum::{Json, extract::State, http::StatusCode, response::Response};
+use axum::{Json, http::StatusCode, response::Response};
 use catalog::{self, NewProject, ProjectCatalog, ProjectChange, ProviderChange};
 use domain::catalog::{CheckoutChange, SecretText};
-use edge::{Authorized, Own, Read, body::Body};
-use operator::{OperatorState, UpdateProject};
+use edge::{Read, body::Body};
+use operator::{CreateProject, NoProject, OperatorState, UpdateProject};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use utoipa::{ToSchema, openapi::ObjectBuilder};
@@ -14,13 +14,10 @@ use wire::{
     field::{BoundedInteger, FromText, NameText, Object, Text, line},
 };
 
-use super::{path::Segments, run, view};
-use crate::{
-    admin::App,
-    http::{
-        etag::{IfMatch, tagged},
-        patch::Field,
-    },
+use super::{call::AdminCall, view};
+use crate::http::{
+    etag::{IfMatch, tagged},
+    patch::Field,
 };
 
 /// A project to create.
@@ -182,8 +179,7 @@ struct Limit {
 type GraceDays = BoundedInteger<0, 365>;
 
 pub(super) async fn create(
-    caller: Authorized<Own>,
-    State(app): State<App>,
+    call: AdminCall<CreateProject>,
     body: Body,
 ) -> Result<(StatusCode, Json<CreatedProject>), Error> {
     let Create { name, mode } = body.parse()?;
@@ -191,10 +187,10 @@ pub(super) async fn create(
         name: line(name),
         mode: mode.unwrap_or_default(),
     };
-    let (project, publishable, secret) = app.catalog.create_project(new).await?;
-    caller.did(format!("Created project {} “{}”", project.id, project.name));
+    let created = call.run(NoProject, CreateProject(new)).await?;
+    let (project, publishable, secret) = created;
     let created = CreatedProject {
-        project: view::project(&project, None, &app.accounts),
+        project: view::project(&project, None, &call.app.accounts),
         publishable_key: publishable.plain,
         secret_key: secret.plain,
     };
@@ -210,31 +206,26 @@ pub fn of_cell(app: &OperatorState) -> Projects {
     }
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Response, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
-    Ok(tagged(&shown(&app, &catalog)))
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Response, Error> {
+    let catalog = call.project()?;
+    Ok(tagged(&shown(&call.app, &catalog)))
 }
 
 pub(super) async fn update(
-    caller: Authorized<UpdateProject>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<UpdateProject>,
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
     let mut update = body.parse::<Update>()?;
     let provider = provider(std::mem::take(&mut update.provider))?;
     let change = update.read()?;
-    let id = path.project()?;
-    let _saving = app.edge.saving.lock().await;
-    let project = app.catalog.project(id)?;
-    if_match.check(&shown(&app, &project))?;
-    run(&caller, &app, project, UpdateProject { change, provider }).await?;
-    Ok(tagged(&shown(&app, &*app.catalog.project(id)?)))
+    let id = call.path.project()?;
+    let _saving = call.app.edge.saving.lock().await;
+    let project = call.app.catalog.project(id)?;
+    if_match.check(&shown(&call.app, &project))?;
+    call.run(project, UpdateProject { change, provider })
+        .await?;
+    Ok(tagged(&shown(&call.app, &*call.app.catalog.project(id)?)))
 }
 
 fn shown(app: &OperatorState, catalog: &ProjectCatalog) -> Project {

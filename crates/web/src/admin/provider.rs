@@ -1,14 +1,13 @@
 //! Checks whether a project's payment provider can be called with its key.
 
 use accounts::KeyCheck;
-use axum::{Json, extract::State};
-use edge::{Authorized, Manage};
+use axum::Json;
+use edge::Manage;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::Error;
 
-use super::path::Segments;
-use crate::admin::App;
+use super::call::AdminCall;
 
 /// The result of calling a payment provider.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -24,13 +23,9 @@ pub struct ProviderCheck {
     pub new_key_url: Option<String>,
 }
 
-pub(super) async fn check(
-    _: Authorized<Manage>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<ProviderCheck>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let (works, reason, missing_permissions) = match app.accounts.check(&project).await {
+pub(super) async fn check(call: AdminCall<Manage>) -> Result<Json<ProviderCheck>, Error> {
+    let project = call.project()?;
+    let (works, reason, missing_permissions) = match call.app.accounts.check(&project).await {
         Some(Ok(KeyCheck::Works { missing, .. })) => (Some(true), None, missing),
         Some(Ok(KeyCheck::Unreachable)) | None => (None, None, Vec::new()),
         Some(Err(reason)) => (Some(false), Some(reason), Vec::new()),
@@ -39,6 +34,6 @@ pub(super) async fn check(
         works,
         reason,
         missing_permissions,
-        new_key_url: app.accounts.key_link(&project),
+        new_key_url: call.app.accounts.key_link(&project),
     }))
 }

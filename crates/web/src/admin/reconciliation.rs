@@ -1,23 +1,21 @@
 //! Reconciliation of a project's orders with the provider's own books: start one, and see its result.
 
-use axum::{Json, extract::State, http::StatusCode};
+use std::sync::Arc;
+
+use axum::{Json, http::StatusCode};
 use catalog::ProjectCatalog;
 use domain::Timestamp;
-use edge::{Authorized, Read, Support, body::Body};
-use payments::RECONCILIATION_DAYS;
+use edge::{Read, body::Body};
+use operator::StartReconciliation;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
-    Error, ErrorCode,
+    Error,
     field::{InstantText, Text},
     view::instant,
 };
 
-use super::path::Segments;
-use crate::admin::App;
-
-/// Seconds of a day.
-const DAY: i64 = 24 * 3600;
+use super::call::AdminCall;
 
 /// The span of time to reconcile.
 #[derive(Deserialize, ToSchema)]
@@ -146,42 +144,25 @@ impl From<payments::Reconciliation> for Reconciliation {
 }
 
 pub(super) async fn create(
-    caller: Authorized<Support>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<StartReconciliation>,
     body: Body,
 ) -> Result<(StatusCode, Json<Reconciliations>), Error> {
     let Create { from, to } = body.parse()?;
-    let project = app.catalog.project(path.project()?)?;
-    let now = app.handle.now_in(&project.scope);
-    let until = to.map_or(now, |Text(to)| to);
-    let from = from.map_or(
-        until.plus_seconds(RECONCILIATION_DAYS.saturating_mul(DAY).saturating_neg()),
-        |Text(from)| from,
-    );
-    if from >= until {
-        return Err(Error::invalid("from", "from has to be before to."));
-    }
-    let begun = app.payments.reconciliations().begin(&project, from, until);
-    match begun.map_err(|error| Error::from_payments(error, &project))? {
-        true => {
-            let (from, until) = (instant(from), instant(until));
-            caller.did(format!(
-                "Began to compare the provider's books with the orders, {from} to {until}"
-            ));
-            Ok((StatusCode::ACCEPTED, Json(status(&app.payments, &project))))
-        }
-        false => Err(Error::new(ErrorCode::ReconciliationRunning)),
-    }
+    let project = call.project()?;
+    let start = StartReconciliation {
+        from: from.map(|Text(from)| from),
+        until: to.map(|Text(to)| to),
+    };
+    call.run(Arc::clone(&project), start).await?;
+    Ok((
+        StatusCode::ACCEPTED,
+        Json(status(&call.app.payments, &project)),
+    ))
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<Reconciliations>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    Ok(Json(status(&app.payments, &project)))
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Json<Reconciliations>, Error> {
+    let project = call.project()?;
+    Ok(Json(status(&call.app.payments, &project)))
 }
 
 fn status(payments: &payments::Payments, project: &ProjectCatalog) -> Reconciliations {

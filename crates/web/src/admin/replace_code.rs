@@ -1,7 +1,7 @@
 //! Replaces a wallet's recovery code without the present one.
 
-use axum::{extract::State, response::Response};
-use edge::{Authorized, body::MaybeBody};
+use axum::response::Response;
+use edge::body::MaybeBody;
 use operator::CodeReceiver;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -11,8 +11,8 @@ use wire::{
     respond,
 };
 
-use super::{path::Segments, run};
-use crate::{admin::App, http::idempotency::KeyHeader};
+use super::call::AdminCall;
+use crate::http::idempotency::KeyHeader;
 
 /// Who receives the new code. The body may be left out.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -46,9 +46,7 @@ pub(super) struct ReplacedCode<'a> {
 }
 
 pub(super) async fn replace_code(
-    caller: Authorized<operator::ReplaceCode>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<operator::ReplaceCode>,
     header: KeyHeader,
     body: MaybeBody,
 ) -> Result<Response, Error> {
@@ -58,18 +56,18 @@ pub(super) async fn replace_code(
         idempotency_key,
     } = request.unwrap_or_default();
     let key = header.resolve_optional(idempotency_key)?;
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let receiver = match mail {
         None | Some(MailTo::FirstBuyer(false)) => CodeReceiver::Caller,
         Some(MailTo::FirstBuyer(true)) => CodeReceiver::FirstBuyer,
         Some(MailTo::Named(Text(to))) => CodeReceiver::Named(to),
     };
     let replace = operator::ReplaceCode {
-        wallet: path.wallet(&app, &project)?,
+        wallet: call.path.wallet(&call.app, &project)?,
         receiver,
         key,
     };
-    let replaced = run(&caller, &app, project, replace).await?;
+    let replaced = call.run(project, replace).await?;
     let (rotation, to) = (&replaced.rotation, replaced.mailed_to.as_ref());
     let answer = ReplacedCode {
         code: to.is_none().then(|| rotation.code.reveal()),

@@ -1,19 +1,19 @@
 //! A project's sandbox: how it delivers webhooks, and its clock.
 
-use accounts::AdvanceError;
-use axum::{Json, extract::State};
+use axum::Json;
 use catalog::{ProjectCatalog, SandboxChange};
 use domain::catalog::Refusal;
-use edge::{Authorized, Manage, Read, body::Body};
+use edge::{Read, body::Body};
+use operator::{AdvanceSandbox, UpdateSandbox};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
-    Error, ErrorCode,
+    Error,
     field::BoundedInteger,
     view::{Instant, instant},
 };
 
-use super::path::Segments;
+use super::call::AdminCall;
 use crate::{admin::App, http::patch::Field};
 
 /// A project's sandbox.
@@ -81,19 +81,13 @@ pub(super) struct Advanced {
     now: Instant,
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<View>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    view(&app, &project)
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Json<View>, Error> {
+    let project = call.project()?;
+    view(&call.app, &project)
 }
 
 pub(super) async fn update(
-    caller: Authorized<Manage>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<UpdateSandbox>,
     body: Body,
 ) -> Result<Json<View>, Error> {
     let Update {
@@ -110,46 +104,20 @@ pub(super) async fn update(
         }),
         shuffle: shuffle.not_null("shuffle")?,
     };
-    let project = path.project()?;
-    let set = [
-        change.delay_seconds.map(|it| format!("delay {it} s")),
-        change.duplicates.map(|it| format!("{it} copies")),
-        change.shuffle.map(|it| format!("shuffle {it}")),
-    ];
-    let set: Vec<_> = set.into_iter().flatten().collect();
-    app.catalog.update_sandbox(project, change).await?;
-    let words = set.join(", ");
-    let what = format!("Changed how the sandbox of {project} delivers webhooks: {words}");
-    caller.did_if(!set.is_empty(), what);
-    let project = app.catalog.project(project)?;
-    view(&app, &project)
+    let project = call.project()?;
+    call.run(project, UpdateSandbox(change)).await?;
+    let project = call.project()?;
+    view(&call.app, &project)
 }
 
 pub(super) async fn advance(
-    caller: Authorized<Manage>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<AdvanceSandbox>,
     body: Body,
 ) -> Result<Json<Advanced>, Error> {
     let Advance { seconds } = body.parse()?;
     let BoundedInteger(seconds) = seconds;
-    let project = path.project()?;
-    let (sandboxes, payments) = (app.sandboxes.clone(), app.payments.clone());
-    let moved =
-        actors::detached(async move { sandboxes.advance(&payments, project, seconds).await }).await;
-    let now = match moved {
-        Ok(Ok(now)) => now,
-        Ok(Err(AdvanceError::Catalog(error))) => return Err(error.into()),
-        Ok(Err(error)) => {
-            tracing::error!(%error, "A sandbox's clock could not be moved on");
-            return Err(Error::new(ErrorCode::Unavailable));
-        }
-        Err(_) => return Err(Error::new(ErrorCode::InternalError)),
-    };
-    caller.did(format!(
-        "Moved the clock of the sandbox of {project} on by {}",
-        operations::duration::duration(seconds)
-    ));
+    let project = call.project()?;
+    let now = call.run(project, AdvanceSandbox(seconds)).await?;
     Ok(Json(Advanced { now: instant(now) }))
 }
 

@@ -1,7 +1,7 @@
 //! One search for wallets, orders and ledger entries.
 
-use axum::{extract::State, response::Response};
-use edge::{Authorized, Support, permission};
+use axum::response::Response;
+use edge::{Support, permission};
 use serde::Deserialize;
 use wire::{
     Error, ErrorCode,
@@ -10,7 +10,8 @@ use wire::{
     view::SearchResult,
 };
 
-use crate::{admin::App, http::query::Params};
+use super::call::AdminCall;
+use crate::http::query::Params;
 
 /// What a search finds of a kind where no limit is named.
 const DEFAULT_LIMIT: usize = 20;
@@ -37,25 +38,22 @@ pub(super) struct SearchQuery {
 }
 
 pub(super) async fn search(
-    caller: Authorized<Support>,
-    State(app): State<App>,
+    call: AdminCall<Support>,
     Params(asked): Params<SearchQuery>,
 ) -> Result<Response, Error> {
     let id = line(asked.project_id).parse();
     let id = id.map_err(|_| Error::new(ErrorCode::ProjectNotFound))?;
     // The path does not name the project.
-    permission::allow::<Support>(&caller.authority, Some(id))?;
-    let project = app.catalog.project(id)?;
+    permission::allow::<Support>(&call.caller.authority, Some(id))?;
+    let project = call.app.catalog.project(id)?;
     let refused = |error| Error::from_wallet(error, &project);
     let within = asked
         .wallet_id
-        .map(|name| app.handle.named_wallet(&line(name)));
+        .map(|name| call.app.handle.named_wallet(&line(name)));
     let within = within.transpose().map_err(refused)?;
     let limit = asked.limit.map_or(DEFAULT_LIMIT, |limit| limit.0.0);
     let query = line(asked.query);
-    let found = app
-        .handle
-        .search(&project.scope, within, &query, limit)
-        .await;
+    let handle = &call.app.handle;
+    let found = handle.search(&project.scope, within, &query, limit).await;
     respond::json(&SearchResult::of(&found.map_err(refused)?, &project))
 }

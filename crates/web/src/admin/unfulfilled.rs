@@ -1,8 +1,8 @@
 //! Payments that lead to no order: list, assign, refund, dismiss.
 
-use axum::{Json, extract::State, response::Response};
+use axum::{Json, response::Response};
 use domain::catalog::KeyKind;
-use edge::{Authorized, Read, body::Body};
+use edge::{Read, body::Body};
 use operator::{AssignPayment, DismissPayment, RefundPayment};
 use payments::{NoOrderReason, UnfulfilledPayment as Kept};
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,8 @@ use wire::{
     view::{self, Instant, instant},
 };
 
-use super::{path::Segments, run};
-use crate::{
-    admin::App,
-    http::{query::Params, subject::NamedWallet},
-};
+use super::call::AdminCall;
+use crate::http::{query::Params, subject::NamedWallet};
 
 /// Which part of the list to read.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -107,16 +104,14 @@ impl From<Kept> for UnfulfilledPayment {
 }
 
 pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<Read>,
     Params(part): Params<PageQuery>,
 ) -> Result<Json<UnfulfilledPayments>, Error> {
     let limit = part.limit.map_or_else(Default::default, |limit| limit.0).0;
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let before = part.cursor.map(|Text(before)| before);
     let before = before.as_ref().map(|PaymentCursor(at, id)| (*at, id));
-    let unfulfilled = app.payments.unfulfilled();
+    let unfulfilled = call.app.payments.unfulfilled();
     // One more than asked for tells whether there is another page.
     let mut page = unfulfilled.open(project.project.id, before, limit.saturating_add(1));
     let is_last = page.len() <= limit;
@@ -129,16 +124,11 @@ pub(super) async fn list(
     }))
 }
 
-pub(super) async fn assign(
-    caller: Authorized<AssignPayment>,
-    State(app): State<App>,
-    path: Segments,
-    body: Body,
-) -> Result<Response, Error> {
+pub(super) async fn assign(call: AdminCall<AssignPayment>, body: Body) -> Result<Response, Error> {
     let request: Assign = body.parse()?;
     let wallet = NamedWallet::of(request.external_user_id, request.code)?;
-    let project = app.catalog.project(path.project()?)?;
-    let payment = path.payment()?;
+    let project = call.project()?;
+    let payment = call.path.payment()?;
     let price = request.price_id.0.0;
     let price = price.ok_or_else(|| Error::new(ErrorCode::PriceNotFound))?;
     let to = wallet.map(NamedWallet::into_address).transpose()?;
@@ -147,31 +137,27 @@ pub(super) async fn assign(
         price,
         wallet: to,
     };
-    let order = run(&caller, &app, project, assign).await?;
+    let order = call.run(project, assign).await?;
     respond::json(&view::order(&order, KeyKind::Secret))
 }
 
 pub(super) async fn refund(
-    caller: Authorized<RefundPayment>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<RefundPayment>,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let refund = RefundPayment(path.payment()?);
-    Ok(Json(run(&caller, &app, project, refund).await?.into()))
+    let project = call.project()?;
+    let refund = RefundPayment(call.path.payment()?);
+    Ok(Json(call.run(project, refund).await?.into()))
 }
 
 pub(super) async fn dismiss(
-    caller: Authorized<DismissPayment>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<DismissPayment>,
     body: Body,
 ) -> Result<Json<UnfulfilledPayment>, Error> {
     let Dismiss { note } = body.parse()?;
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let dismiss = DismissPayment {
-        payment: path.payment()?,
+        payment: call.path.payment()?,
         note: line(note),
     };
-    Ok(Json(run(&caller, &app, project, dismiss).await?.into()))
+    Ok(Json(call.run(project, dismiss).await?.into()))
 }

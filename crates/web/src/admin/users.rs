@@ -2,13 +2,13 @@
 
 use axum::{
     Json,
-    extract::State,
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
 use domain::id::ProjectId;
-use edge::{Authorized, Context, Own, body::Body, refused};
+use edge::{Own, body::Body, refused};
 use identity::{NewUser, ProjectScope, Role, UserChange, UserState};
+use operator::{InviteUser, InviteUserAgain, NoProject, RemoveUser, SentInvitation, UpdateUser};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
@@ -18,15 +18,12 @@ use wire::{
 };
 
 use super::{
-    path::Segments,
+    call::AdminCall,
     user_identity::{Identity, IdentityToBind},
 };
-use crate::{
-    admin::App,
-    http::{
-        etag::{IfMatch, NOTHING, changes, tagged},
-        patch::Field,
-    },
+use crate::http::{
+    etag::{IfMatch, tagged},
+    patch::Field,
 };
 
 /// A daily limit.
@@ -184,19 +181,16 @@ impl User {
     }
 }
 
-fn invited(app: &App, invited: &identity::Invited) -> InvitedUser {
-    InvitedUser {
-        user: User::of(&invited.user),
-        invitation_url: app.invitations.announce(invited),
+impl From<SentInvitation> for InvitedUser {
+    fn from(sent: SentInvitation) -> Self {
+        Self {
+            user: User::of(&sent.user),
+            invitation_url: sent.link,
+        }
     }
 }
 
-pub(super) async fn create(
-    caller: Authorized<Own>,
-    State(app): State<App>,
-    context: Context,
-    body: Body,
-) -> Result<Response, Error> {
+pub(super) async fn create(call: AdminCall<InviteUser>, body: Body) -> Result<Response, Error> {
     let Create {
         name,
         email: Text(email),
@@ -213,41 +207,29 @@ pub(super) async fn create(
         grant_limit_per_day: grant_limit_per_day.map(|it| it.0),
         refund_limit_cents_per_day: refund_limit_cents_per_day.map(|it| it.0),
     };
-    let made = app
-        .edge
-        .people
-        .invite(new, context.now)
-        .await
-        .map_err(refused)?;
-    caller.did(format!(
-        "Invited {} ({}) as {}",
-        made.user.name,
-        made.user.id,
-        role.name()
-    ));
-    Ok((StatusCode::CREATED, Json(invited(&app, &made))).into_response())
+    let sent = call.run(NoProject, InviteUser(new)).await?;
+    Ok((StatusCode::CREATED, Json(InvitedUser::from(sent))).into_response())
 }
 
-pub(super) async fn list(_: Authorized<Own>, State(app): State<App>) -> Json<Users> {
-    let users = app.edge.people.users();
+pub(super) async fn list(call: AdminCall<Own>) -> Json<Users> {
+    let users = call.app.edge.people.users();
     Json(Users {
         users: users.iter().map(|user| User::of(user)).collect(),
     })
 }
 
-pub(super) async fn show(
-    _: Authorized<Own>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Response, Error> {
-    let user = app.edge.people.user(path.user()?).map_err(refused)?;
+pub(super) async fn show(call: AdminCall<Own>) -> Result<Response, Error> {
+    let user = call
+        .app
+        .edge
+        .people
+        .user(call.path.user()?)
+        .map_err(refused)?;
     Ok(tagged(&User::of(&user)))
 }
 
 pub(super) async fn update(
-    caller: Authorized<Own>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<UpdateUser>,
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
@@ -266,43 +248,35 @@ pub(super) async fn update(
         disabled: update.disabled.not_null("disabled")?,
         identity: update.identity.nullable().map(|it| it.map(Into::into)),
     };
-    let people = &app.edge.people;
-    let user = people.user(path.user()?).map_err(refused)?;
+    let user = call
+        .app
+        .edge
+        .people
+        .user(call.path.user()?)
+        .map_err(refused)?;
     if_match.check(&User::of(&user))?;
-    let version = if_match.is_sent().then_some(user.version);
-    let changed = people.change(user.id, change, version).await;
-    let (before, after) = (User::of(&user), User::of(&*changed.map_err(refused)?));
-    let who = format!("{} ({})", before.name, before.id);
-    let changed = changes(&before, &after);
-    caller.did_if(changed != NOTHING, format!("Changed user {who}: {changed}"));
-    Ok(tagged(&after))
+    let update = UpdateUser {
+        user: user.id,
+        change,
+        version: if_match.is_sent().then_some(user.version),
+    };
+    let after = call.run(NoProject, update).await?;
+    Ok(tagged(&User::of(&after)))
 }
 
 fn limit(field: Field<DayLimit>) -> Option<Option<i64>> {
     field.nullable().map(|limit| limit.map(|it| it.0))
 }
 
-pub(super) async fn delete(
-    caller: Authorized<Own>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<StatusCode, Error> {
-    let removed = app.edge.people.remove(path.user()?).await;
-    let user = removed.map_err(refused)?;
-    caller.did(format!("Removed user {} ({})", user.name, user.id));
+pub(super) async fn delete(call: AdminCall<RemoveUser>) -> Result<StatusCode, Error> {
+    call.run(NoProject, RemoveUser(call.path.user()?)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 pub(super) async fn invite_again(
-    _: Authorized<Own>,
-    State(app): State<App>,
-    context: Context,
-    path: Segments,
+    call: AdminCall<InviteUserAgain>,
 ) -> Result<Json<InvitedUser>, Error> {
-    let made = app
-        .edge
-        .people
-        .invite_again(path.user()?, context.now)
-        .await;
-    Ok(Json(invited(&app, &made.map_err(refused)?)))
+    let again = InviteUserAgain(call.path.user()?);
+    let sent = call.run(NoProject, again).await?;
+    Ok(Json(sent.into()))
 }

@@ -2,10 +2,10 @@
 //! the key that it is stored under: no recovery code has to stand in an address.
 
 use actors::{Address, WalletListPage, WalletOrder};
-use axum::{Json, extract::State, http::HeaderMap, response::Response};
+use axum::{Json, http::HeaderMap, response::Response};
 use catalog::ProjectCatalog;
-use edge::{Authorized, Read, Support, body::Body, csv};
-use operator::GrantCredits;
+use edge::{Read, body::Body, csv};
+use operator::{GrantCredits, OpenWallet};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -19,16 +19,13 @@ use wire::{
     view::{Wallet, Wallets},
 };
 
-use super::{path::Segments, run};
-use crate::{
-    admin::App,
-    http::{
-        grant::{self, Credit},
-        idempotency::KeyHeader,
-        ledger::{self, PageQuery},
-        query::{Both, Params},
-        subject::product,
-    },
+use super::call::AdminCall;
+use crate::http::{
+    grant::{self, Credit},
+    idempotency::KeyHeader,
+    ledger::{self, PageQuery},
+    query::{Both, Params},
+    subject::product,
 };
 
 /// The most wallets that a query finds.
@@ -85,19 +82,17 @@ pub(super) struct Open {
 }
 
 pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<Read>,
     headers: HeaderMap,
     Params(asked): Params<ListQuery>,
 ) -> Result<Response, Error> {
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let scope = &project.scope;
     let refused = |error| Error::from_wallet(error, &project);
     let order = asked.order(&project)?;
     if let Some(query) = asked.query {
         let query = line(query);
-        let found = app.handle.search(scope, None, &query, MAX_FOUND).await;
+        let found = call.app.handle.search(scope, None, &query, MAX_FOUND).await;
         let page = WalletListPage {
             wallets: found.map_err(refused)?.wallets,
             next: None,
@@ -105,11 +100,11 @@ pub(super) async fn list(
         return respond::json(&Wallets::of(&page, &project));
     }
     if is_csv(asked.format, &headers) {
-        return Ok(csv::wallets(app.handle.clone(), project, order));
+        return Ok(csv::wallets(call.app.handle.clone(), project, order));
     }
     let after = asked.cursor.map(|Text(WalletCursor(place))| place);
     let limit = asked.limit.map_or_else(Default::default, |limit| limit.0).0;
-    let page = app.handle.wallets(scope, order, after, limit).await;
+    let page = call.app.handle.wallets(scope, order, after, limit).await;
     respond::json(&Wallets::of(&page.map_err(refused)?, &project))
 }
 
@@ -117,30 +112,19 @@ fn is_csv(format: Option<ListFormatText>, headers: &HeaderMap) -> bool {
     format.map_or_else(|| csv::is_wanted(headers), |Text(it)| it == ListFormat::Csv)
 }
 
-pub(super) async fn open(
-    caller: Authorized<Support>,
-    State(app): State<App>,
-    path: Segments,
-    body: Body,
-) -> Result<Json<Wallet>, Error> {
+pub(super) async fn open(call: AdminCall<OpenWallet>, body: Body) -> Result<Json<Wallet>, Error> {
     let Open {
         external_user_id: Text(user),
     } = body.parse()?;
-    let project = app.catalog.project(path.project()?)?;
-    let view = app.handle.open_external(&project.scope, user).await;
-    let view = view.map_err(|error| Error::from_wallet(error, &project))?;
-    caller.did(format!("Opened wallet {}", view.id));
+    let project = call.project()?;
+    let view = call.run(project.clone(), OpenWallet(user)).await?;
     Ok(Json(Wallet::of(&view, &project)))
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<Wallet>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let address = Address::Stored(path.wallet(&app, &project)?);
-    let view = app.handle.read(&project.scope, &address).await;
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Json<Wallet>, Error> {
+    let project = call.project()?;
+    let address = Address::Stored(call.path.wallet(&call.app, &project)?);
+    let view = call.app.handle.read(&project.scope, &address).await;
     let view = view.map_err(|error| Error::from_wallet(error, &project))?;
     Ok(Json(Wallet::of(&view, &project)))
 }
@@ -155,38 +139,43 @@ pub(super) struct LedgerFormat {
 }
 
 pub(super) async fn read_ledger(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<Read>,
     headers: HeaderMap,
     Params(Both(part, LedgerFormat { format })): Params<Both<PageQuery, LedgerFormat>>,
 ) -> Result<Response, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let address = Address::Stored(path.wallet(&app, &project)?);
+    let project = call.project()?;
+    let address = Address::Stored(call.path.wallet(&call.app, &project)?);
     let query = part.query(&project)?;
     if is_csv(format, &headers) {
         // A refusal has to come before the first line.
-        let view = app.handle.read(&project.scope, &address).await;
+        let view = call.app.handle.read(&project.scope, &address).await;
         view.map_err(|error| Error::from_wallet(error, &project))?;
-        return Ok(csv::ledger(app.handle.clone(), project, address, query));
+        return Ok(csv::ledger(
+            call.app.handle.clone(),
+            project,
+            address,
+            query,
+        ));
     }
-    let page = app.handle.ledger(&project.scope, &address, query).await;
+    let page = call
+        .app
+        .handle
+        .ledger(&project.scope, &address, query)
+        .await;
     let page = page.map_err(|error| Error::from_wallet(error, &project))?;
     ledger::answer(&page, &project)
 }
 
 pub(super) async fn credit(
-    caller: Authorized<GrantCredits>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<GrantCredits>,
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
     let asked = body.parse::<Credit>()?;
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let grant = GrantCredits {
-        wallet: path.wallet(&app, &project)?,
+        wallet: call.path.wallet(&call.app, &project)?,
         credit: asked.command(&header, &project)?,
     };
-    grant::answer(&run(&caller, &app, project, grant).await?)
+    grant::answer(&call.run(project, grant).await?)
 }

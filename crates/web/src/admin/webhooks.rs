@@ -1,9 +1,9 @@
 //! Webhook endpoints: make, list, show, change, delete, and give a new secret.
 
-use axum::{Json, extract::State, http::StatusCode, response::Response};
+use axum::{Json, http::StatusCode, response::Response};
 use catalog::{EndpointChange, NewEndpoint};
 use domain::catalog::MAX_EVENTS;
-use edge::{Authorized, Read, body::Body};
+use edge::{Read, body::Body};
 use operator::{CreateEndpoint, DeleteEndpoint, RotateSecret, TestEndpoint, UpdateEndpoint};
 use outbound::webhooks::TEST_EVENT;
 use serde::Deserialize;
@@ -14,8 +14,7 @@ use wire::{
 };
 
 use super::{
-    path::Segments,
-    run,
+    call::AdminCall,
     webhook_view::{CreatedWebhook, TestedWebhook, Webhook, WebhookSecret, Webhooks},
 };
 use crate::{
@@ -61,63 +60,51 @@ pub(super) struct Update {
 }
 
 pub(super) async fn create(
-    caller: Authorized<CreateEndpoint>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<CreateEndpoint>,
     body: Body,
 ) -> Result<(StatusCode, Json<CreatedWebhook>), Error> {
     let Create { url, events } = body.parse()?;
     let new = NewEndpoint {
-        url: address(&app, &url)?,
+        url: address(&call.app, &url)?,
         events: events.map(kinds).transpose()?,
     };
-    let project = app.catalog.project(path.project()?)?;
-    let minted = run(&caller, &app, project, CreateEndpoint(new)).await?;
+    let project = call.project()?;
+    let minted = call.run(project, CreateEndpoint(new)).await?;
     Ok((StatusCode::CREATED, Json(minted.into())))
 }
 
-pub(super) async fn list(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Json<Webhooks>, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
+pub(super) async fn list(call: AdminCall<Read>) -> Result<Json<Webhooks>, Error> {
+    let catalog = call.project()?;
     Ok(Json(Webhooks {
         webhooks: catalog
             .endpoints()
-            .map(|endpoint| Webhook::watched(endpoint, &app.webhooks))
+            .map(|endpoint| Webhook::watched(endpoint, &call.app.webhooks))
             .collect(),
     }))
 }
 
-pub(super) async fn show(
-    _: Authorized<Read>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<Response, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
-    let endpoint = catalog.endpoint(&path.webhook()?);
+pub(super) async fn show(call: AdminCall<Read>) -> Result<Response, Error> {
+    let catalog = call.project()?;
+    let endpoint = catalog.endpoint(&call.path.webhook()?);
     let endpoint = endpoint.ok_or(Error::new(ErrorCode::WebhookNotFound))?;
     // How it does is no setting: it is no part of the version.
     let version = Webhook::from(endpoint);
     Ok(tagged_as(
-        &Webhook::watched(endpoint, &app.webhooks),
+        &Webhook::watched(endpoint, &call.app.webhooks),
         &version,
     ))
 }
 
-fn current(app: &App, path: &Segments) -> Result<Webhook, Error> {
-    let catalog = app.catalog.project(path.project()?)?;
-    let endpoint = catalog.endpoint(&path.webhook()?);
+fn current<P>(call: &AdminCall<P>) -> Result<Webhook, Error> {
+    let catalog = call.project()?;
+    let endpoint = catalog.endpoint(&call.path.webhook()?);
     Ok(endpoint
         .ok_or(Error::new(ErrorCode::WebhookNotFound))?
         .into())
 }
 
 pub(super) async fn update(
-    caller: Authorized<UpdateEndpoint>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<UpdateEndpoint>,
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
@@ -128,39 +115,36 @@ pub(super) async fn update(
     } = body.parse()?;
     let url = url.not_null("url")?;
     let change = EndpointChange {
-        url: url.map(|url| address(&app, &url)).transpose()?,
+        url: url.map(|url| address(&call.app, &url)).transpose()?,
         events: events
             .nullable()
             .map(|events| events.map(kinds).transpose())
             .transpose()?,
         active: active.not_null("active")?,
     };
-    let _saving = app.edge.saving.lock().await;
-    let before = current(&app, &path)?;
+    let _saving = call.app.edge.saving.lock().await;
+    let before = current(&call)?;
     if_match.check(&before)?;
-    let project = app.catalog.project(path.project()?)?;
-    let update = UpdateEndpoint(path.webhook()?, change);
-    let endpoint = run(&caller, &app, project, update).await?;
+    let project = call.project()?;
+    let update = UpdateEndpoint(call.path.webhook()?, change);
+    let endpoint = call.run(project, update).await?;
     Ok(tagged(&Webhook::from(&endpoint)))
 }
 
-pub(super) async fn delete(
-    caller: Authorized<DeleteEndpoint>,
-    State(app): State<App>,
-    path: Segments,
-) -> Result<StatusCode, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    run(&caller, &app, project, DeleteEndpoint(path.webhook()?)).await?;
+pub(super) async fn delete(call: AdminCall<DeleteEndpoint>) -> Result<StatusCode, Error> {
+    let project = call.project()?;
+    call.run(project, DeleteEndpoint(call.path.webhook()?))
+        .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 pub(super) async fn rotate_secret(
-    caller: Authorized<RotateSecret>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<RotateSecret>,
 ) -> Result<Json<WebhookSecret>, Error> {
-    let project = app.catalog.project(path.project()?)?;
-    let minted = run(&caller, &app, project, RotateSecret(path.webhook()?)).await?;
+    let project = call.project()?;
+    let minted = call
+        .run(project, RotateSecret(call.path.webhook()?))
+        .await?;
     Ok(Json(minted.into()))
 }
 
@@ -174,16 +158,14 @@ pub(super) struct Test {
 }
 
 pub(super) async fn test(
-    caller: Authorized<TestEndpoint>,
-    State(app): State<App>,
-    path: Segments,
+    call: AdminCall<TestEndpoint>,
     body: Body,
 ) -> Result<Json<TestedWebhook>, Error> {
     let Test { kind } = body.parse()?;
-    let project = app.catalog.project(path.project()?)?;
+    let project = call.project()?;
     let kind = kind.map_or(TEST_EVENT, |Text(kind)| kind.as_str());
-    let test = TestEndpoint(path.webhook()?, kind);
-    Ok(Json(run(&caller, &app, project, test).await?.into()))
+    let test = TestEndpoint(call.path.webhook()?, kind);
+    Ok(Json(call.run(project, test).await?.into()))
 }
 
 /// An endpoint's address in the form in which it will be opened.

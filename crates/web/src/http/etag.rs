@@ -9,7 +9,6 @@ use axum::{
 use catalog::sha256;
 use data_encoding::HEXLOWER;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use wire::{Error, ErrorCode};
 
 /// The values of `If-Match`, if it was sent.
@@ -59,30 +58,6 @@ pub(crate) fn tagged_as<T: Serialize>(view: &T, version: &T) -> Response {
         response.headers_mut().insert(header::ETAG, tag);
     }
     response
-}
-
-/// What [`changes`] says of two views that are the same.
-pub(crate) const NOTHING: &str = "nothing";
-
-/// What changed from one view to another, in a sentence's words.
-pub(crate) fn changes<T: Serialize>(old: &T, new: &T) -> String {
-    let fields = |view: &T| match serde_json::to_value(view) {
-        Ok(Value::Object(fields)) => fields,
-        _ => Map::new(),
-    };
-    let (old, new) = (fields(old), fields(new));
-    let changed = new
-        .iter()
-        .filter(|(name, value)| old.get(*name) != Some(value));
-    let said = changed.map(|(name, value)| {
-        let old = old.get(name).unwrap_or(&Value::Null);
-        format!("{name} {old} -> {value}")
-    });
-    let said: Vec<_> = said.collect();
-    match said.is_empty() {
-        true => NOTHING.into(),
-        false => said.join(", "),
-    }
 }
 
 fn tag<T: Serialize>(view: &T) -> String {
