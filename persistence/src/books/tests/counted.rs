@@ -124,7 +124,9 @@ fn a_copy_has_what_was_reported_up_to_its_mark_and_nothing_beyond() {
     let lsn = 40;
     let before: Vec<_> = projects
         .iter()
-        .flat_map(|project| overlaid.project_events(*project, 0, usize::MAX).unwrap())
+        .flat_map(|project| {
+            project_events::after(overlaid.store(), *project, 0, usize::MAX).unwrap()
+        })
         .map(|(number, _)| number)
         .collect();
     (40..120).for_each(checkpoint_one);
