@@ -43,11 +43,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "length",
-        "crates/catalog/src/store.rs",
-        "the one writer of the catalog, a method for each document",
-    ),
-    (
-        "length",
         "crates/stripe/src/provider/fetch.rs",
         "a match over all objects that can be asked about",
     ),

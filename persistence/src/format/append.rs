@@ -36,7 +36,7 @@ pub enum LogEvent {
         key: WalletKey,
         /// The wallet's version after it: 1 for the event that creates it.
         version: u64,
-        /// What happened.
+        /// What happened to the wallet.
         event: Event,
         /// The record that it left in the wallet's history.
         record: Option<Record>,
