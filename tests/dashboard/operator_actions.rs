@@ -266,7 +266,7 @@ const CASES: &[Case] = &[
         body: "{}",
     },
     Case {
-        sentence: "Changed user Uma (usr_…): role “support” -> “viewer”, grantLimitPerDay “” -> 5",
+        sentence: "Changed user Uma (usr_…): grantLimitPerDay “” -> 5, role “support” -> “viewer”",
         needs: Role::Owner,
         form: "//people/USER",
         fields: &[

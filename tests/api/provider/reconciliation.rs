@@ -241,7 +241,7 @@ async fn what_stays_different_is_kept_and_counted() {
         "{figures}"
     );
     assert!(
-        figures.contains("scrip_reconciliation_age_seconds{} 0"),
+        figures.contains("scrip_reconciliation_age_seconds 0"),
         "{figures}"
     );
 }
