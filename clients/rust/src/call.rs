@@ -4,7 +4,7 @@ use crate::{
     error::{Error, ErrorKind},
     wallets::Wallet,
 };
-use api_types::Refusal;
+use api_types::ErrorBody;
 use reqwest::{Method, Response, header::RETRY_AFTER};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -141,7 +141,7 @@ pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<(T, 
             .map(|body| (body, replayed))
             .map_err(|error| unreadable(error.to_string()));
     }
-    let mut refusal: Box<Refusal> = serde_json::from_slice(&bytes)
+    let mut refusal: Box<ErrorBody> = serde_json::from_slice(&bytes)
         .map_err(|_| unreadable("its body is no error of Scrip's".to_owned()))?;
     refusal.status = status.as_u16();
     refusal.retry_after = retry_after;

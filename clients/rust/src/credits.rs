@@ -6,7 +6,7 @@ use crate::{
     error::Error,
     wallets::Wallet,
 };
-use api_types::{Credited, Deducted, Refusal};
+use api_types::{Credited, Deducted, ErrorBody};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -128,7 +128,7 @@ impl Scrip {
     pub async fn deduct_batch(
         &self,
         items: Vec<BatchItem>,
-    ) -> Result<Vec<Result<Deducted, Box<Refusal>>>, Error> {
+    ) -> Result<Vec<Result<Deducted, Box<ErrorBody>>>, Error> {
         #[derive(Deserialize)]
         struct Results {
             results: Vec<Done>,
@@ -137,7 +137,7 @@ impl Scrip {
         #[serde(untagged)]
         enum Done {
             Deducted(Deducted),
-            Refused { error: Box<Refusal> },
+            Refused { error: Box<ErrorBody> },
         }
         let mut bodies = Vec::with_capacity(items.len());
         let users: Vec<_> = items

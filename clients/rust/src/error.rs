@@ -1,6 +1,6 @@
 //! Errors of calls, each with what a caller needs to react.
 
-use api_types::Refusal;
+use api_types::ErrorBody;
 use std::fmt;
 
 /// Why a call failed.
@@ -16,7 +16,7 @@ pub struct Error {
 pub enum ErrorKind {
     /// Scrip refused the request.
     #[error("{0}")]
-    Refused(Box<Refusal>),
+    Refused(Box<ErrorBody>),
     /// No complete response came: it may have been done or not. Repeat it with the same key.
     #[error("no answer from Scrip: {0}")]
     NoAnswer(#[source] reqwest::Error),
@@ -56,7 +56,7 @@ impl Error {
 
     /// The API's error, if there was a response.
     #[must_use]
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&ErrorBody> {
         match &*self.kind {
             ErrorKind::Refused(refusal) => Some(refusal),
             _ => None,

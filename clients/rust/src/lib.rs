@@ -34,10 +34,10 @@ pub use self::{
     wallets::{LedgerFilter, Wallet},
 };
 pub use api_types::{
-    Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, FeatureUse, Forgiven,
-    FreeGrant, FrozenWallet, Hold, Holdings, Identity, Instant, LedgerEntry, NextExpiry,
-    OpenInvoice, Order, OwnSession, Payment, PlacedHold, Price, Product, Refusal, Reversed,
-    Session, Subscription,
+    Balance, Bucket, Checkout, Credited, DebtState, Deducted, DrawnHold, ErrorBody, FeatureUse,
+    Forgiven, FreeGrant, FrozenWallet, Hold, Holdings, Identity, Instant, LedgerEntry, NextExpiry,
+    OpenInvoice, Order, OwnSession, Payment, PlacedHold, Price, Product, Reversed, Session,
+    Subscription,
     event::{
         BalanceData, CreditedData, DebtData, Dispute, DisputeData, Event, EventData, FeaturesData,
         OrderData, SubscriptionData, WalletData,

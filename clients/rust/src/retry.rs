@@ -45,11 +45,11 @@ pub(crate) fn pause(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use api_types::Refusal;
+    use api_types::ErrorBody;
 
     fn refused(status: u16, code: &str, after: Option<u64>) -> ErrorKind {
         let body = format!(r#"{{"code": "{code}", "message": "No."}}"#);
-        let mut refusal: Box<Refusal> =
+        let mut refusal: Box<ErrorBody> =
             serde_json::from_str(&body).unwrap_or_else(|_| unreachable!());
         refusal.status = status;
         refusal.retry_after = after.map(Duration::from_secs);

@@ -17,12 +17,12 @@ macro_rules! records {
 pub mod admin;
 mod caller;
 mod credits;
+mod error_body;
 pub mod event;
 mod instant;
 mod order;
 mod price;
 mod product;
-mod refusal;
 #[cfg(feature = "server")]
 pub mod schema;
 mod wallet;
@@ -31,11 +31,11 @@ pub use caller::{Identity, OwnSession, Session};
 pub use credits::{
     Bucket, Credited, Deducted, DrawnHold, FeatureUse, Hold, LedgerEntry, PlacedHold, Reversed,
 };
+pub use error_body::ErrorBody;
 pub use instant::Instant;
 pub use order::{Checkout, Order, Payment};
 pub use price::Price;
 pub use product::{FreeGrant, Product};
-pub use refusal::Refusal;
 pub use wallet::{
     Balance, CodeWallet, DebtState, ExternalWallet, Forgiven, FrozenWallet, Holdings, NextExpiry,
     OpenInvoice, Subscription,

@@ -17,13 +17,13 @@ use super::{
 };
 use crate::http::{
     grant::Credit,
-    operation::{Csv, Operation, operations},
+    operation::{ApiOperation, Csv, operations},
     reversal::ReverseDeductionRequest,
     subject::WalletChoice,
 };
 
 /// All of them, with the parameter by which the processes of several cells know whose request it is.
-pub(crate) fn operations() -> Vec<Operation<App>> {
+pub(crate) fn operations() -> Vec<ApiOperation<App>> {
     let mut operations = table();
     // A project's requests go to its own cell.
     for operation in operations
@@ -39,7 +39,7 @@ pub(crate) fn operations() -> Vec<Operation<App>> {
     operations
 }
 
-fn table() -> Vec<Operation<App>> {
+fn table() -> Vec<ApiOperation<App>> {
     operations! {
         "Projects" {
             /// Create a project

@@ -2,7 +2,7 @@
 //! malformed item refuses the whole request.
 
 use actors::Address;
-use api_types::Refusal;
+use api_types::ErrorBody;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{text::IdempotencyKey, wallet::deduct::Deduct};
@@ -56,7 +56,7 @@ enum ItemResult {
     /// Done, now or before.
     Done(Deducted),
     /// Refused; nothing changed.
-    Refused { error: Box<Refusal> },
+    Refused { error: Box<ErrorBody> },
 }
 
 pub(super) async fn deduct_batch(

@@ -12,12 +12,12 @@ use wire::{
 use super::*;
 use crate::http::{
     grant::Credit,
-    operation::{EventStream, Operation, operations},
+    operation::{ApiOperation, EventStream, operations},
     reversal::ReverseDeductionRequest,
     subject::{Needing, SubscriptionChoice, WalletChoice},
 };
 
-pub(crate) fn operations() -> Vec<Operation<App>> {
+pub(crate) fn operations() -> Vec<ApiOperation<App>> {
     operations! {
         "Catalog" {
             /// List products

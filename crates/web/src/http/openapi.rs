@@ -4,14 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use api_types::Refusal;
+use api_types::ErrorBody;
 use axum::http::Method;
 use edge::{ParametersByRoute, QueryParameters};
 use serde_json::{Map, Value, json};
 use utoipa::{PartialSchema as _, ToSchema as _};
 use wire::{code::ErrorCode, view::Price};
 
-use super::operation::{ADMINISTRATOR, Description, Operation, PUBLISHABLE, SECRET};
+use super::operation::{ADMINISTRATOR, ApiOperation, Description, PUBLISHABLE, SECRET};
 
 /// Codes that every operation may answer with.
 const COMMON_CODES: &[ErrorCode] = &[
@@ -74,12 +74,12 @@ pub(crate) struct Interface {
 
 impl Interface {
     /// The document as it is served: OpenAPI 3.1, for any address that the service has.
-    pub(crate) fn document<S>(&self, operations: Vec<Operation<S>>) -> Value {
+    pub(crate) fn document<S>(&self, operations: Vec<ApiOperation<S>>) -> Value {
         let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
         let mut schemas = Map::new();
-        schemas.insert(Refusal::name().into_owned(), json!(Refusal::schema()));
+        schemas.insert(ErrorBody::name().into_owned(), json!(ErrorBody::schema()));
         schemas.insert(Price::name().into_owned(), json!(Price::schema()));
-        for Operation {
+        for ApiOperation {
             path, description, ..
         } in operations
         {
@@ -240,8 +240,8 @@ fn described_parameters() -> ParametersByRoute {
     known
 }
 
-fn add_parameters<S>(known: &mut ParametersByRoute, prefix: &str, operations: &[Operation<S>]) {
-    for Operation {
+fn add_parameters<S>(known: &mut ParametersByRoute, prefix: &str, operations: &[ApiOperation<S>]) {
+    for ApiOperation {
         path, description, ..
     } in operations
     {

@@ -46,7 +46,7 @@ macro_rules! operations {
         $status:literal $outcome:literal $(-> $answer:ty)? $(, errors: [$($code:ident),*])?;
     )* })*) => {
         vec![$($(
-            $crate::http::operation::Operation::new(
+            $crate::http::operation::ApiOperation::new(
                 (axum::routing::MethodFilter::$method, stringify!($method)), $path, $module::$handler,
             )
             .about($tag, $summary, &[$($text),*])
@@ -62,7 +62,7 @@ macro_rules! operations {
 pub(crate) use operations;
 
 /// A route and its description.
-pub(crate) struct Operation<S> {
+pub(crate) struct ApiOperation<S> {
     pub(crate) path: &'static str,
     route: MethodRouter<S>,
     pub(crate) description: Description,
@@ -96,7 +96,7 @@ pub(crate) struct Description {
 /// The routes of an interface, under its prefix.
 pub(crate) fn router<S: Clone + Send + Sync + 'static>(
     prefix: &str,
-    operations: Vec<Operation<S>>,
+    operations: Vec<ApiOperation<S>>,
 ) -> Router<S> {
     operations
         .into_iter()
@@ -105,7 +105,7 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>(
         })
 }
 
-impl<S: Clone + Send + Sync + 'static> Operation<S> {
+impl<S: Clone + Send + Sync + 'static> ApiOperation<S> {
     pub(crate) fn new<T: Inputs + 'static>(
         (filter, method): (MethodFilter, &'static str),
         path: &'static str,
@@ -156,7 +156,7 @@ impl<S: Clone + Send + Sync + 'static> Operation<S> {
         self
     }
 
-    pub(crate) fn with<T: Answer>(mut self) -> Self {
+    pub(crate) fn with<T: ResponseBody>(mut self) -> Self {
         T::describe(&mut self.description);
         self
     }
@@ -179,17 +179,17 @@ impl Description {
 }
 
 /// What a successful response carries.
-pub(crate) trait Answer {
+pub(crate) trait ResponseBody {
     fn describe(description: &mut Description);
 }
 
 /// The same as JSON or as CSV, as the caller prefers.
 pub(crate) struct Csv<T>(std::marker::PhantomData<T>);
 
-/// Server-sent events.
+/// Server-sent events, which go on until the stream ends.
 pub(crate) struct EventStream;
 
-impl<T: ToSchema> Answer for T {
+impl<T: ToSchema> ResponseBody for T {
     fn describe(description: &mut Description) {
         let schema = json!({ "schema": description.schema::<T>() });
         description
@@ -198,7 +198,7 @@ impl<T: ToSchema> Answer for T {
     }
 }
 
-impl<T: ToSchema> Answer for Csv<T> {
+impl<T: ToSchema> ResponseBody for Csv<T> {
     fn describe(description: &mut Description) {
         T::describe(description);
         let schema = json!({ "schema": { "type": "string" } });
@@ -206,7 +206,7 @@ impl<T: ToSchema> Answer for Csv<T> {
     }
 }
 
-impl Answer for EventStream {
+impl ResponseBody for EventStream {
     fn describe(description: &mut Description) {
         let schema = json!({ "schema": { "type": "string" } });
         description

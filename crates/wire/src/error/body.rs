@@ -1,6 +1,6 @@
 //! How a refusal is written out.
 
-use api_types::Refusal;
+use api_types::ErrorBody;
 use axum::{
     body::Body,
     http::{HeaderName, HeaderValue, StatusCode, header},
@@ -16,8 +16,8 @@ use crate::{
 impl Error {
     /// The response's body; the items of a batch have no request id.
     #[must_use]
-    pub fn body(&self, request_id: Option<&str>) -> Refusal {
-        Refusal {
+    pub fn body(&self, request_id: Option<&str>) -> ErrorBody {
+        ErrorBody {
             code: self.code.as_str().to_owned(),
             message: self.message.clone().into_owned(),
             request_id: request_id.map(str::to_owned),

@@ -5,7 +5,7 @@ mod body;
 
 use std::borrow::Cow;
 
-use api_types::Refusal;
+use api_types::ErrorBody;
 use axum::response::{IntoResponse, Response};
 use domain::text::TextError;
 use scrip_http::limits::LimitExceeded;
@@ -19,7 +19,7 @@ pub struct Error {
     message: Cow<'static, str>,
     param: Option<String>,
     /// The fields of the body that only some codes have.
-    detail: Option<Box<Refusal>>,
+    detail: Option<Box<ErrorBody>>,
     /// The rate limit that refused, if one did.
     limit: Option<LimitExceeded>,
     /// Whether certainly nothing was done.
@@ -109,7 +109,7 @@ impl Error {
     }
 
     /// Adds fields that only some codes have.
-    pub(crate) fn with(mut self, add: impl FnOnce(&mut Refusal)) -> Self {
+    pub(crate) fn with(mut self, add: impl FnOnce(&mut ErrorBody)) -> Self {
         add(self.detail.get_or_insert_default());
         self
     }

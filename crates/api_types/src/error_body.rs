@@ -1,4 +1,4 @@
-//! A refusal.
+//! What a refused request is answered with.
 
 use std::{fmt, time::Duration};
 
@@ -8,7 +8,7 @@ records! {
     /// The body of every refusal.
     #[derive(Default)]
     #[cfg_attr(feature = "server", schema(as = Error))]
-    pub struct Refusal {
+    pub struct ErrorBody {
         /// What went wrong, as a program reads it.
         // A newer server may have new codes.
         #[cfg_attr(feature = "server", schema(example = "invalid_request"))]
@@ -70,7 +70,7 @@ records! {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for ErrorBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.message, self.code)?;
         if let Some(id) = &self.request_id {
