@@ -41,6 +41,31 @@ pub trait NoteKind {
     }
 }
 
+/// Declares kinds of notes: the number and the name of each, its key and its body, and by what a body belongs under its
+/// key.
+#[macro_export]
+macro_rules! note_kinds {
+    ($($(#[$meta:meta])* $vis:vis struct $kind:ident: $number:literal, $name:literal, $key:ty => $body:ty
+        $(, |$at:pat_param, $content:pat_param| $belongs:expr)?;)*) => {$(
+        $(#[$meta])*
+        #[derive(Debug)]
+        $vis struct $kind;
+
+        impl $crate::notes::NoteKind for $kind {
+            const NUMBER: u8 = $number;
+            const NAME: &'static str = $name;
+            type Key = $key;
+            type Body = $body;
+            $(
+                fn check($at: &$key, $content: &$body) -> Result<(), String> {
+                    let belongs = $belongs;
+                    belongs.then_some(()).ok_or_else(|| "its body is of another key".into())
+                }
+            )?
+        }
+    )*};
+}
+
 /// Notes of a kind: the key and the body of each.
 pub type Notes<K> = Vec<(<K as NoteKind>::Key, <K as NoteKind>::Body)>;
 

@@ -1,23 +1,14 @@
 //! The ids of objects that adapters created at providers, kept as notes in the journal.
 
-use actors::{
-    Handle,
-    notes::{self, NoteKind},
-};
+use actors::{Handle, notes};
 use async_trait::async_trait;
 use dashmap::DashMap;
 use domain::id::ProjectId;
 use payments_port::{ObjectIds, Result};
 
-/// The provider's id of an object that was created once, by the hash of what it is.
-#[derive(Debug)]
-pub struct ObjectIdNote;
-
-impl NoteKind for ObjectIdNote {
-    const NUMBER: u8 = 4;
-    const NAME: &'static str = "object made at the provider";
-    type Key = (ProjectId, [u8; 16]);
-    type Body = String;
+actors::note_kinds! {
+    /// The provider's id of an object that was created once, by the hash of what it is.
+    pub struct ObjectIdNote: 4, "object made at the provider", (ProjectId, [u8; 16]) => String;
 }
 
 pub(super) struct StoredObjectIds {

@@ -4,10 +4,7 @@
 
 use std::collections::HashMap;
 
-use actors::{
-    Handle,
-    notes::{self, NoteKind},
-};
+use actors::{Handle, notes};
 use domain::{catalog::Document, id::ProjectId};
 
 use super::{
@@ -18,26 +15,11 @@ use super::{
 /// The most projects that one split may move, so that it fits one append of the log.
 pub const MAX_MOVED: usize = 1_000;
 
-/// The cell of a project; without such a note it is the first.
-#[derive(Debug)]
-pub struct ProjectCellNote;
-
-impl NoteKind for ProjectCellNote {
-    const NUMBER: u8 = 2;
-    const NAME: &'static str = "project's cell";
-    type Key = ProjectId;
-    type Body = i16;
-}
-
-/// The cell of this log, if it is not the first. Its key is always zero.
-#[derive(Debug)]
-pub struct OwnCellNote;
-
-impl NoteKind for OwnCellNote {
-    const NUMBER: u8 = 3;
-    const NAME: &'static str = "cell";
-    type Key = u64;
-    type Body = i16;
+actors::note_kinds! {
+    /// The cell of a project; without such a note it is the first.
+    pub struct ProjectCellNote: 2, "project's cell", ProjectId => i16;
+    /// The cell of this log, if it is not the first. Its key is always zero.
+    pub struct OwnCellNote: 3, "cell", u64 => i16;
 }
 
 /// The cell of the wallets' log. A process that leads a log passes the cell that it `leads`, which is stored after a

@@ -9,10 +9,7 @@ use std::{
     },
 };
 
-use actors::{
-    Handle,
-    notes::{self, NoteKind},
-};
+use actors::{Handle, notes};
 use domain::{Timestamp, id::KeyId};
 use tokio::sync::Notify;
 
@@ -20,15 +17,9 @@ use super::Error;
 
 const DAY: i64 = 86_400_000;
 
-/// The day on which a key was last used, in days since the epoch.
-#[derive(Debug)]
-pub struct KeyUseNote;
-
-impl NoteKind for KeyUseNote {
-    const NUMBER: u8 = 10;
-    const NAME: &'static str = "last use of a key";
-    type Key = KeyId;
-    type Body = i64;
+actors::note_kinds! {
+    /// The day on which a key was last used, in days since the epoch.
+    pub struct KeyUseNote: 10, "last use of a key", KeyId => i64;
 }
 
 /// The day of a key's last use, shared by all versions of the catalog.

@@ -1,7 +1,7 @@
 //! Daily limits: what a user granted and refunded today, counted before it is done, so that a crash cannot exceed them,
 //! and once for each key and value.
 
-use actors::notes::{self, NoteKind};
+use actors::notes;
 use data_encoding::HEXLOWER;
 use domain::{Timestamp, id::UserId};
 use serde::{Deserialize, Serialize};
@@ -23,15 +23,9 @@ pub struct DayCount {
     keys: Vec<String>,
 }
 
-/// The count of a user's last day.
-#[derive(Debug)]
-pub struct DayCountNote;
-
-impl NoteKind for DayCountNote {
-    const NUMBER: u8 = 34;
-    const NAME: &'static str = "daily total of a user";
-    type Key = UserId;
-    type Body = DayCount;
+actors::note_kinds! {
+    /// The count of a user's last day.
+    pub struct DayCountNote: 34, "daily total of a user", UserId => DayCount;
 }
 
 impl DayCount {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use actors::notes::{self, NoteKind};
+use actors::notes;
 use domain::{
     Timestamp,
     id::{ApprovalId, ProjectId},
@@ -36,22 +36,10 @@ pub struct Approval {
     pub key: String,
 }
 
-/// A request, by its project and its identifier.
-#[derive(Debug)]
-pub struct ApprovalNote;
-
-impl NoteKind for ApprovalNote {
-    const NUMBER: u8 = 35;
-    const NAME: &'static str = "request for approval";
-    type Key = (ProjectId, ApprovalId);
-    type Body = Approval;
-
-    fn check((project, id): &Self::Key, approval: &Approval) -> Result<(), String> {
-        match (approval.project, approval.id) == (*project, *id) {
-            true => Ok(()),
-            false => Err("it is of another request".into()),
-        }
-    }
+actors::note_kinds! {
+    /// A request, by its project and its identifier.
+    pub struct ApprovalNote: 35, "request for approval", (ProjectId, ApprovalId) => Approval,
+        |(project, id), approval| (approval.project, approval.id) == (*project, *id);
 }
 
 /// All pending requests.

@@ -3,10 +3,7 @@
 
 use std::collections::HashMap;
 
-use actors::{
-    Handle,
-    notes::{self, NoteKind},
-};
+use actors::{Handle, notes};
 use catalog::{random_text, sha256};
 use domain::{
     Timestamp,
@@ -58,15 +55,9 @@ pub struct StoredSession {
     until: i64,
 }
 
-/// A session, by the hash of its name.
-#[derive(Debug)]
-pub struct SessionNote;
-
-impl NoteKind for SessionNote {
-    const NUMBER: u8 = 33;
-    const NAME: &'static str = "session";
-    type Key = SessionId;
-    type Body = StoredSession;
+actors::note_kinds! {
+    /// A session, by the hash of its name.
+    pub struct SessionNote: 33, "session", SessionId => StoredSession;
 }
 
 struct OpenSession {

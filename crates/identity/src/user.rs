@@ -1,6 +1,5 @@
 //! A user, as stored, and changes of one.
 
-use actors::notes::NoteKind;
 use domain::{
     id::{ProjectId, UserId},
     text::Email,
@@ -232,20 +231,7 @@ fn scope(projects: Option<Vec<ProjectId>>) -> Result<ProjectScope, Error> {
     Ok(ProjectScope::Some(some.into_iter().collect()))
 }
 
-/// A user, by their identifier.
-#[derive(Debug)]
-pub struct UserNote;
-
-impl NoteKind for UserNote {
-    const NUMBER: u8 = 32;
-    const NAME: &'static str = "user";
-    type Key = UserId;
-    type Body = User;
-
-    fn check(id: &UserId, user: &User) -> Result<(), String> {
-        match user.id == *id {
-            true => Ok(()),
-            false => Err("it is of another user".into()),
-        }
-    }
+actors::note_kinds! {
+    /// A user, by their identifier.
+    pub struct UserNote: 32, "user", UserId => User, |id, user| user.id == *id;
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use actors::notes::NoteKind;
 use domain::Timestamp;
 
 use crate::audit_entry::AuditEntry;
@@ -13,15 +12,9 @@ pub(crate) const PER_PAGE: usize = 20;
 /// Changes of unknown outcome that are remembered until it is known.
 const UNKNOWN: usize = 1000;
 
-/// A page of the log, by its number.
-#[derive(Debug)]
-pub struct PageNote;
-
-impl NoteKind for PageNote {
-    const NUMBER: u8 = 16;
-    const NAME: &'static str = "page of the audit log";
-    type Key = u64;
-    type Body = Vec<AuditEntry>;
+actors::note_kinds! {
+    /// A page of the log, by its number.
+    pub struct PageNote: 16, "page of the audit log", u64 => Vec<AuditEntry>;
 }
 
 /// The pages that there are, with the entries of those that are written to.

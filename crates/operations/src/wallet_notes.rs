@@ -3,10 +3,7 @@
 
 use std::{collections::HashMap, fmt::Display};
 
-use actors::{
-    Handle,
-    notes::{self, NoteKind},
-};
+use actors::{Handle, notes};
 use domain::{Timestamp, id::WalletKey};
 use persistence::Note;
 use serde::{Deserialize, Serialize};
@@ -29,15 +26,9 @@ pub struct Comment {
     pub text: String,
 }
 
-/// A comment, by its wallet's key and its instant.
-#[derive(Debug)]
-pub struct CommentNote;
-
-impl NoteKind for CommentNote {
-    const NUMBER: u8 = 17;
-    const NAME: &'static str = "comment about a wallet";
-    type Key = ([u8; 16], u64);
-    type Body = Comment;
+actors::note_kinds! {
+    /// A comment, by its wallet's key and its instant.
+    pub struct CommentNote: 17, "comment about a wallet", ([u8; 16], u64) => Comment;
 }
 
 /// The comments about all wallets.

@@ -1,6 +1,6 @@
 //! The kinds of notes that payments store in the journal.
 
-use actors::notes::{self, ErasedKind, NoteKey, NoteKind};
+use actors::notes::{self, ErasedKind, NoteKey};
 use domain::{
     Timestamp,
     id::{OrderId, PriceId, ProjectId},
@@ -22,30 +22,16 @@ pub const KINDS: &[ErasedKind] = &[
     ErasedKind::of::<DoubledNote>(),
 ];
 
-/// A provider's event that was acknowledged and has yet to be processed.
-#[derive(Debug)]
-pub struct EventNote;
-
-impl NoteKind for EventNote {
-    const NUMBER: u8 = 1;
-    const NAME: &'static str = "event";
-    type Key = EventKey;
-    type Body = ProviderEvent;
-
-    fn check(key: &EventKey, event: &ProviderEvent) -> Result<(), String> {
-        let same = *key == EventKey::new(key.project, &event.id);
-        same.then_some(())
-            .ok_or_else(|| "its body is another event".into())
-    }
-}
-
-pub(crate) struct PositionNote;
-
-impl NoteKind for PositionNote {
-    const NUMBER: u8 = 6;
-    const NAME: &'static str = "position in the list of events";
-    type Key = ProjectId;
-    type Body = Position;
+actors::note_kinds! {
+    /// A provider's event that was acknowledged and has yet to be processed.
+    pub struct EventNote: 1, "event", EventKey => ProviderEvent,
+        |key, event| *key == EventKey::new(key.project, &event.id);
+    pub(crate) struct PositionNote: 6, "position in the list of events", ProjectId => Position;
+    pub(crate) struct UnfulfilledNote: 7, "unfulfilled payment", (ProjectId, PaymentId) => UnfulfilledPayment,
+        |(_, payment), body| *payment == body.payment;
+    pub(crate) struct ReconciliationNote: 8, "reconciliation", ProjectId => Reconciliation;
+    pub(crate) struct CheckoutNote: 9, "checkout under a key", ScopedKey => KeyedCheckout;
+    pub(crate) struct DoubledNote: 11, "doubled subscription", (ProjectId, [u8; 16]) => ();
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,48 +40,6 @@ pub(crate) struct Position {
     pub(crate) until: Timestamp,
     /// Whether a webhook has ever come.
     pub(crate) webhooks_seen: bool,
-}
-
-pub(crate) struct UnfulfilledNote;
-
-impl NoteKind for UnfulfilledNote {
-    const NUMBER: u8 = 7;
-    const NAME: &'static str = "unfulfilled payment";
-    type Key = (ProjectId, PaymentId);
-    type Body = UnfulfilledPayment;
-
-    fn check((_, payment): &Self::Key, body: &UnfulfilledPayment) -> Result<(), String> {
-        let same = *payment == body.payment;
-        same.then_some(())
-            .ok_or_else(|| "its body is another payment".into())
-    }
-}
-
-pub(crate) struct ReconciliationNote;
-
-impl NoteKind for ReconciliationNote {
-    const NUMBER: u8 = 8;
-    const NAME: &'static str = "reconciliation";
-    type Key = ProjectId;
-    type Body = Reconciliation;
-}
-
-pub(crate) struct CheckoutNote;
-
-impl NoteKind for CheckoutNote {
-    const NUMBER: u8 = 9;
-    const NAME: &'static str = "checkout under a key";
-    type Key = ScopedKey;
-    type Body = KeyedCheckout;
-}
-
-pub(crate) struct DoubledNote;
-
-impl NoteKind for DoubledNote {
-    const NUMBER: u8 = 11;
-    const NAME: &'static str = "doubled subscription";
-    type Key = (ProjectId, [u8; 16]);
-    type Body = ();
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -164,6 +108,7 @@ impl NoteKey for EventKey {
 
 #[cfg(test)]
 mod tests {
+    use actors::notes::NoteKind;
     use data_encoding::HEXLOWER;
 
     use super::*;

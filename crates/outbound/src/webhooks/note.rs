@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use actors::{
     Handle,
-    notes::{self, ErasedKind, NoteKind, forget},
+    notes::{self, ErasedKind, forget},
 };
 use domain::id::{DeliveryId, EndpointId};
 use persistence::{EventNumber, Note};
@@ -21,39 +21,13 @@ pub const KINDS: &[ErasedKind] = &[
     ErasedKind::of::<ResponseNote>(),
 ];
 
-pub(super) struct DeliveryNote;
-
-impl NoteKind for DeliveryNote {
-    const NUMBER: u8 = 64;
-    const NAME: &'static str = "delivery to a webhook endpoint";
-    type Key = (EndpointId, DeliveryId);
-    type Body = Delivery;
-
-    fn check((_, id): &Self::Key, delivery: &Delivery) -> Result<(), String> {
-        let same = *id == delivery.id;
-        same.then_some(())
-            .ok_or_else(|| "its body is another delivery".into())
-    }
-}
-
-/// How far the log was read for an endpoint.
-pub(super) struct ProgressNote;
-
-impl NoteKind for ProgressNote {
-    const NUMBER: u8 = 65;
-    const NAME: &'static str = "progress of a webhook endpoint";
-    type Key = EndpointId;
-    type Body = Progress;
-}
-
-/// The last response to a delivery.
-pub(super) struct ResponseNote;
-
-impl NoteKind for ResponseNote {
-    const NUMBER: u8 = 66;
-    const NAME: &'static str = "response to a delivery";
-    type Key = (EndpointId, DeliveryId);
-    type Body = ResponseSummary;
+actors::note_kinds! {
+    pub(super) struct DeliveryNote: 64, "delivery to a webhook endpoint", (EndpointId, DeliveryId) => Delivery,
+        |(_, id), delivery| *id == delivery.id;
+    /// How far the log was read for an endpoint.
+    pub(super) struct ProgressNote: 65, "progress of a webhook endpoint", EndpointId => Progress;
+    /// The last response to a delivery.
+    pub(super) struct ResponseNote: 66, "response to a delivery", (EndpointId, DeliveryId) => ResponseSummary;
 }
 
 /// The notes of an endpoint from an earlier process.
@@ -132,6 +106,7 @@ pub(super) fn stored(handle: &Handle) -> Result<HashMap<EndpointId, StoredEndpoi
 
 #[cfg(test)]
 mod tests {
+    use actors::notes::NoteKind;
     use domain::{
         Timestamp,
         id::{EventId, WalletKey},
