@@ -17,6 +17,7 @@ mod registry;
 mod server_keys;
 mod shares;
 mod supervisor;
+mod uniform_hasher;
 mod wallet;
 mod watches;
 
@@ -35,6 +36,7 @@ pub use options::Options;
 pub use persistence::{CurrencyTotals, OrderFilter, OrderState, OrderTotals, WalletOrder};
 pub use server_keys::ServerKeys;
 pub use shares::{HeldPlaces, Shares};
+pub use uniform_hasher::UniformHasher;
 pub use wallet::{
     AccountDetail, DoubledWallet, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
 };

@@ -3,32 +3,13 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    hash::{BuildHasherDefault, Hasher},
+    hash::BuildHasherDefault,
 };
 
 use domain::history::Record;
 use persistence::{Entry, Error};
 
-/// A hasher that passes the already uniform look-up hashes through.
-#[derive(Default)]
-struct Uniform(u64);
-
-impl Hasher for Uniform {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        // Only `u64` keys are used; the trait requires this.
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
+use crate::UniformHasher;
 
 /// The size at which a new block begins: growing one copies its bytes and rehashes its index.
 const BLOCK_BYTES: usize = 4 << 20;
@@ -42,7 +23,7 @@ struct EntryBlock {
     /// Entries with a record, each after its length.
     bytes: Vec<u8>,
     /// The offset in `bytes` of the newest entry with a hash.
-    by_hash: HashMap<u64, u32, BuildHasherDefault<Uniform>>,
+    by_hash: HashMap<u64, u32, BuildHasherDefault<UniformHasher>>,
     /// Hashes and offsets of older entries with a newer one's hash; practically always empty.
     shared: Vec<(u64, u32)>,
 }

@@ -6,6 +6,8 @@ use std::{
     hash::{BuildHasherDefault, Hash, Hasher},
 };
 
+use actors::UniformHasher;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeyHash(pub(super) [u8; 32]);
 
@@ -16,25 +18,4 @@ impl Hash for KeyHash {
     }
 }
 
-/// A hasher that returns the one number it is given.
-#[derive(Default)]
-pub(super) struct PassThrough(u64);
-
-impl Hasher for PassThrough {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        // `KeyHash` never calls this.
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
-}
-
-pub(super) type ByHash<T> = HashMap<KeyHash, T, BuildHasherDefault<PassThrough>>;
+pub(super) type ByHash<T> = HashMap<KeyHash, T, BuildHasherDefault<UniformHasher>>;
