@@ -74,7 +74,7 @@ async fn a_revoked_key_stops_working_at_once() {
     ask().await.expect(200);
     service
         .catalog
-        .revoke_key(service.project.id, minted.key.id)
+        .revoke_key(service.project.id, minted.stored.id)
         .await
         .unwrap();
     assert_refused(&ask().await, 401, "invalid_api_key");

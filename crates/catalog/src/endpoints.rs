@@ -1,8 +1,6 @@
 //! Webhook endpoints of a project: creating, changing, deleting, rotating secrets. A secret is in the clear only in the
 //! response that returns it and during signing.
 
-use std::fmt;
-
 use data_encoding::BASE64;
 use domain::{
     catalog::{
@@ -12,7 +10,7 @@ use domain::{
     id::{EndpointId, ProjectId},
 };
 
-use super::{CatalogStore, Error, new_id, store::find};
+use super::{CatalogStore, Error, keys::Minted, new_id, store::find};
 
 /// Prefix of a Standard Webhooks secret as people see it.
 const PREFIX: &str = "whsec_";
@@ -20,21 +18,7 @@ const PREFIX: &str = "whsec_";
 const SECRET_BYTES: usize = 32;
 
 /// A webhook endpoint with its new secret.
-#[derive(Clone)]
-pub struct MintedEndpoint {
-    /// The endpoint as it is stored, its secret encrypted.
-    pub endpoint: Endpoint,
-    /// The secret in the clear, to be shown once.
-    pub plain: String,
-}
-
-impl fmt::Debug for MintedEndpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MintedEndpoint")
-            .field("id", &self.endpoint.id)
-            .finish_non_exhaustive()
-    }
-}
+pub type MintedEndpoint = Minted<Endpoint>;
 
 fn draw() -> Result<[u8; SECRET_BYTES], Error> {
     let mut bytes = [0; SECRET_BYTES];
@@ -67,7 +51,7 @@ impl CatalogStore {
                 return Err(Refusal::invalid("url", message).into());
             }
             let minted = MintedEndpoint {
-                endpoint: endpoint.clone(),
+                stored: endpoint.clone(),
                 plain: plain(&secret),
             };
             Ok((vec![Document::Endpoint(endpoint)], minted))
@@ -116,9 +100,8 @@ impl CatalogStore {
             let sealed = Ciphertext(cipher.seal(&secret));
             Ok(old.rotated(sealed, now))
         };
-        let endpoint = self.with_endpoint(project, id, rotate).await?;
         Ok(MintedEndpoint {
-            endpoint,
+            stored: self.with_endpoint(project, id, rotate).await?,
             plain: plain(&secret),
         })
     }
@@ -137,15 +120,13 @@ impl CatalogStore {
         id: EndpointId,
         change: impl FnOnce(&Endpoint, domain::Timestamp) -> Result<Endpoint, Refusal> + Send + 'static,
     ) -> Result<Endpoint, Error> {
-        self.change(move |catalog, now| {
-            let old = find(catalog, project)?.endpoint(&id);
-            let old = old.ok_or(Refusal::EndpointNotFound(id))?;
-            let endpoint = change(old, now)?;
-            if endpoint == *old {
-                return Ok((Vec::new(), endpoint));
-            }
-            Ok((vec![Document::Endpoint(endpoint.clone())], endpoint))
-        })
+        let unknown = Refusal::EndpointNotFound(id);
+        self.replace(
+            project,
+            Document::Endpoint,
+            move |catalog| catalog.endpoint(&id).ok_or(unknown),
+            change,
+        )
         .await
     }
 

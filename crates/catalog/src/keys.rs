@@ -10,28 +10,29 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{Catalog, CatalogStore, Error, new_id, store::find};
+use super::{CatalogStore, Error, new_id, store::find};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// 32 characters of 62 carry 190 bits; a key needs at least 160.
 const BODY_LENGTH: usize = 32;
 
-/// A new API key.
+/// A document with its new secret in the clear, which is to be shown once.
 #[derive(Clone)]
-pub struct MintedKey {
-    /// The key as it is stored: its SHA-256, and the text of a publishable key.
-    pub key: ApiKey,
-    /// The key's text, to be shown once.
+pub struct Minted<D> {
+    /// The document as it is stored: the hash of a key and the text of a publishable one, or an encrypted secret.
+    pub stored: D,
+    /// The secret in the clear.
     pub plain: String,
 }
 
-impl fmt::Debug for MintedKey {
+impl<D> fmt::Debug for Minted<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MintedKey")
-            .field("id", &self.key.id)
-            .finish_non_exhaustive()
+        f.debug_struct("Minted").finish_non_exhaustive()
     }
 }
+
+/// A new API key.
+pub type MintedKey = Minted<ApiKey>;
 
 impl MintedKey {
     pub(super) fn draw(
@@ -42,8 +43,8 @@ impl MintedKey {
         let new = new.into();
         let plain = format!("{}{}", new.kind.prefix(), random_text(BODY_LENGTH)?);
         let drawn = (plain.as_str(), sha256(plain.as_bytes()));
-        let key = new.decide((project, KeyId(new_id())), drawn, now)?;
-        Ok(Self { key, plain })
+        let stored = new.decide((project, KeyId(new_id())), drawn, now)?;
+        Ok(Self { stored, plain })
     }
 }
 
@@ -61,7 +62,7 @@ impl CatalogStore {
         self.change(move |catalog, now| {
             let minted = MintedKey::draw(project, new, now)?;
             find(catalog, project)?;
-            Ok((vec![Document::Key(minted.key.clone())], minted))
+            Ok((vec![Document::Key(minted.stored.clone())], minted))
         })
         .await
     }
@@ -76,31 +77,33 @@ impl CatalogStore {
         id: KeyId,
         change: KeyChange,
     ) -> Result<ApiKey, Error> {
-        self.change(move |catalog, now| {
-            let key = change.decide(find_key(catalog, project, id)?, now)?;
-            Ok((vec![Document::Key(key.clone())], key))
-        })
-        .await
+        self.with_key(project, id, move |old, now| change.decide(old, now))
+            .await
     }
 
     /// Revokes an API key, effective with the next request. Revoking it again changes nothing.
     /// # Errors
     /// [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`], [`Error::Wallets`] when it cannot be logged.
     pub async fn revoke_key(&self, project: ProjectId, id: KeyId) -> Result<ApiKey, Error> {
-        self.change(move |catalog, now| {
-            let key = find_key(catalog, project, id)?;
-            match key.revoke(now) {
-                Some(revoked) => Ok((vec![Document::Key(revoked.clone())], revoked)),
-                None => Ok((Vec::new(), key.clone())),
-            }
-        })
+        let revoke = |old: &ApiKey, now| Ok(old.revoke(now).unwrap_or_else(|| old.clone()));
+        self.with_key(project, id, revoke).await
+    }
+
+    async fn with_key(
+        &self,
+        project: ProjectId,
+        id: KeyId,
+        change: impl FnOnce(&ApiKey, Timestamp) -> Result<ApiKey, Refusal> + Send + 'static,
+    ) -> Result<ApiKey, Error> {
+        let unknown = Refusal::KeyNotFound(id);
+        self.replace(
+            project,
+            Document::Key,
+            move |catalog| catalog.key(&id).ok_or(unknown),
+            change,
+        )
         .await
     }
-}
-
-fn find_key(catalog: &Catalog, project: ProjectId, id: KeyId) -> Result<&ApiKey, Refusal> {
-    let key = find(catalog, project)?.key(&id);
-    key.ok_or(Refusal::KeyNotFound(id))
 }
 
 /// The hash by which a key is stored and found.
@@ -139,7 +142,7 @@ mod tests {
         let minted = MintedKey::draw(ProjectId(1), KeyKind::Secret, Timestamp(0)).unwrap();
         let body = minted.plain.strip_prefix("pay_sk_").unwrap();
         assert!(body.len() >= 27 && body.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-        assert_eq!(minted.key.hash, sha256(minted.plain.as_bytes()));
+        assert_eq!(minted.stored.hash, sha256(minted.plain.as_bytes()));
         let other = MintedKey::draw(ProjectId(1), KeyKind::Secret, Timestamp(0)).unwrap();
         assert_ne!(minted.plain, other.plain);
     }
@@ -147,9 +150,9 @@ mod tests {
     #[test]
     fn only_a_publishable_key_is_kept_in_the_clear() {
         let secret = MintedKey::draw(ProjectId(1), KeyKind::Secret, Timestamp(0)).unwrap();
-        assert_eq!(secret.key.public, None);
+        assert_eq!(secret.stored.public, None);
         assert!(!format!("{secret:?}").contains(&secret.plain));
         let public = MintedKey::draw(ProjectId(1), KeyKind::Publishable, Timestamp(0)).unwrap();
-        assert_eq!(public.key.public, Some(public.plain));
+        assert_eq!(public.stored.public, Some(public.plain));
     }
 }

@@ -29,7 +29,7 @@ pub use endpoints::MintedEndpoint;
 pub use error::Error;
 pub use index::{Authenticated, Catalog, ProjectCatalog};
 pub use key_uses::KeyUseNote;
-pub use keys::{MintedKey, random_text, sha256};
+pub use keys::{Minted, MintedKey, random_text, sha256};
 pub use origin::{is_loopback, origins};
 pub use providers::ProviderChange;
 pub use store::CatalogStore;

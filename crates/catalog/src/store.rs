@@ -130,8 +130,8 @@ impl CatalogStore {
             let secret = MintedKey::draw(project.id, KeyKind::Secret, now)?;
             let documents = vec![
                 Document::Project(project.clone()),
-                Document::Key(publishable.key.clone()),
-                Document::Key(secret.key.clone()),
+                Document::Key(publishable.stored.clone()),
+                Document::Key(secret.stored.clone()),
             ];
             Ok((documents, (project, publishable, secret)))
         })
@@ -147,10 +147,10 @@ impl CatalogStore {
         project: ProjectId,
         new: NewProduct,
     ) -> Result<Product, Error> {
-        self.change(move |catalog, now| {
+        self.put(Document::Product, move |catalog, now| {
             let product = new.decide((project, ProductId(new_id())), now)?;
             find(catalog, project)?;
-            Ok((vec![Document::Product(product.clone())], product))
+            Ok(product)
         })
         .await
     }
@@ -166,12 +166,11 @@ impl CatalogStore {
         change: ProductChange,
     ) -> Result<Product, Error> {
         change.check()?;
-        self.change(move |catalog, _| {
+        self.put(Document::Product, move |catalog, _| {
             let catalog = find(catalog, project)?;
             let old = catalog.product(&id).ok_or(Refusal::ProductNotFound(id))?;
             let has_prices = catalog.prices(&id).next().is_some();
-            let product = change.decide(old, has_prices)?;
-            Ok((vec![Document::Product(product.clone())], product))
+            change.decide(old, has_prices)
         })
         .await
     }
@@ -186,12 +185,11 @@ impl CatalogStore {
         product: ProductId,
         new: NewPrice,
     ) -> Result<Price, Error> {
-        self.change(move |catalog, now| {
+        self.put(Document::Price, move |catalog, now| {
             let price = new.decide((project, product, PriceId(new_id())), now)?;
             let catalog = find(catalog, project)?;
             let price = price.fits(catalog.by_id())?;
-            let price = price.checked_for_offer(catalog.active_prices(&product), "interval")?;
-            Ok((vec![Document::Price(price.clone())], price))
+            price.checked_for_offer(catalog.active_prices(&product), "interval")
         })
         .await
     }
@@ -208,18 +206,18 @@ impl CatalogStore {
         change: PriceChange,
     ) -> Result<Price, Error> {
         change.check()?;
-        self.change(move |catalog, _| {
+        self.put(Document::Price, move |catalog, _| {
             let catalog = find(catalog, project)?;
             if catalog.product(&product).is_none() {
-                return Err(Refusal::ProductNotFound(product).into());
+                return Err(Refusal::ProductNotFound(product));
             }
             let old = catalog.price(&product, &id);
             let old = old.ok_or(Refusal::PriceNotFound(id))?;
-            let mut price = change.decide(old)?;
-            if price.active && !old.active {
-                price = price.checked_for_offer(catalog.active_prices(&product), "active")?;
+            let price = change.decide(old)?;
+            match price.active && !old.active {
+                true => price.checked_for_offer(catalog.active_prices(&product), "active"),
+                false => Ok(price),
             }
-            Ok((vec![Document::Price(price.clone())], price))
         })
         .await
     }
@@ -250,6 +248,36 @@ impl CatalogStore {
             Some(project) => Err(Refusal::ProjectNotFound(*project)),
             None => Ok(()),
         }
+    }
+
+    /// Changes one document, which is also the answer.
+    async fn put<D: Clone + Send + 'static>(
+        &self,
+        document: fn(D) -> Document,
+        decide: impl FnOnce(&Catalog, Timestamp) -> Result<D, Refusal> + Send + 'static,
+    ) -> Result<D, Error> {
+        self.change(move |catalog, now| {
+            let decided = decide(catalog, now)?;
+            Ok((vec![document(decided.clone())], decided))
+        })
+        .await
+    }
+
+    /// Changes a document that is found in its project by `old`. One that stays as it is is not logged again.
+    pub(super) async fn replace<D: Clone + PartialEq + Send + 'static>(
+        &self,
+        project: ProjectId,
+        document: fn(D) -> Document,
+        old: impl FnOnce(&ProjectCatalog) -> Result<&D, Refusal> + Send + 'static,
+        change: impl FnOnce(&D, Timestamp) -> Result<D, Refusal> + Send + 'static,
+    ) -> Result<D, Error> {
+        self.change(move |catalog, now| {
+            let old = old(find(catalog, project)?)?;
+            let changed = change(old, now)?;
+            let documents = (changed != *old).then(|| document(changed.clone()));
+            Ok((documents.into_iter().collect(), changed))
+        })
+        .await
     }
 
     /// Runs a change in its own task, so that a caller who disconnects cannot leave it logged but not published.

@@ -93,13 +93,13 @@ fn a_key_opens_its_project_until_it_is_revoked() {
     assert!(catalog.authenticate(&hash, NOW).is_none());
 
     let catalog = catalog
-        .with(vec![Document::Key(minted.key.clone())])
+        .with(vec![Document::Key(minted.stored.clone())])
         .unwrap();
     let found = catalog.authenticate(&hash, NOW).unwrap();
-    assert_eq!((found.key, found.kind), (minted.key.id, KeyKind::Secret));
+    assert_eq!((found.key, found.kind), (minted.stored.id, KeyKind::Secret));
     assert_eq!(found.project.project.id, project.project.id);
 
-    let mut revoked = minted.key;
+    let mut revoked = minted.stored;
     revoked.revoked_at = Some(NOW);
     let catalog = catalog.with(vec![Document::Key(revoked.clone())]).unwrap();
     assert!(catalog.authenticate(&hash, NOW).is_none());
@@ -122,10 +122,10 @@ fn a_key_stops_at_its_end() {
     };
     let minted = MintedKey::draw(project.project.id, new, NOW).unwrap();
     let catalog = catalog
-        .with(vec![Document::Key(minted.key.clone())])
+        .with(vec![Document::Key(minted.stored.clone())])
         .unwrap();
-    assert!(catalog.authenticate(&minted.key.hash, NOW).is_some());
-    assert!(catalog.authenticate(&minted.key.hash, end).is_none());
+    assert!(catalog.authenticate(&minted.stored.hash, NOW).is_some());
+    assert!(catalog.authenticate(&minted.stored.hash, end).is_none());
 }
 
 #[test]
@@ -134,13 +134,13 @@ fn a_key_sees_what_was_changed_after_it_was_made() {
     let id = project.project.id;
     let minted = MintedKey::draw(id, KeyKind::Publishable, NOW).unwrap();
     let catalog = catalog
-        .with(vec![Document::Key(minted.key.clone())])
+        .with(vec![Document::Key(minted.stored.clone())])
         .unwrap();
     let product = made(credits("Images"), id);
     let catalog = catalog
         .with(vec![Document::Product(product.clone())])
         .unwrap();
-    let found = catalog.authenticate(&minted.key.hash, NOW).unwrap();
+    let found = catalog.authenticate(&minted.stored.hash, NOW).unwrap();
     assert_eq!(found.project.product(&product.id), Some(&product));
 }
 
@@ -151,11 +151,11 @@ fn the_stored_catalog_is_indexed_in_any_order() {
     let minted = MintedKey::draw(project.id, KeyKind::Secret, NOW).unwrap();
     let documents = vec![
         Document::Product(product.clone()),
-        Document::Key(minted.key.clone()),
+        Document::Key(minted.stored.clone()),
         Document::Project(project),
     ];
     let catalog = Catalog::default().with(documents).unwrap();
-    let found = catalog.authenticate(&minted.key.hash, NOW).unwrap();
+    let found = catalog.authenticate(&minted.stored.hash, NOW).unwrap();
     assert_eq!(found.project.only_credit_product(), Some(product.id));
 }
 

@@ -112,7 +112,7 @@ pub(super) async fn create(request: FormPost<CreateKey>) -> PageResult {
 
 /// Leads to the page that shows a new key once.
 pub(super) fn hand_out(request: &PageRequest, minted: MintedKey) -> Response {
-    let label = match minted.key.kind {
+    let label = match minted.stored.kind {
         KeyKind::Secret => "Secret key",
         KeyKind::Publishable => "Publishable key",
     };

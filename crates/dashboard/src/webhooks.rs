@@ -59,7 +59,7 @@ pub(super) async fn create(request: FormPost<CreateEndpoint>) -> PageResult {
 pub(super) fn hand_out(request: &PageRequest, minted: MintedEndpoint) -> Response {
     let project = request.project.project.id;
     request.keep(&request.app, project, [(SECRET, minted.plain)]);
-    layout::done(&page_path(&request.project, &minted.endpoint), "created")
+    layout::done(&page_path(&request.project, &minted.stored), "created")
 }
 
 /// An endpoint's address and events as the form has them.

@@ -111,7 +111,7 @@ impl Operator<'_> {
         let catalog = self.app.catalog.with_notes(vec![approval.forgotten()]);
         let minted = catalog.create_key(project, new.clone()).await?;
         people.approval_is_over(&approval);
-        let what = created(&minted.key, project);
+        let what = created(&minted.stored, project);
         let what = format!("{what}, approved by {approver} ({})", approval.id);
         self.record(AuditEvent::Did(what));
         Ok(minted)

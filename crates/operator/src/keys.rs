@@ -84,7 +84,7 @@ impl Action for CreateKey {
 
     async fn execute(self, by: &Operator<'_>) -> Execution<MintedKey> {
         let minted = by.catalog().create_key(by.id(), self.0).await?;
-        let what = created(&minted.key, by.id());
+        let what = created(&minted.stored, by.id());
         Ok((minted, AuditEvent::Did(what)))
     }
 }

@@ -74,7 +74,7 @@ impl Action for CreateEndpoint {
 
     async fn execute(self, by: &Operator<'_>) -> Execution<MintedEndpoint> {
         let minted = by.app.catalog.create_endpoint(by.id(), self.0).await?;
-        let (id, url) = (minted.endpoint.id, &minted.endpoint.url);
+        let (id, url) = (minted.stored.id, &minted.stored.url);
         let what = format!("Created webhook endpoint {id} of {}: {url}", by.id());
         Ok((minted, AuditEvent::Did(what)))
     }

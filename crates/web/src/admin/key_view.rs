@@ -79,7 +79,7 @@ impl From<MintedKey> for Key {
     fn from(minted: MintedKey) -> Self {
         Self {
             key: Some(minted.plain),
-            ..Self::from(&minted.key)
+            ..Self::from(&minted.stored)
         }
     }
 }

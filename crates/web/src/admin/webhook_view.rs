@@ -214,7 +214,7 @@ impl From<webhooks::TestOutcome> for TestedWebhook {
 impl From<MintedEndpoint> for CreatedWebhook {
     fn from(minted: MintedEndpoint) -> Self {
         Self {
-            webhook: (&minted.endpoint).into(),
+            webhook: (&minted.stored).into(),
             secret: minted.plain,
         }
     }
