@@ -77,62 +77,48 @@ resources! {
         "optional: tells one account from another when the key is changed";
 }
 
-const fn called(method: Method, path: &'static str, resource: &'static Resource) -> StripeEndpoint {
-    StripeEndpoint {
-        method,
-        path,
-        resource,
-        is_tried: false,
-    }
+macro_rules! endpoints {
+    ($($resource:ident: $($tried:ident $tried_path:literal),* | $($method:ident $path:literal),*;)*) => {
+        &[$(
+            $(StripeEndpoint {
+                method: Method::$tried,
+                path: $tried_path,
+                resource: &$resource,
+                is_tried: true,
+            },)*
+            $(StripeEndpoint {
+                method: Method::$method,
+                path: $path,
+                resource: &$resource,
+                is_tried: false,
+            },)*
+        )*]
+    };
 }
 
-/// Every call that this crate makes.
-pub static ENDPOINTS: &[StripeEndpoint] = {
-    const GET: Method = Method::GET;
-    const POST: Method = Method::POST;
-    const DELETE: Method = Method::DELETE;
-    &[
-        called(GET, "account", &ACCOUNT),
-        called(GET, "billing_portal/configurations", &PORTAL),
-        called(POST, "billing_portal/configurations", &PORTAL).tried_on_setup(),
-        called(POST, "billing_portal/sessions", &PORTAL).tried_on_setup(),
-        called(GET, "charges", &CHARGES),
-        called(GET, "charges/{}", &CHARGES).tried_on_setup(),
-        called(POST, "checkout/sessions", &CHECKOUTS).tried_on_setup(),
-        called(GET, "checkout/sessions", &CHECKOUTS),
-        called(GET, "checkout/sessions/{}", &CHECKOUTS).tried_on_setup(),
-        called(POST, "checkout/sessions/{}/expire", &CHECKOUTS),
-        // Expanded in answers of `subscriptions`.
-        called(GET, "customers/{}", &CUSTOMERS).tried_on_setup(),
-        called(GET, "disputes", &DISPUTES).tried_on_setup(),
-        called(GET, "disputes/{}", &DISPUTES),
-        called(GET, "events", &EVENTS).tried_on_setup(),
-        called(GET, "invoice_payments", &INVOICE_PAYMENTS).tried_on_setup(),
-        called(GET, "invoices", &INVOICES),
-        called(GET, "invoices/{}", &INVOICES).tried_on_setup(),
-        called(GET, "invoices/{}/lines", &INVOICES),
-        called(GET, "payment_intents/{}", &PAYMENTS).tried_on_setup(),
-        called(GET, "prices", &PRICES),
-        called(POST, "prices", &PRICES).tried_on_setup(),
-        called(GET, "prices/{}", &PRICES).tried_on_setup(),
-        called(POST, "prices/{}", &PRICES),
-        called(GET, "products/{}", &PRODUCTS).tried_on_setup(),
-        called(POST, "products", &PRODUCTS).tried_on_setup(),
-        called(GET, "promotion_codes", &PROMOTIONS).tried_on_setup(),
-        called(GET, "refunds", &CHARGES).tried_on_setup(),
-        called(GET, "refunds/{}", &CHARGES),
-        called(POST, "refunds", &CHARGES).tried_on_setup(),
-        called(POST, "subscription_schedules/{}/release", &SCHEDULES).tried_on_setup(),
-        called(GET, "subscriptions", &SUBSCRIPTIONS),
-        called(GET, "subscriptions/{}", &SUBSCRIPTIONS).tried_on_setup(),
-        called(POST, "subscriptions/{}", &SUBSCRIPTIONS).tried_on_setup(),
-        called(DELETE, "subscriptions/{}", &SUBSCRIPTIONS),
-        called(POST, "subscriptions/{}/resume", &SUBSCRIPTIONS),
-        called(GET, "webhook_endpoints", &WEBHOOKS).tried_on_setup(),
-        called(POST, "webhook_endpoints", &WEBHOOKS).tried_on_setup(),
-        called(POST, "webhook_endpoints/{}", &WEBHOOKS),
-        called(DELETE, "webhook_endpoints/{}", &WEBHOOKS),
-    ]
+/// Every call that this crate makes, by resource: first those that checking a key calls. Customers are expanded in answers
+/// of `subscriptions`.
+pub static ENDPOINTS: &[StripeEndpoint] = endpoints! {
+    ACCOUNT: | GET "account";
+    PORTAL: POST "billing_portal/configurations", POST "billing_portal/sessions"
+        | GET "billing_portal/configurations";
+    CHARGES: GET "charges/{}", GET "refunds", POST "refunds" | GET "charges", GET "refunds/{}";
+    CHECKOUTS: POST "checkout/sessions", GET "checkout/sessions/{}"
+        | GET "checkout/sessions", POST "checkout/sessions/{}/expire";
+    CUSTOMERS: GET "customers/{}" |;
+    DISPUTES: GET "disputes" | GET "disputes/{}";
+    EVENTS: GET "events" |;
+    INVOICE_PAYMENTS: GET "invoice_payments" |;
+    INVOICES: GET "invoices/{}" | GET "invoices", GET "invoices/{}/lines";
+    PAYMENTS: GET "payment_intents/{}" |;
+    PRICES: POST "prices", GET "prices/{}" | GET "prices", POST "prices/{}";
+    PRODUCTS: GET "products/{}", POST "products" |;
+    PROMOTIONS: GET "promotion_codes" |;
+    SCHEDULES: POST "subscription_schedules/{}/release" |;
+    SUBSCRIPTIONS: GET "subscriptions/{}", POST "subscriptions/{}"
+        | GET "subscriptions", DELETE "subscriptions/{}", POST "subscriptions/{}/resume";
+    WEBHOOKS: GET "webhook_endpoints", POST "webhook_endpoints"
+        | POST "webhook_endpoints/{}", DELETE "webhook_endpoints/{}";
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,11 +136,6 @@ impl fmt::Display for Permission {
 }
 
 impl StripeEndpoint {
-    const fn tried_on_setup(mut self) -> Self {
-        self.is_tried = true;
-        self
-    }
-
     pub fn permission(&self) -> Permission {
         Permission {
             resource: self.resource,
