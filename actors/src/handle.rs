@@ -187,17 +187,38 @@ impl Handle {
         }
     }
 
-    /// Asks the wallet with this key. A missing one is woken only for a command that creates it, and one that is asleep
-    /// is not woken to be read only.
     async fn ask<V: Command>(
         &self,
         scope: &Scope,
+        place: (WalletKey, Caller),
+        command: V,
+    ) -> Result<V::Answer, Error> {
+        self.ask_or_create(scope, place, None, command).await
+    }
+
+    /// Asks the wallet with this key about an order or a subscription of its.
+    async fn ask_order<V: Command>(
+        &self,
+        scope: &Scope,
+        wallet: WalletKey,
+        command: V,
+    ) -> Result<V::Answer, Error> {
+        let place = (wallet, Caller::Order(scope.project));
+        self.ask(scope, place, command).await
+    }
+
+    /// Asks the wallet with this key. A missing one is woken only to be created, and one that is asleep is not woken to
+    /// be read only.
+    async fn ask_or_create<V: Command>(
+        &self,
+        scope: &Scope,
         (key, caller): (WalletKey, Caller),
+        created: Option<Created>,
         command: V,
     ) -> Result<V::Answer, Error> {
         let registry = &self.inner.registry;
         let pass = registry.pass(1)?;
-        let absent = match command.creates() {
+        let absent = match created {
             Some(_) => Absent::Wake,
             None => Absent::Leave,
         };
@@ -205,6 +226,7 @@ impl Handle {
         let task = |reply| CommandTask {
             command,
             caller,
+            created,
             rules,
             reply,
         };
@@ -237,15 +259,12 @@ impl Handle {
         address: &Address,
         command: V,
     ) -> Result<V::Answer, Error> {
-        self.ask(scope, self.target_of(scope, address)?, command)
-            .await
+        let creates = command.creates_user_wallet();
+        let created = address.user().filter(|_| creates);
+        let created = created.map(|user| born(scope, Owner::External(user.clone())));
+        let place = self.target_of(scope, address)?;
+        self.ask_or_create(scope, place, created, command).await
     }
-}
-
-/// The creation of a user's wallet, in case it does not exist; `None` for another address.
-fn created(scope: &Scope, address: &Address) -> Option<Created> {
-    let user = address.user()?.clone();
-    Some(born(scope, Owner::External(user)))
 }
 
 fn born(scope: &Scope, owner: Owner) -> Created {

@@ -33,7 +33,7 @@ pub use books::{
 pub use contract::{
     Awake, Backlog, BestSellers, Books, CurrencyTotals, EventNumber, History, LoadedWallet, Log,
     OnEvents, OnOutcome, OrderFilter, OrderState, OrderTotals, PeriodEnd, Store, StoredNote,
-    Takings, WalletOrder, WalletPlace, latency,
+    Takings, WalletName, WalletOrder, WalletPlace, latency,
 };
 pub use error::{AppendRefusal, Error, Outcome, Ticket};
 #[cfg(feature = "test-util")]

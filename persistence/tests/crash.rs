@@ -31,7 +31,7 @@ use domain::{
 use parking_lot::Mutex;
 use persistence::{
     AppendRefusal, Awake, Backlog, Books, Error, InjectFault, Log, Options, Outcome, ProviderId,
-    SledJournal, Step, Ticket, verify,
+    SledJournal, Step, Ticket, WalletName, verify,
 };
 
 const WALLETS: u64 = 3;
@@ -213,7 +213,9 @@ fn check_orders(journal: &dyn Books, acknowledged: u128) -> u128 {
             .unwrap();
         assert_eq!(found, (order <= last).then(|| shop::id(1, order)));
         let address = shop::email(&format!("{order}@MAIL.example"));
-        let buyers = journal.buyers(PROJECT, &address, 9).unwrap();
+        let buyers = journal
+            .wallets_of(PROJECT, WalletName::Buyer(&address), 9)
+            .unwrap();
         let paid = order <= last && order % 2 == 0;
         assert_eq!(buyers.len(), usize::from(paid));
     }

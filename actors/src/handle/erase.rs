@@ -1,7 +1,12 @@
 //! Erases personal data of a wallet's orders, and finds wallets by it.
 
-use domain::{Rejection, id::WalletKey, text::Email, wallet::purchase::Purchase};
-use persistence::OrderPosition;
+use domain::{
+    Rejection,
+    id::WalletKey,
+    text::Email,
+    wallet::purchase::{OrderReport, Purchase},
+};
+use persistence::{OrderPosition, WalletName};
 
 use super::{Address, Handle, Scope, orders::looked_up};
 use crate::answer::Error;
@@ -19,7 +24,7 @@ impl Handle {
         loop {
             let places = looked_up(self.books().wallet_orders(wallet, before, PAGE_SIZE))?;
             for place in &places {
-                let order = Purchase::Erase(place.order.serial);
+                let order = Purchase::Report(place.order.serial, OrderReport::Erased);
                 match self.report(scope, wallet, order).await {
                     Ok(changed) => erased += usize::from(changed),
                     // It was looked up before its append, which failed.
@@ -42,7 +47,11 @@ impl Handle {
         wallet: WalletKey,
         email: &Email,
     ) -> Result<bool, Error> {
-        let wallets = looked_up(self.books().buyers(scope.project, email, PAGE_SIZE))?;
+        let wallets = looked_up(self.books().wallets_of(
+            scope.project,
+            WalletName::Buyer(email),
+            PAGE_SIZE,
+        ))?;
         Ok(wallets.contains(&wallet))
     }
 }

@@ -4,15 +4,13 @@
 use domain::{
     id::OrderId,
     text::SubscriptionId,
-    wallet::{InstructionRecord, cancel::Cancel, loss::Loss, refund::Refund, resume::Resume},
+    wallet::{InstructionRecord, SubscriptionInstruction, loss::Loss, refund::Refund},
 };
 
 use super::{Address, Handle, Scope};
 use crate::{
     answer::Error,
-    wallet::{
-        Caller, CloseInstruction, FindSubscription, Instruct, LossByRefund, SubscriptionDetail,
-    },
+    wallet::{CloseInstruction, FindSubscription, Instruct, LossByRefund, SubscriptionDetail},
 };
 
 impl Handle {
@@ -26,8 +24,8 @@ impl Handle {
         command: Refund,
         logs: bool,
     ) -> Result<InstructionRecord, Error> {
-        let place = (order.wallet, Caller::Order(scope.project));
-        self.ask(scope, place, Instruct { command, logs }).await
+        let instruct = Instruct { command, logs };
+        self.ask_order(scope, order.wallet, instruct).await
     }
 
     /// What an order's wallet would lose if this much more of the order were refunded.
@@ -39,9 +37,9 @@ impl Handle {
         order: OrderId,
         cents: i64,
     ) -> Result<Loss, Error> {
-        let place = (order.wallet, Caller::Order(scope.project));
-        let order = order.serial;
-        self.ask(scope, place, LossByRefund { order, cents }).await
+        let (wallet, order) = (order.wallet, order.serial);
+        self.ask_order(scope, wallet, LossByRefund { order, cents })
+            .await
     }
 
     /// Logs the outcome of a refund: its record with its new stage.
@@ -53,32 +51,18 @@ impl Handle {
         order: OrderId,
         outcome: InstructionRecord,
     ) -> Result<(), Error> {
-        let place = (order.wallet, Caller::Order(scope.project));
-        self.ask(scope, place, CloseInstruction(outcome)).await
-    }
-
-    /// Asks a wallet whether its subscription to a product may be canceled; with `logs`, the request is logged.
-    /// # Errors
-    /// See [`domain::wallet::Wallet::cancel`].
-    pub async fn ask_cancel(
-        &self,
-        scope: &Scope,
-        address: &Address,
-        command: Cancel,
-        logs: bool,
-    ) -> Result<InstructionRecord, Error> {
-        self.ask_at(scope, address, Instruct { command, logs })
+        self.ask_order(scope, order.wallet, CloseInstruction(outcome))
             .await
     }
 
-    /// Asks a wallet whether its subscription to a product may be resumed; with `logs`, the request is logged.
+    /// Asks a wallet whether its subscription may be canceled or resumed; with `logs`, the request is logged.
     /// # Errors
-    /// See [`domain::wallet::Wallet::resume`].
-    pub async fn ask_resume(
+    /// See [`domain::wallet::Wallet::instruct_subscription`].
+    pub async fn ask_instruction(
         &self,
         scope: &Scope,
         address: &Address,
-        command: Resume,
+        command: SubscriptionInstruction,
         logs: bool,
     ) -> Result<InstructionRecord, Error> {
         self.ask_at(scope, address, Instruct { command, logs })

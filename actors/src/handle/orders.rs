@@ -69,9 +69,9 @@ impl Handle {
         let report = ReportPurchase {
             key: order.wallet,
             purchase: Purchase::Place(command),
-            created: self.creation_of_order_wallet(scope, order, user),
         };
-        match self.ask(scope, (order.wallet, caller), report).await {
+        let (place, created) = ((order.wallet, caller), creation(scope, order, user));
+        match self.ask_or_create(scope, place, created, report).await {
             Err(Error::Rejected(Rejection::OrderNotFound)) => Err(Rejection::WalletNotFound.into()),
             placed => placed.map(drop),
         }
@@ -94,7 +94,7 @@ impl Handle {
         let created = pay
             .missing_order
             .as_ref()
-            .and_then(|_| self.creation_of_order_wallet(scope, order, user));
+            .and_then(|_| creation(scope, order, user));
         let pay = Purchase::Pay(Box::new(pay));
         self.report_to(scope, wallet, created, pay).await
     }
@@ -167,8 +167,7 @@ impl Handle {
         wallet: WalletKey,
         orders: Vec<OrderId>,
     ) -> Result<Vec<OrderAnswer>, Error> {
-        let place = (wallet, Caller::Order(scope.project));
-        let found = self.ask(scope, place, FindOrders::<LISTS>(orders));
+        let found = self.ask_order(scope, wallet, FindOrders::<LISTS>(orders));
         let (mut answers, sealed) = found.await?;
         let code = sealed.and_then(|sealed| self.inner.keyring.unseal(&sealed));
         for answer in &mut answers {
@@ -224,8 +223,7 @@ impl Handle {
     /// # Errors
     /// [`Rejection::OrderNotFound`] when there is no such wallet; else see [`Error`].
     pub async fn leave(&self, scope: &Scope, wallet: WalletKey) -> Result<usize, Error> {
-        let place = (wallet, Caller::Order(scope.project));
-        self.ask(scope, place, EndWithProvider).await
+        self.ask_order(scope, wallet, EndWithProvider).await
     }
 
     pub(super) fn books(&self) -> &dyn Books {
@@ -295,31 +293,20 @@ impl Handle {
         purchase: Purchase,
     ) -> Result<bool, Error> {
         let place = (key, Caller::Order(scope.project));
-        let report = ReportPurchase {
-            key,
-            purchase,
-            created,
-        };
-        self.ask(scope, place, report).await
+        let report = ReportPurchase { key, purchase };
+        self.ask_or_create(scope, place, created, report).await
     }
+}
 
-    /// The creation of an order's wallet, if the order's id proves that it may be created: for this user, or for the
-    /// order alone. A code's wallet exists already.
-    fn creation_of_order_wallet(
-        &self,
-        scope: &Scope,
-        order: OrderId,
-        user: Option<ExternalUserId>,
-    ) -> Option<Created> {
-        let owner = match user {
-            Some(user) if external_key(scope.project, &user) == order.wallet => {
-                Owner::External(user)
-            }
-            None if order_key(scope.project, order.serial) == order.wallet => Owner::Order,
-            Some(_) | None => return None,
-        };
-        Some(born(scope, owner))
-    }
+/// The creation of an order's wallet, if the order's id proves that it may be created: for this user, or for the order
+/// alone. A code's wallet exists already.
+fn creation(scope: &Scope, order: OrderId, user: Option<ExternalUserId>) -> Option<Created> {
+    let owner = match user {
+        Some(user) if external_key(scope.project, &user) == order.wallet => Owner::External(user),
+        None if order_key(scope.project, order.serial) == order.wallet => Owner::Order,
+        Some(_) | None => return None,
+    };
+    Some(born(scope, owner))
 }
 
 pub(super) fn looked_up<T>(found: Result<T, persistence::Error>) -> Result<T, Error> {

@@ -11,6 +11,7 @@ use domain::{
     time::Span,
     wallet::{ArchivedOrder, OrderStatus},
 };
+use persistence::WalletName;
 
 use super::{Address, Handle, Scope, orders::looked_up};
 use crate::{
@@ -72,7 +73,11 @@ impl Handle {
         limit: usize,
     ) -> Result<Vec<BoughtCode>, Error> {
         let mut codes = Vec::new();
-        for wallet in looked_up(self.books().buyers(scope.project, email, limit))? {
+        for wallet in looked_up(self.books().wallets_of(
+            scope.project,
+            WalletName::Buyer(email),
+            limit,
+        ))? {
             let place = (wallet, Caller::Order(scope.project));
             let code = match self.ask(scope, place, FindCode).await {
                 Err(Error::Rejected(Rejection::WalletNotFound)) => None,

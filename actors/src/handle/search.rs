@@ -7,7 +7,7 @@ use domain::{
     id::{HoldId, OrderId, PublicSubscriptionId, WalletId, WalletKey},
     text::{CheckoutId, CustomerId, Email, ExternalUserId, InvoiceId, PaymentId, SubscriptionId},
 };
-use persistence::{Books, OrderFilter, ProviderId, case_folded};
+use persistence::{Books, OrderFilter, ProviderId, WalletName, case_folded};
 
 use super::{Address, Handle, Scope, orders::looked_up};
 use crate::{
@@ -92,9 +92,11 @@ impl Handle {
         if ExternalUserId::new(text.trim()).is_err() {
             return Ok(());
         }
-        let candidates = self
-            .books()
-            .users(scope.project, &prefix, MAX_CANDIDATES.max(limit));
+        let candidates = self.books().wallets_of(
+            scope.project,
+            WalletName::User(&prefix),
+            MAX_CANDIDATES.max(limit),
+        );
         for wallet in looked_up(candidates)? {
             if results.wallets.len() >= limit {
                 break;
@@ -138,7 +140,7 @@ impl Handle {
                 for row in books.filtered_orders(scope.project, &filter, None, limit)? {
                     places.add_order(row.position.order);
                 }
-                let paid = books.buyers(scope.project, &email, limit)?;
+                let paid = books.wallets_of(scope.project, WalletName::Buyer(&email), limit)?;
                 paid.into_iter().for_each(|it| places.add_wallet(Some(it)));
             }
             Ok(())

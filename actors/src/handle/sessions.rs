@@ -8,7 +8,7 @@ use domain::{
     session::{Permissions, SessionOwner, WalletSession},
 };
 
-use super::{Address, Handle, Scope, created};
+use super::{Address, Handle, Scope};
 use crate::{
     answer::Error,
     wallet::{Caller, CheckCaller, ReadWatched, RevokeSessions, StartSession, WatchedView},
@@ -30,8 +30,7 @@ impl Handle {
             SessionOwner::User(user) => Address::External(user.clone()),
             SessionOwner::Code(code) => Address::Code(code.clone()),
         };
-        let start = StartSession(created(scope, &address));
-        let (wallet, epoch) = self.ask_at(scope, &address, start).await?;
+        let (wallet, epoch) = self.ask_at(scope, &address, StartSession).await?;
         Ok(self.inner.keyring.seal_session(&WalletSession {
             project: scope.project,
             wallet,

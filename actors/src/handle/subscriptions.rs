@@ -6,7 +6,7 @@ use persistence::PeriodEnd;
 use super::{Handle, Scope, orders::looked_up};
 use crate::{
     answer::Error,
-    wallet::{Caller, DoubledWallet, FindDoubled, FindOverdueSubscriptions},
+    wallet::{DoubledWallet, FindDoubled, FindOverdueSubscriptions},
 };
 
 impl Handle {
@@ -33,11 +33,8 @@ impl Handle {
         wallet: WalletKey,
         until: Timestamp,
     ) -> Result<Vec<SubscriptionId>, Error> {
-        let place = (wallet, Caller::Order(scope.project));
-        match self
-            .ask(scope, place, FindOverdueSubscriptions(until))
-            .await
-        {
+        let find = FindOverdueSubscriptions(until);
+        match self.ask_order(scope, wallet, find).await {
             // It was looked up before its append, which failed.
             Err(Error::Rejected(Rejection::WalletNotFound)) => Ok(Vec::new()),
             answer => answer,
@@ -52,8 +49,7 @@ impl Handle {
         scope: &Scope,
         wallet: WalletKey,
     ) -> Result<Option<DoubledWallet>, Error> {
-        let place = (wallet, Caller::Order(scope.project));
-        match self.ask(scope, place, FindDoubled).await {
+        match self.ask_order(scope, wallet, FindDoubled).await {
             Err(Error::Rejected(Rejection::WalletNotFound | Rejection::OrderNotFound)) => Ok(None),
             answer => answer,
         }

@@ -20,19 +20,56 @@ use domain::{
     },
 };
 
-use super::{Address, Handle, Scope, born, created};
+use super::{Address, Handle, Scope, born};
 use crate::{
     answer::{CommandResult, Error, ForgiveAnswer, Rotation, WalletView},
     keyring::external_key,
-    wallet::{
-        Caller, CheckCaller, CreateCode, Grant, LimitDebt, Open, Read, ReplaceCode, Rotate,
-        SetFeature,
-    },
+    wallet::{Caller, CheckCaller, CreateCode, Read, ReplaceCode, Rotate, SetFeature},
 };
 
 const HOUR_MILLIS: i64 = 3_600_000;
 /// How many full hours a rotation under a key is replayed.
 const REPLAY_HOURS: i64 = 24;
+
+/// Operations that the wallet at an address decides by itself.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident: $command:ty => $answer:ty;)*) => {
+        impl Handle {$(
+            $(#[$doc])*
+            pub async fn $name(
+                &self,
+                scope: &Scope,
+                address: &Address,
+                command: $command,
+            ) -> Result<$answer, Error> {
+                self.ask_at(scope, address, command).await
+            }
+        )*}
+    };
+}
+
+operations! {
+    /// Deducts credits from a wallet.
+    /// # Errors
+    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::deduct`]; else see [`Error`].
+    deduct: Deduct => CommandResult;
+    /// Grants credits; creates a missing user's wallet.
+    /// # Errors
+    /// [`Rejection::WalletNotFound`] for a code, and those of [`domain::wallet::Wallet::credit`]; else see [`Error`].
+    credit: Credit => CommandResult;
+    /// Sets or removes a wallet's own debt limit; setting it creates a missing user's wallet.
+    /// # Errors
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    limit_debt: SetDebtLimit => DebtState;
+    /// Forgives a debt, all of it or a part.
+    /// # Errors
+    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::forgive`]; else see [`Error`].
+    forgive: Forgive => ForgiveAnswer;
+    /// Freezes or unfreezes a wallet; returns it. A repeat changes nothing.
+    /// # Errors
+    /// [`Rejection::WalletNotFound`]; else see [`Error`].
+    set_frozen: SetFrozen => WalletView;
+}
 
 impl Handle {
     /// Creates an anonymous wallet. Only this call returns its recovery code. The view has no balances, because free
@@ -48,8 +85,9 @@ impl Handle {
             let code = self.inner.keyring.draw_code();
             let MintedCode { hash, sealed } = self.minted(&scope, &code);
             let place = (WalletKey(hash.0), Caller::Code(hash));
-            let create = CreateCode(born(&scope, Owner::Code { hash, sealed }));
-            match self.ask(&scope, place, create).await {
+            let created = Some(born(&scope, Owner::Code { hash, sealed }));
+            let created = self.ask_or_create(&scope, place, created, CreateCode);
+            match created.await {
                 // The code belongs to another wallet already; practically impossible.
                 Err(Error::Rejected(Rejection::WalletNotFound)) => {}
                 answer => return answer.map(|view| (code, view)),
@@ -66,8 +104,8 @@ impl Handle {
         user: ExternalUserId,
     ) -> Result<WalletView, Error> {
         let place = (external_key(scope.project, &user), Caller::External);
-        let open = Open(born(scope, Owner::External(user)));
-        self.ask(scope, place, open).await
+        let created = Some(born(scope, Owner::External(user)));
+        self.ask_or_create(scope, place, created, Read).await
     }
 
     /// Reads a wallet.
@@ -75,70 +113,6 @@ impl Handle {
     /// [`Rejection::WalletNotFound`]; else see [`Error`].
     pub async fn read(&self, scope: &Scope, address: &Address) -> Result<WalletView, Error> {
         self.ask_at(scope, address, Read).await
-    }
-
-    /// Deducts credits from a wallet.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::deduct`]; else see [`Error`].
-    pub async fn deduct(
-        &self,
-        scope: &Scope,
-        address: &Address,
-        command: Deduct,
-    ) -> Result<CommandResult, Error> {
-        self.ask_at(scope, address, command).await
-    }
-
-    /// Grants credits; creates a missing user's wallet.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`] for a code, and those of [`domain::wallet::Wallet::credit`]; else see [`Error`].
-    pub async fn credit(
-        &self,
-        scope: &Scope,
-        address: &Address,
-        command: Credit,
-    ) -> Result<CommandResult, Error> {
-        let created = created(scope, address);
-        let grant = Grant { command, created };
-        self.ask_at(scope, address, grant).await
-    }
-
-    /// Sets or removes a wallet's own debt limit; setting it creates a missing user's wallet.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`]; else see [`Error`].
-    pub async fn limit_debt(
-        &self,
-        scope: &Scope,
-        address: &Address,
-        command: SetDebtLimit,
-    ) -> Result<DebtState, Error> {
-        let created = command.limit.and_then(|_| created(scope, address));
-        let limit = LimitDebt { command, created };
-        self.ask_at(scope, address, limit).await
-    }
-
-    /// Forgives a debt, all of it or a part.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::forgive`]; else see [`Error`].
-    pub async fn forgive(
-        &self,
-        scope: &Scope,
-        address: &Address,
-        command: Forgive,
-    ) -> Result<ForgiveAnswer, Error> {
-        self.ask_at(scope, address, command).await
-    }
-
-    /// Freezes or unfreezes a wallet; returns it. A repeat changes nothing.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`]; else see [`Error`].
-    pub async fn set_frozen(
-        &self,
-        scope: &Scope,
-        address: &Address,
-        command: SetFrozen,
-    ) -> Result<WalletView, Error> {
-        self.ask_at(scope, address, command).await
     }
 
     /// Grants or revokes a feature; returns all features. A grant creates a missing user's wallet.
@@ -151,15 +125,7 @@ impl Handle {
         feature: Feature,
         action: FeatureAction,
     ) -> Result<Vec<String>, Error> {
-        let created = match action {
-            FeatureAction::Grant => created(scope, address),
-            FeatureAction::Revoke => None,
-        };
-        let set = SetFeature {
-            feature,
-            action,
-            created,
-        };
+        let set = SetFeature { feature, action };
         self.ask_at(scope, address, set).await
     }
 

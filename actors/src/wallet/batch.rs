@@ -33,7 +33,7 @@ pub(crate) fn deduct_each(
     items: impl IntoIterator<Item = BatchItem>,
     results: &mut Vec<BatchResult>,
 ) -> CatchUp {
-    let mut turn = Turn::new(wallet, rules);
+    let mut turn = Turn::new(wallet, rules, None);
     let caught = turn.catch_up();
     if caught != Ok(CatchUp::Behind) {
         for BatchItem {

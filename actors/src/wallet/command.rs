@@ -21,9 +21,9 @@ pub(crate) trait Command: Send + 'static {
     /// not woken.
     const READ_ONLY: bool = false;
 
-    /// How a missing wallet is created.
-    fn creates(&self) -> Option<&Created> {
-        None
+    /// Whether it creates a missing user's wallet.
+    fn creates_user_wallet(&self) -> bool {
+        false
     }
 
     /// Does work that has to precede [`Command::run`], as much as fits one turn.
@@ -39,13 +39,15 @@ pub(crate) trait Command: Send + 'static {
 pub(crate) struct CommandTask<V: Command> {
     pub(crate) command: V,
     pub(crate) caller: Caller,
+    /// How a missing wallet is created.
+    pub(crate) created: Option<Created>,
     pub(crate) rules: Rules,
     pub(crate) reply: Reply<V::Answer>,
 }
 
 impl<V: Command> Task for CommandTask<V> {
     fn run(self, wallet: &mut WalletState) -> Option<Self> {
-        let mut turn = Turn::new(wallet, &self.rules);
+        let mut turn = Turn::new(wallet, &self.rules, self.created.as_ref());
         let ready = turn.prepare(&self.command, self.caller);
         let answer = match ready {
             Ok(CatchUp::Behind) => {

@@ -2,31 +2,24 @@
 
 use domain::{
     history::RecordKey,
-    wallet::{Created, Decision, credit::Credit},
+    wallet::{Decision, credit::Credit},
 };
 
 use super::{Command, Turn};
 use crate::answer::{CommandResult, Error};
 
-/// Grants credits; `created` creates a missing user's wallet.
-pub(crate) struct Grant {
-    pub(crate) command: Credit,
-    pub(crate) created: Option<Created>,
-}
-
-impl Command for Grant {
+impl Command for Credit {
     type Answer = CommandResult;
 
-    fn creates(&self) -> Option<&Created> {
-        self.created.as_ref()
+    fn creates_user_wallet(&self) -> bool {
+        true
     }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<CommandResult, Error> {
-        let command = self.command;
-        let prior = turn.prior(RecordKey::Grant(command.key.as_str()))?;
-        let product = command.product;
+        let prior = turn.prior(RecordKey::Grant(self.key.as_str()))?;
+        let product = self.product;
         let now = turn.now();
-        let applied = match turn.wallet()?.credit(command, prior.as_ref(), now)? {
+        let applied = match turn.wallet()?.credit(self, prior.as_ref(), now)? {
             Decision::Replay(_) => false,
             Decision::Accept(change) => {
                 turn.change(change)?;

@@ -1,29 +1,20 @@
 //! Sets wallets' own debt limits.
 
-use domain::wallet::{
-    Created,
-    debt_limit::{DebtState, SetDebtLimit},
-};
+use domain::wallet::debt_limit::{DebtState, SetDebtLimit};
 
 use super::{Command, Turn};
 use crate::answer::Error;
 
-/// Sets the limit; `created` creates a missing user's wallet.
-pub(crate) struct LimitDebt {
-    pub(crate) command: SetDebtLimit,
-    pub(crate) created: Option<Created>,
-}
-
-impl Command for LimitDebt {
+impl Command for SetDebtLimit {
     type Answer = DebtState;
 
-    fn creates(&self) -> Option<&Created> {
-        self.created.as_ref()
+    fn creates_user_wallet(&self) -> bool {
+        self.limit.is_some()
     }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<DebtState, Error> {
-        let product = self.command.product;
-        if let Some(change) = turn.wallet()?.set_debt_limit(self.command) {
+        let product = self.product;
+        if let Some(change) = turn.wallet()?.set_debt_limit(self) {
             turn.change(change)?;
         }
         Ok(turn.wallet()?.debt_state(product, turn.debt_limits()))

@@ -1,9 +1,6 @@
 //! Manual grants of features.
 
-use domain::{
-    text::Feature,
-    wallet::{Created, feature::FeatureAction},
-};
+use domain::{text::Feature, wallet::feature::FeatureAction};
 
 use super::{Command, Turn, read::features};
 use crate::answer::Error;
@@ -11,14 +8,13 @@ use crate::answer::Error;
 pub(crate) struct SetFeature {
     pub(crate) feature: Feature,
     pub(crate) action: FeatureAction,
-    pub(crate) created: Option<Created>,
 }
 
 impl Command for SetFeature {
     type Answer = Vec<String>;
 
-    fn creates(&self) -> Option<&Created> {
-        self.created.as_ref()
+    fn creates_user_wallet(&self) -> bool {
+        self.action == FeatureAction::Grant
     }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Vec<String>, Error> {

@@ -6,8 +6,8 @@ use domain::{
     history::{Record, RecordKey},
     id::OrderSerial,
     wallet::{
-        Archive, Event, Instruction, InstructionDecision, InstructionRecord, cancel::Cancel,
-        loss::Loss, refund::Refund, resume::Resume,
+        Archive, Event, Instruction, InstructionDecision, InstructionRecord, SubscriptionAction,
+        SubscriptionInstruction, loss::Loss, refund::Refund,
     },
 };
 
@@ -47,9 +47,12 @@ impl<C: InstructionCommand> Command for Instruct<C> {
     }
 }
 
-impl InstructionCommand for Cancel {
+impl InstructionCommand for SubscriptionInstruction {
     fn lookup(&self) -> RecordKey<'_> {
-        RecordKey::Cancel(self.key.as_str())
+        match self.action {
+            SubscriptionAction::Cancel { .. } => RecordKey::Cancel(self.key.as_str()),
+            SubscriptionAction::Resume => RecordKey::Resume(self.key.as_str()),
+        }
     }
 
     fn decide(
@@ -57,21 +60,8 @@ impl InstructionCommand for Cancel {
         turn: &Turn<'_>,
         prior: Option<&InstructionRecord>,
     ) -> Result<InstructionDecision, Error> {
-        Ok(turn.wallet()?.cancel(self, prior, turn.now())?)
-    }
-}
-
-impl InstructionCommand for Resume {
-    fn lookup(&self) -> RecordKey<'_> {
-        RecordKey::Resume(self.key.as_str())
-    }
-
-    fn decide(
-        self,
-        turn: &Turn<'_>,
-        prior: Option<&InstructionRecord>,
-    ) -> Result<InstructionDecision, Error> {
-        Ok(turn.wallet()?.resume(self, prior, turn.now())?)
+        let wallet = turn.wallet()?;
+        Ok(wallet.instruct_subscription(self, prior, turn.now())?)
     }
 }
 

@@ -4,17 +4,16 @@
 use domain::{
     Rejection,
     history::{Record, RecordKey},
-    wallet::{Archive, Change, Created, Event, Wallet, purchase::Purchase},
+    wallet::{Archive, Change, Event, Wallet, purchase::Purchase},
 };
 
 use super::{Command, Turn};
 use crate::answer::Error;
 
-/// A report of a purchase. `created` creates a missing wallet in the same append.
+/// A report of a purchase. A missing wallet is created in the same append.
 pub(crate) struct ReportPurchase {
     pub(crate) key: domain::id::WalletKey,
     pub(crate) purchase: Purchase,
-    pub(crate) created: Option<Created>,
 }
 
 impl Command for ReportPurchase {
@@ -22,10 +21,6 @@ impl Command for ReportPurchase {
     type Answer = bool;
     const ABSENT: Rejection = Rejection::OrderNotFound;
     const CREATES_WALLET: bool = true;
-
-    fn creates(&self) -> Option<&Created> {
-        self.created.as_ref()
-    }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<bool, Error> {
         let events = match turn.wallet() {
@@ -53,12 +48,12 @@ impl Command for ReportPurchase {
 impl ReportPurchase {
     /// Decides on a wallet that does not exist yet; it is created only if something changes.
     fn begin(self, turn: &Turn<'_>) -> Result<Vec<Event>, Error> {
-        let created = self.created.ok_or(Rejection::OrderNotFound)?;
+        let created = turn.created().ok_or(Rejection::OrderNotFound)?;
         let now = turn.now();
         let wallet = Wallet::born(self.key, now, created.clone());
         let mut events = wallet.purchase(self.purchase, Archive::default(), now)?;
         if !events.is_empty() {
-            let change = Change::Created(Box::new(created));
+            let change = Change::Created(Box::new(created.clone()));
             events.insert(0, Event { at: now, change });
         }
         Ok(events)

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{
-    Timestamp,
-    id::WalletKey,
-    wallet::{Change, Created},
-};
+use domain::{Timestamp, id::WalletKey, wallet::Change};
 
 use super::{Command, Turn, read::view};
 use crate::{
@@ -15,13 +11,13 @@ use crate::{
 };
 
 /// Answers the wallet's session epoch; creates a missing user's wallet.
-pub(crate) struct StartSession(pub(crate) Option<Created>);
+pub(crate) struct StartSession;
 
 impl Command for StartSession {
     type Answer = (WalletKey, u32);
 
-    fn creates(&self) -> Option<&Created> {
-        self.0.as_ref()
+    fn creates_user_wallet(&self) -> bool {
+        true
     }
 
     fn run(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Error> {

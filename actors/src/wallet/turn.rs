@@ -6,7 +6,7 @@ use domain::{
     Rejection, Timestamp,
     history::{Record, RecordKey},
     wallet::{
-        Change, Event, FreeGrantRule, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN,
+        Change, Created, Event, FreeGrantRule, Owner, Wallet, catch_up::MAX_EVENTS_PER_TURN,
         debt_limit::DebtLimit,
     },
 };
@@ -27,13 +27,28 @@ pub(crate) enum CatchUp {
 pub(crate) struct Turn<'a> {
     state: &'a mut WalletState,
     rules: &'a Rules,
+    created: Option<&'a Created>,
     now: Timestamp,
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn new(state: &'a mut WalletState, rules: &'a Rules) -> Self {
+    pub(super) fn new(
+        state: &'a mut WalletState,
+        rules: &'a Rules,
+        created: Option<&'a Created>,
+    ) -> Self {
         let now = state.now(rules.ahead_millis);
-        Self { state, rules, now }
+        Self {
+            state,
+            rules,
+            created,
+            now,
+        }
+    }
+
+    /// How the wallet is created if it is missing, or was created by this command.
+    pub(super) const fn created(&self) -> Option<&'a Created> {
+        self.created
     }
 
     /// The wallet, caught up with the clock and admitted to the caller.
@@ -116,7 +131,7 @@ impl<'a> Turn<'a> {
         caller: Caller,
     ) -> Result<CatchUp, Error> {
         if self.state.wallet.is_none() {
-            match command.creates() {
+            match self.created {
                 Some(_) if V::CREATES_WALLET => return Ok(CatchUp::Up),
                 Some(created) => {
                     let at = self.now;

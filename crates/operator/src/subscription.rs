@@ -5,11 +5,10 @@ use domain::{
     id::{PublicSubscriptionId, WalletKey},
     project_event::SubscriptionSnapshot,
     text::IdempotencyKey,
-    wallet::{NamedSubscription, cancel::Cancel, resume::Resume},
+    wallet::{NamedSubscription, SubscriptionAction, SubscriptionInstruction},
 };
 use edge::audit::AuditEvent;
 use operations::audit::Proof;
-use payments::SubscriptionInstruction;
 use wire::{Error, ErrorCode};
 
 use crate::{Action, Confirmation, ConfirmationResult, Execution, Operator, refund::lost};
@@ -96,24 +95,18 @@ impl Action for EndSubscription {
         let Self {
             wallet, end, key, ..
         } = self;
-        let named = NamedSubscription::Id(id, None);
-        let cancel = |named, key, at_period_end| {
-            SubscriptionInstruction::Cancel(Cancel {
-                named,
-                at_period_end,
-                key,
-            })
-        };
-        let (instruction, verb, did) = match end {
+        let cancel = |at_period_end| SubscriptionAction::Cancel { at_period_end };
+        let (action, verb, did) = match end {
             SubscriptionEnd::AfterPeriod => {
-                let did = "Canceled at the end of its period";
-                (cancel(named, key, true), "Cancel", did)
+                (cancel(true), "Cancel", "Canceled at the end of its period")
             }
-            SubscriptionEnd::Now => (cancel(named, key, false), "Cancel", "Canceled at once"),
-            SubscriptionEnd::Never => {
-                let resume = SubscriptionInstruction::Resume(Resume { named, key });
-                (resume, "Resume", "Resumed")
-            }
+            SubscriptionEnd::Now => (cancel(false), "Cancel", "Canceled at once"),
+            SubscriptionEnd::Never => (SubscriptionAction::Resume, "Resume", "Resumed"),
+        };
+        let instruction = SubscriptionInstruction {
+            named: NamedSubscription::Id(id, None),
+            action,
+            key,
         };
         let proof = Proof::Subscription {
             wallet,

@@ -69,7 +69,6 @@ pub use self::{
     repeated_checkouts::CheckoutKey,
     scheduler::Scheduler,
     subscription_imports::ImportCandidate,
-    subscriptions::SubscriptionInstruction,
     sweep::Sweep,
     unfulfilled::{Assignment, List, State as UnfulfilledState, UnfulfilledPayment},
 };

@@ -7,9 +7,10 @@ use actors::Address;
 use catalog::ProjectCatalog;
 use domain::{
     project_event::SubscriptionSnapshot,
-    text::{IdempotencyKey, SubscriptionId},
+    text::SubscriptionId,
     wallet::{
-        InstructionRecord, InstructionStage, SubscriptionStatus, cancel::Cancel, resume::Resume,
+        InstructionRecord, InstructionStage, SubscriptionAction, SubscriptionInstruction,
+        SubscriptionStatus,
     },
 };
 use payments_port::ObjectRef;
@@ -20,42 +21,25 @@ use super::{
     project_account::ProjectAccount,
 };
 
-/// A caller's instruction about a subscription, done once under its key.
-#[derive(Debug, Clone)]
-pub enum SubscriptionInstruction {
-    /// Cancel it, at once or with its period.
-    Cancel(Cancel),
-    /// Take back its cancellation or pause.
-    Resume(Resume),
+/// The first part of the provider's operation names.
+const fn kind(wanted: SubscriptionAction) -> &'static str {
+    match wanted {
+        SubscriptionAction::Cancel { .. } => "cancel",
+        SubscriptionAction::Resume => "resume",
+    }
 }
 
-impl SubscriptionInstruction {
-    /// The first part of the provider's operation names.
-    const fn kind(&self) -> &'static str {
-        match self {
-            Self::Cancel(_) => "cancel",
-            Self::Resume(_) => "resume",
+/// Whether the subscription already is in the requested state.
+fn is_met_by(wanted: SubscriptionAction, current: &SubscriptionSnapshot) -> bool {
+    let is_over = current.status == SubscriptionStatus::Canceled;
+    match wanted {
+        SubscriptionAction::Cancel { at_period_end } => {
+            is_over || at_period_end && current.cancel_at_period_end
         }
-    }
-
-    const fn key(&self) -> &IdempotencyKey {
-        match self {
-            Self::Cancel(Cancel { key, .. }) | Self::Resume(Resume { key, .. }) => key,
-        }
-    }
-
-    /// Whether the subscription already is in the requested state.
-    fn is_met_by(&self, current: &SubscriptionSnapshot) -> bool {
-        let is_over = current.status == SubscriptionStatus::Canceled;
-        match self {
-            Self::Cancel(Cancel { at_period_end, .. }) => {
-                is_over || *at_period_end && current.cancel_at_period_end
-            }
-            Self::Resume(_) => {
-                let is_paused =
-                    current.collection_paused || current.status == SubscriptionStatus::Paused;
-                !is_over && !is_paused && !current.cancel_at_period_end
-            }
+        SubscriptionAction::Resume => {
+            let is_paused =
+                current.collection_paused || current.status == SubscriptionStatus::Paused;
+            !is_over && !is_paused && !current.cancel_at_period_end
         }
     }
 }
@@ -74,7 +58,7 @@ impl Payments {
     ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
         let payments = self.clone();
         let id = project.project.id;
-        let work = async move { payments.instructed(&project, &address, &wanted).await };
+        let work = async move { payments.instructed(&project, &address, wanted).await };
         self.0.instructions.carry_out(id, work).await
     }
 
@@ -82,15 +66,17 @@ impl Payments {
         &self,
         project: &Arc<ProjectCatalog>,
         address: &Address,
-        wanted: &SubscriptionInstruction,
+        wanted: SubscriptionInstruction,
     ) -> Result<KeyedResult<SubscriptionSnapshot>, Error> {
+        let action = wanted.action;
         // The name is a hash, so no recovery code leaks.
-        let name = operation(wanted.kind(), project, &address.reveal(), wanted.key())?;
+        let name = operation(kind(action), project, &address.reveal(), &wanted.key)?;
         let _turn = self.0.named_locks.take(name.as_str()).await;
         let provider = self.0.context.providers.of(project);
         // A completed instruction is replayed even without a provider.
         let logs = provider.is_ok();
-        let record = self.ask_instruction(project, address, wanted, logs).await?;
+        let (handle, scope) = (&self.0.context.handle, &project.scope);
+        let record = handle.ask_instruction(scope, address, wanted, logs).await?;
         let subscription = record.instruction.subscription();
         let subscription = subscription
             .cloned()
@@ -100,7 +86,8 @@ impl Payments {
             let result = || self.instruction_result(project, address, subscription.clone(), true);
             let current = result().await?;
             // A crash may have hidden its outcome, or it changed since.
-            let Some(provider) = provider.ok().filter(|_| !wanted.is_met_by(&current.after)) else {
+            let Some(provider) = provider.ok().filter(|_| !is_met_by(action, &current.after))
+            else {
                 return Ok(current);
             };
             let account = ProjectAccount::new(project, &*provider);
@@ -111,11 +98,11 @@ impl Payments {
         let account = ProjectAccount::new(project, &*provider);
         failpoint::reached("subscription.before");
         let provider = account.provider;
-        let answer = match wanted {
-            SubscriptionInstruction::Cancel(Cancel { at_period_end, .. }) => {
-                provider.cancel(&subscription, *at_period_end, &name).await
+        let answer = match action {
+            SubscriptionAction::Cancel { at_period_end } => {
+                provider.cancel(&subscription, at_period_end, &name).await
             }
-            SubscriptionInstruction::Resume(_) => provider.resume(&subscription, &name).await,
+            SubscriptionAction::Resume => provider.resume(&subscription, &name).await,
         };
         failpoint::reached("subscription.after");
         let close = |stage| {
@@ -123,7 +110,6 @@ impl Payments {
                 stage,
                 ..record.clone()
             };
-            let (handle, scope) = (&self.0.context.handle, &project.scope);
             handle.close_instruction(scope, address, outcome)
         };
         match stage(&answer) {
@@ -134,7 +120,7 @@ impl Payments {
                 let result = self
                     .instruction_result(project, address, subscription.clone(), false)
                     .await?;
-                if wanted.is_met_by(&result.after) {
+                if is_met_by(action, &result.after) {
                     close(InstructionStage::Done).await?;
                     return Ok(result);
                 }
@@ -149,25 +135,6 @@ impl Payments {
         answer?;
         self.instruction_result(project, address, subscription, false)
             .await
-    }
-
-    async fn ask_instruction(
-        &self,
-        project: &ProjectCatalog,
-        address: &Address,
-        wanted: &SubscriptionInstruction,
-        logs: bool,
-    ) -> Result<InstructionRecord, Error> {
-        let (handle, scope) = (&self.0.context.handle, &project.scope);
-        let decided = match wanted.clone() {
-            SubscriptionInstruction::Cancel(cancel) => {
-                handle.ask_cancel(scope, address, cancel, logs).await
-            }
-            SubscriptionInstruction::Resume(resume) => {
-                handle.ask_resume(scope, address, resume, logs).await
-            }
-        };
-        Ok(decided?)
     }
 
     async fn instruction_result(

@@ -21,7 +21,7 @@ pub use event_number::{EventNumber, OnEvents};
 pub use log::{Backlog, Log, OnOutcome};
 pub use order_queries::{OrderFilter, OrderState};
 pub use order_totals::{BestSellers, CurrencyTotals, OrderTotals, Takings};
-pub use queries::{PeriodEnd, WalletOrder, WalletPlace};
+pub use queries::{PeriodEnd, WalletName, WalletOrder, WalletPlace};
 
 /// The log and the books of one data directory.
 #[derive(Clone)]

@@ -55,6 +55,17 @@ pub enum WalletOrder {
     Balance(ProductId),
 }
 
+/// What wallets are found by. Case is ignored.
+#[derive(Debug, Clone, Copy)]
+pub enum WalletName<'a> {
+    /// The address under which an order was paid; by the wallets' keys. Addresses are found by 128 bits of a hash, which
+    /// do not collide by chance or by design.
+    Buyer(&'a Email),
+    /// The beginning of their user's identifier; by that. Only the first bytes of an identifier are compared: whether the
+    /// rest fits, the wallet knows.
+    User(&'a str),
+}
+
 impl dyn Books + '_ {
     /// The order of this identifier; if several wallets have one, any of them: see [`Self::orders_by_provider_id`].
     /// # Errors
@@ -224,32 +235,20 @@ impl dyn Books + '_ {
         Ok(places)
     }
 
-    /// At most `limit` wallets of a project with an order that was paid under this address, by key. Case is ignored.
-    /// Addresses are found by 128 bits of a hash, which do not collide by chance or by design.
+    /// At most `limit` wallets of a project that are found by this, in its order.
     /// # Errors
     /// The books cannot be read.
-    pub fn buyers(
+    pub fn wallets_of(
         &self,
         project: ProjectId,
-        email: &Email,
+        name: WalletName<'_>,
         limit: usize,
     ) -> Result<Vec<WalletKey>, Error> {
-        let address = buyer_key(project, email);
-        self.under(LookUp::Buyers, &address, limit, |key, _| wallet(key))
-    }
-
-    /// At most `limit` wallets of a project whose user's identifier begins with a text, by identifier; case is ignored.
-    /// Only the first bytes of an identifier are compared: whether the rest fits, the wallet knows.
-    /// # Errors
-    /// The books cannot be read.
-    pub fn users(
-        &self,
-        project: ProjectId,
-        text: &str,
-        limit: usize,
-    ) -> Result<Vec<WalletKey>, Error> {
-        let prefix = user_prefix(project, text);
-        self.under(LookUp::Users, &prefix, limit, |key, _| wallet(key))
+        let (look_up, prefix) = match name {
+            WalletName::Buyer(email) => (LookUp::Buyers, buyer_key(project, email).into()),
+            WalletName::User(text) => (LookUp::Users, user_prefix(project, text)),
+        };
+        self.under(look_up, &prefix, limit, |key, _| wallet(key))
     }
 
     /// At most `limit` wallets of a list, strictly after the place `after`, or from the first. Fewer than `limit`: there

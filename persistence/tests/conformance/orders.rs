@@ -8,7 +8,7 @@ use domain::{
     text::{CustomerId, InvoiceId, PaymentId, SubscriptionId},
     wallet::OrderKind,
 };
-use persistence::{Append, Books, OrderPosition, PeriodEnd, ProviderId};
+use persistence::{Append, Books, OrderPosition, PeriodEnd, ProviderId, WalletName};
 
 use super::{Subject, everywhere};
 use crate::common::{
@@ -33,7 +33,9 @@ fn due(books: &dyn Books, project: ProjectId, until: i64) -> Vec<u128> {
 }
 
 fn buyers(books: &dyn Books, project: ProjectId, address: &str) -> BTreeSet<WalletKey> {
-    let buyers = books.buyers(project, &email(address), usize::MAX).unwrap();
+    let buyers = books
+        .wallets_of(project, WalletName::Buyer(&email(address)), usize::MAX)
+        .unwrap();
     assert!(buyers.is_sorted());
     buyers.into_iter().collect()
 }
@@ -355,7 +357,9 @@ pub(crate) fn buyers_are_found_by_the_address_they_paid_under(subject: &mut dyn 
         let elsewhere = BTreeSet::from([key(3)]);
         assert_eq!(buyers(books, TWO, "OTHER@MAIL.EXAMPLE"), elsewhere);
         assert!(buyers(books, TWO, "first@mail.example").is_empty());
-        let one = books.buyers(ONE, &email("first@mail.example"), 1).unwrap();
+        let one = books
+            .wallets_of(ONE, WalletName::Buyer(&email("first@mail.example")), 1)
+            .unwrap();
         assert_eq!(one, [*both.first().unwrap()]);
     });
 }

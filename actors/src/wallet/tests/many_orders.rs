@@ -2,7 +2,11 @@
 
 use domain::{
     text::Email,
-    wallet::{OrderStatus, place_order::PlaceOrder, purchase::Purchase},
+    wallet::{
+        OrderStatus,
+        place_order::PlaceOrder,
+        purchase::{OrderReport, Purchase},
+    },
 };
 use futures_util::{StreamExt as _, stream};
 use persistence::{OrderFilter, OrderState, WalletOrder};
@@ -38,7 +42,7 @@ async fn service() -> Service {
     let all = stream::iter(0..MANY).map(place).buffered(64);
     let all: Vec<_> = all.collect().await;
     let last = all.last().unwrap();
-    let failed = Purchase::Fail(last.serial);
+    let failed = Purchase::Report(last.serial, OrderReport::Failed);
     handle.report(scope, last.wallet, failed).await.unwrap();
     service
 }

@@ -10,10 +10,12 @@ mod tests;
 
 pub use apply::{AccountCredits, Applied};
 pub use decide::{
-    Coverage, Decision, FreeGrantRule, ProductRef, bill, cancel, catch_up, close_order, credit,
-    debt_limit, deduct, draw, erase, feature, forgive, freeze, hold,
-    instruction::InstructionDecision, lapse, loss, pay, place_order, purchase, refund, resume,
-    reverse, reverse_deduction, settle, shortfall, switch, update_subscription,
+    Coverage, Decision, FreeGrantRule, ProductRef, bill, catch_up, credit, debt_limit, deduct,
+    draw, feature, forgive, freeze, hold,
+    instruction::InstructionDecision,
+    lapse, loss, pay, place_order, purchase, refund, reverse, reverse_deduction, settle, shortfall,
+    subscription_instruction::{SubscriptionAction, SubscriptionInstruction},
+    switch, update_subscription,
 };
 pub use state::{
     Account, Archive, ArchivedOrder, Change, Charged, Corrupt, Created, Currency, CycleTag, Debt,

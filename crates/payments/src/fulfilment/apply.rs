@@ -14,7 +14,7 @@ use domain::{
         bill::Bill,
         pay::{PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
-        purchase::Purchase,
+        purchase::{OrderReport, Purchase},
         update_subscription::UpdateSubscription,
     },
 };
@@ -52,12 +52,14 @@ impl ReportApplier<'_> {
     }
 
     pub(super) async fn apply(&self, report: Report) -> Result<(), Error> {
+        let reported =
+            |order: OrderId, report| self.report(order, Purchase::Report(order.serial, report));
         match report {
             Report::Open(_) => Ok(()),
-            Report::Processing(order) => self.report(order, Purchase::Process(order.serial)).await,
+            Report::Processing(order) => reported(order, OrderReport::Processing).await,
             Report::Paid(paid) => self.paid_order(*paid).await,
-            Report::Failed(order) => self.report(order, Purchase::Fail(order.serial)).await,
-            Report::Expired(order) => self.report(order, Purchase::Expire(order.serial)).await,
+            Report::Failed(order) => reported(order, OrderReport::Failed).await,
+            Report::Expired(order) => reported(order, OrderReport::Expired).await,
             Report::Subscription(state) => self.subscription(*state).await,
             Report::Reversed(reversal) => {
                 failpoint::reached("money.before");

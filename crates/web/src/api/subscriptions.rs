@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use axum::{extract::State, response::Response};
-use domain::wallet::{cancel::Cancel, resume::Resume};
+use domain::wallet::{SubscriptionAction, SubscriptionInstruction};
 use edge::{
     body::Body,
     caller::{MaySubscriptions, SecretKeyOr},
 };
-use payments::SubscriptionInstruction;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -89,13 +88,7 @@ pub(super) async fn cancel_subscription(
         idempotency_key,
     };
     let at_period_end = at_period_end.unwrap_or(true);
-    let cancel = |Resume { named, key }| {
-        SubscriptionInstruction::Cancel(Cancel {
-            named,
-            at_period_end,
-            key,
-        })
-    };
+    let cancel = SubscriptionAction::Cancel { at_period_end };
     instruct(&app, &key, &header, request, cancel).await
 }
 
@@ -106,14 +99,7 @@ pub(super) async fn resume_subscription(
     body: Body,
 ) -> Result<Response, Error> {
     let request = body.parse()?;
-    instruct(
-        &app,
-        &key,
-        &header,
-        request,
-        SubscriptionInstruction::Resume,
-    )
-    .await
+    instruct(&app, &key, &header, request, SubscriptionAction::Resume).await
 }
 
 /// Does it, and answers the subscription as it is then.
@@ -122,19 +108,20 @@ async fn instruct(
     key: &SecretKeyOr<MaySubscriptions>,
     header: &KeyHeader,
     request: ResumeSubscription,
-    instruction: impl FnOnce(Resume) -> SubscriptionInstruction,
+    action: SubscriptionAction,
 ) -> Result<Response, Error> {
     let wallet = NamedWallet::of(request.external_user_id, request.code)?;
     let name = header.or(request.idempotency_key)?;
     let wallet = NamedWallet::needed_by(wallet, key.session())?;
     let (product, id) = (request.product_id, request.subscription_id);
-    let resume = Resume {
+    let instruction = SubscriptionInstruction {
         named: subscription(product.as_ref(), id.as_ref(), key)?,
+        action,
         key: name,
     };
     let result = app
         .payments
-        .instruct(Arc::clone(key), wallet.into_address()?, instruction(resume))
+        .instruct(Arc::clone(key), wallet.into_address()?, instruction)
         .await
         .map_err(|error| Error::from_instruction(error, key))?;
     respond::replayable(&view::subscription(&result.after), result.replayed)

@@ -28,7 +28,7 @@ use crate::{
         events::Events,
         verify::{listed::PendingEntries, report::VerifyReport},
     },
-    contract::{Books, WalletOrder, WalletPlace},
+    contract::{Books, WalletName, WalletOrder, WalletPlace},
     format::append::{Append, LogEvent},
     frames::frame,
     lookups::{
@@ -592,7 +592,9 @@ impl World {
             if let Owner::External(user) = &wallet.owner {
                 let shouted = user.as_str().to_uppercase();
                 for prefix in ["", &shouted[..1], &shouted] {
-                    let found = books.users(wallet.project, prefix, usize::MAX).unwrap();
+                    let found = books
+                        .wallets_of(wallet.project, WalletName::User(prefix), usize::MAX)
+                        .unwrap();
                     assert!(found.contains(key), "{prefix}");
                 }
             }

@@ -1,7 +1,7 @@
 //! Ends a wallet's orders and subscriptions with a provider that its project no longer uses, because no report about
 //! them will come. Paid credits stay, except those that end with a cycle.
 
-use super::decision::DecisionBuilder;
+use super::{change_order::OrderReport, decision::DecisionBuilder};
 use crate::{
     Rejection,
     time::Timestamp,
@@ -17,7 +17,9 @@ impl Wallet {
         let mut orders = self.orders();
         let pending = orders.find(|(_, order)| order.stage == Stage::Pending);
         let events = match (pending, self.subscriptions().next()) {
-            (Some((order, _)), _) => self.expire_order(order, Archive::default(), now)?,
+            (Some((order, _)), _) => {
+                self.change_order(order, OrderReport::Expired, Archive::default(), now)?
+            }
             (None, Some(open)) => {
                 let archive = Archive::default();
                 let mut decision = DecisionBuilder::on(self, None, Some(&open.id), archive, now);

@@ -2,16 +2,14 @@
 //! nothing.
 
 pub mod bill;
-pub mod cancel;
 pub mod catch_up;
-pub mod close_order;
+mod change_order;
 pub mod credit;
 mod cycle;
 pub mod debt_limit;
 mod decision;
 pub mod deduct;
 pub mod draw;
-pub mod erase;
 pub mod feature;
 pub mod forgive;
 pub mod freeze;
@@ -25,11 +23,11 @@ pub(in crate::wallet) mod payment;
 pub mod place_order;
 pub mod purchase;
 pub mod refund;
-pub mod resume;
 pub mod reverse;
 pub mod reverse_deduction;
 pub mod settle;
 pub mod shortfall;
+pub(in crate::wallet) mod subscription_instruction;
 pub mod switch;
 pub mod update_subscription;
 

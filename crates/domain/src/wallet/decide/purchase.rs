@@ -13,6 +13,8 @@ use crate::{
     wallet::state::{Wallet, archive::Archive, event::Event, order::Reversal},
 };
 
+pub use super::change_order::OrderReport;
+
 /// One report about a wallet's purchases. Each variant is decided in a file of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purchase {
@@ -20,20 +22,14 @@ pub enum Purchase {
     Place(PlaceOrder),
     /// A checkout was paid.
     Pay(Box<Pay>),
-    /// A checkout's payment is processing.
-    Process(OrderSerial),
-    /// A checkout's payment failed.
-    Fail(OrderSerial),
-    /// A checkout was closed unpaid.
-    Expire(OrderSerial),
+    /// The payment of a checkout goes on, or an order's personal data is to be erased.
+    Report(OrderSerial, OrderReport),
     /// How much of an order's payment is refunded or disputed at present.
     Reverse(OrderSerial, Reversal),
     /// An invoice of a subscription after its first was paid.
     Bill(Box<Bill>),
     /// A subscription changed apart from its payments.
     Update(Box<UpdateSubscription>),
-    /// An order's personal data is to be erased.
-    Erase(OrderSerial),
     /// The provider does not answer about a subscription whose period ended.
     Lapse(Lapse),
 }
@@ -44,11 +40,7 @@ impl Purchase {
         match self {
             Self::Place(place) => Some(place.order),
             Self::Pay(payment) => Some(payment.order),
-            Self::Process(order)
-            | Self::Fail(order)
-            | Self::Expire(order)
-            | Self::Erase(order)
-            | Self::Reverse(order, _) => Some(*order),
+            Self::Report(order, _) | Self::Reverse(order, _) => Some(*order),
             Self::Bill(bill) => Some(bill.order),
             Self::Update(report) => report.first,
             Self::Lapse(_) => None,
@@ -62,12 +54,7 @@ impl Purchase {
             Self::Bill(bill) => Some(&bill.billing.subscription),
             Self::Update(report) => Some(&report.subscription),
             Self::Lapse(lapse) => Some(&lapse.subscription),
-            Self::Place(_)
-            | Self::Process(_)
-            | Self::Fail(_)
-            | Self::Expire(_)
-            | Self::Erase(_)
-            | Self::Reverse(..) => None,
+            Self::Place(_) | Self::Report(..) | Self::Reverse(..) => None,
         }
     }
 }
@@ -86,10 +73,7 @@ impl Wallet {
         match command {
             Purchase::Place(order) => self.place_order(order, archived, now),
             Purchase::Pay(payment) => self.pay(*payment, archived, now),
-            Purchase::Process(order) => self.process_order(order, archived, now),
-            Purchase::Fail(order) => self.fail_order(order, archived, now),
-            Purchase::Expire(order) => self.expire_order(order, archived, now),
-            Purchase::Erase(order) => self.erase_order(order, archived, now),
+            Purchase::Report(order, report) => self.change_order(order, report, archived, now),
             Purchase::Reverse(order, reversal) => self.reverse(order, reversal, archived, now),
             Purchase::Bill(bill) => self.bill(*bill, archived, now),
             Purchase::Update(report) => Ok(self.update_subscription(*report, archived, now)),

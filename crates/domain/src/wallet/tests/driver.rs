@@ -12,8 +12,7 @@ use crate::{
     wallet::{
         Applied, Archive, ArchivedOrder, Change, Created, Decision, Event, FreeGrantRule,
         Instruction, InstructionDecision, InstructionRecord, InstructionStage, Order, Owner,
-        Wallet,
-        cancel::Cancel,
+        SubscriptionAction, SubscriptionInstruction, Wallet,
         credit::Credit,
         debt_limit::{DebtLimit, SetDebtLimit},
         deduct::Deduct,
@@ -24,7 +23,6 @@ use crate::{
         hold::PlaceHold,
         purchase::Purchase,
         refund::Refund,
-        resume::Resume,
         reverse_deduction::{ReversalFacts, ReverseDeduction, TracedDeduction, named_within},
         settle::{Late, Settle},
         shortfall::{CostDecision, OnShortfall},
@@ -370,21 +368,20 @@ impl Driver {
         Ok(self.instruct(decided))
     }
 
-    pub(super) fn cancel(&mut self, command: Cancel) -> Result<Done<Instruction>, Rejection> {
+    pub(super) fn ask_instruction(
+        &mut self,
+        command: SubscriptionInstruction,
+    ) -> Result<Done<Instruction>, Rejection> {
         self.touch();
         let key = command.key.clone();
-        let prior = self.find(RecordKey::Cancel(key.as_str()));
+        let prior = self.find(match command.action {
+            SubscriptionAction::Cancel { .. } => RecordKey::Cancel(key.as_str()),
+            SubscriptionAction::Resume => RecordKey::Resume(key.as_str()),
+        });
         let prior = prior.and_then(Record::instructed);
-        let decided = self.wallet.cancel(command, prior, self.now)?;
-        Ok(self.instruct(decided))
-    }
-
-    pub(super) fn resume(&mut self, command: Resume) -> Result<Done<Instruction>, Rejection> {
-        self.touch();
-        let key = command.key.clone();
-        let prior = self.find(RecordKey::Resume(key.as_str()));
-        let prior = prior.and_then(Record::instructed);
-        let decided = self.wallet.resume(command, prior, self.now)?;
+        let decided = self
+            .wallet
+            .instruct_subscription(command, prior, self.now)?;
         Ok(self.instruct(decided))
     }
 

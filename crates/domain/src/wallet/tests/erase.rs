@@ -11,7 +11,11 @@ use crate::{
     id::OrderSerial,
     metadata::Metadata,
     text::Email,
-    wallet::{OrderStatus, place_order::PlaceOrder, purchase::Purchase},
+    wallet::{
+        OrderStatus,
+        place_order::PlaceOrder,
+        purchase::{OrderReport, Purchase},
+    },
 };
 
 fn about_ada(serial: u128) -> PlaceOrder {
@@ -24,7 +28,7 @@ fn about_ada(serial: u128) -> PlaceOrder {
 }
 
 fn erase(driver: &mut Driver, serial: u128) -> Result<bool, Rejection> {
-    driver.purchase(Purchase::Erase(OrderSerial(serial)))
+    driver.purchase(Purchase::Report(OrderSerial(serial), OrderReport::Erased))
 }
 
 #[test]

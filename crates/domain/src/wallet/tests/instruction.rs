@@ -12,10 +12,8 @@ use crate::{
     text::PaymentId,
     wallet::{
         Instruction, InstructionStage, NamedSubscription, OrderStatus, RefundPart,
-        SubscriptionStatus,
-        cancel::Cancel,
+        SubscriptionAction, SubscriptionInstruction, SubscriptionStatus,
         refund::{Refund, Refundable},
-        resume::Resume,
     },
 };
 
@@ -209,18 +207,18 @@ fn what_is_not_seen_an_hour_later_did_not_happen() {
     );
 }
 
-fn cancel(product: ProductId, at_period_end: bool, name: &str) -> Cancel {
-    Cancel {
+fn cancel(product: ProductId, at_period_end: bool, name: &str) -> SubscriptionInstruction {
+    SubscriptionInstruction {
         named: NamedSubscription::Of(product),
-        at_period_end,
+        action: SubscriptionAction::Cancel { at_period_end },
         key: key(name),
     }
 }
 
-fn resume(product: ProductId, name: &str) -> Resume {
-    Resume {
-        named: NamedSubscription::Of(product),
-        key: key(name),
+fn resume(product: ProductId, name: &str) -> SubscriptionInstruction {
+    SubscriptionInstruction {
+        action: SubscriptionAction::Resume,
+        ..cancel(product, false, name)
     }
 }
 
@@ -228,29 +226,35 @@ fn resume(product: ProductId, name: &str) -> Resume {
 fn a_subscription_is_canceled_and_resumed_by_its_product() {
     let mut driver = Driver::new();
     let unknown = Err(Rejection::SubscriptionNotFound);
-    assert_eq!(driver.cancel(cancel(CLUB, true, "c")), unknown);
-    assert_eq!(driver.resume(resume(CLUB, "r")), unknown);
+    assert_eq!(driver.ask_instruction(cancel(CLUB, true, "c")), unknown);
+    assert_eq!(driver.ask_instruction(resume(CLUB, "r")), unknown);
     driver.subscribe(1, 1, tier("basic", 100));
-    assert_eq!(driver.cancel(cancel(ProductId(99), true, "c")), unknown);
-    assert_eq!(driver.cancel(cancel(CLUB, true, "c")), REQUESTED);
     assert_eq!(
-        driver.cancel(cancel(CLUB, true, "c")),
+        driver.ask_instruction(cancel(ProductId(99), true, "c")),
+        unknown
+    );
+    assert_eq!(driver.ask_instruction(cancel(CLUB, true, "c")), REQUESTED);
+    assert_eq!(
+        driver.ask_instruction(cancel(CLUB, true, "c")),
         REQUESTED,
         "nobody knows"
     );
     let reused = Err(Rejection::KeyReused);
-    assert_eq!(driver.cancel(cancel(CLUB, false, "c")), reused);
-    assert_eq!(driver.cancel(cancel(ProductId(99), true, "c")), reused);
+    assert_eq!(driver.ask_instruction(cancel(CLUB, false, "c")), reused);
+    assert_eq!(
+        driver.ask_instruction(cancel(ProductId(99), true, "c")),
+        reused
+    );
     assert!(driver.close(RecordKey::Cancel("c"), InstructionStage::Done));
     assert!(matches!(
-        driver.cancel(cancel(CLUB, true, "c")),
+        driver.ask_instruction(cancel(CLUB, true, "c")),
         Ok(Done::Replayed(_))
     ));
     // The same key names another operation.
-    assert_eq!(driver.resume(resume(CLUB, "c")), REQUESTED);
-    assert_eq!(driver.resume(resume(ProductId(99), "c")), reused);
+    assert_eq!(driver.ask_instruction(resume(CLUB, "c")), REQUESTED);
+    assert_eq!(driver.ask_instruction(resume(ProductId(99), "c")), reused);
     assert!(driver.close(RecordKey::Resume("c"), InstructionStage::REFUSED));
-    assert_eq!(driver.resume(resume(CLUB, "c")), REQUESTED);
+    assert_eq!(driver.ask_instruction(resume(CLUB, "c")), REQUESTED);
 }
 
 /// Subscriptions to one product are named by their public ids; the others are the provider's.
@@ -272,18 +276,15 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
     assert_eq!(doubled(&driver), 2);
     let by_id = |at: usize, product| NamedSubscription::Id(ids[at], product);
     let requested = |driver: &mut Driver, named, name: &str| {
-        let at_period_end = true;
-        let key = key(name);
-        driver.cancel(Cancel {
+        driver.ask_instruction(SubscriptionInstruction {
             named,
-            at_period_end,
-            key,
+            ..cancel(CLUB, true, name)
         })
     };
     let ambiguous = Err(Rejection::SubscriptionAmbiguous);
     for name in ["a", "b"] {
-        assert_eq!(driver.cancel(cancel(CLUB, true, name)), ambiguous);
-        assert_eq!(driver.resume(resume(CLUB, name)), ambiguous);
+        assert_eq!(driver.ask_instruction(cancel(CLUB, true, name)), ambiguous);
+        assert_eq!(driver.ask_instruction(resume(CLUB, name)), ambiguous);
     }
     let unknown = Err(Rejection::SubscriptionNotFound);
     assert_eq!(
@@ -311,12 +312,15 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
     };
     ends(&mut driver, 1);
     assert_eq!(doubled(&driver), 0);
-    assert_eq!(driver.cancel(cancel(CLUB, true, "d")), REQUESTED);
+    assert_eq!(driver.ask_instruction(cancel(CLUB, true, "d")), REQUESTED);
     assert!(driver.close(RecordKey::Cancel("d"), InstructionStage::Done));
-    assert_eq!(canceled(driver.cancel(cancel(CLUB, true, "d"))), sub(2));
+    assert_eq!(
+        canceled(driver.ask_instruction(cancel(CLUB, true, "d"))),
+        sub(2)
+    );
     ends(&mut driver, 2);
     assert_eq!(
-        driver.cancel(cancel(CLUB, true, "e")),
+        driver.ask_instruction(cancel(CLUB, true, "e")),
         ambiguous,
         "none goes on"
     );
@@ -326,7 +330,11 @@ fn of_several_to_one_product_each_is_named_by_its_id() {
         unknown,
         "it is over"
     );
-    assert_eq!(driver.resume(resume(CLUB, "f")), REQUESTED, "the only one");
+    assert_eq!(
+        driver.ask_instruction(resume(CLUB, "f")),
+        REQUESTED,
+        "the only one"
+    );
 }
 
 /// Callers keep these ids.
@@ -342,7 +350,7 @@ fn what_callers_call_a_subscription_never_changes() {
 fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
     let mut driver = Driver::new();
     driver.subscribe(1, 1, tier("basic", 100));
-    assert_eq!(driver.cancel(cancel(CLUB, false, "c")), REQUESTED);
+    assert_eq!(driver.ask_instruction(cancel(CLUB, false, "c")), REQUESTED);
     assert!(driver.close(RecordKey::Cancel("c"), InstructionStage::Done));
     let end = driver
         .wallet
@@ -350,9 +358,9 @@ fn a_cancellation_that_is_done_is_known_when_the_subscription_is_gone() {
         .unwrap()
         .current_period_end;
     driver.set_status(1, SubscriptionStatus::Canceled);
-    let refused = driver.cancel(cancel(CLUB, false, "other"));
+    let refused = driver.ask_instruction(cancel(CLUB, false, "other"));
     assert_eq!(refused, Err(Rejection::SubscriptionNotFound));
-    let again = driver.cancel(cancel(CLUB, false, "c"));
+    let again = driver.ask_instruction(cancel(CLUB, false, "c"));
     let Ok(Done::Replayed(Instruction::Cancel { subscription, .. })) = again else {
         panic!("{again:?}")
     };

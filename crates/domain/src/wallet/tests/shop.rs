@@ -15,7 +15,7 @@ use crate::{
         event::SubscriptionEvent,
         pay::{MintedCode, PaidCycle, Pay, Payment},
         place_order::PlaceOrder,
-        purchase::Purchase,
+        purchase::{OrderReport, Purchase},
         switch::Proration,
         update_subscription::UpdateSubscription,
     },
@@ -259,15 +259,18 @@ impl Driver {
     }
 
     pub(super) fn process(&mut self, serial: u128) -> Result<bool, Rejection> {
-        self.purchase(Purchase::Process(OrderSerial(serial)))
+        self.purchase(Purchase::Report(
+            OrderSerial(serial),
+            OrderReport::Processing,
+        ))
     }
 
     pub(super) fn fail(&mut self, serial: u128) -> Result<bool, Rejection> {
-        self.purchase(Purchase::Fail(OrderSerial(serial)))
+        self.purchase(Purchase::Report(OrderSerial(serial), OrderReport::Failed))
     }
 
     pub(super) fn expire(&mut self, serial: u128) -> Result<bool, Rejection> {
-        self.purchase(Purchase::Expire(OrderSerial(serial)))
+        self.purchase(Purchase::Report(OrderSerial(serial), OrderReport::Expired))
     }
 
     /// Reports what is refunded and disputed of an order's payment now.

@@ -21,7 +21,7 @@ use domain::{
 
 use super::{World, wallet_key};
 use crate::{
-    OrderPosition, OrderRow, ProviderId,
+    OrderPosition, OrderRow, ProviderId, WalletName,
     contract::{Books, OrderFilter, OrderState},
     format::append::{LogEvent, Note},
 };
@@ -410,9 +410,13 @@ impl World {
                     wallet.project == project && emails.any(same)
                 });
                 let buyers: Vec<_> = wallets.map(|(key, _)| *key).collect();
-                let found = books.buyers(project, &email, usize::MAX).unwrap();
+                let found = books
+                    .wallets_of(project, WalletName::Buyer(&email), usize::MAX)
+                    .unwrap();
                 assert_eq!(found, buyers);
-                let first = books.buyers(project, &email, 1).unwrap();
+                let first = books
+                    .wallets_of(project, WalletName::Buyer(&email), 1)
+                    .unwrap();
                 assert_eq!(first, buyers[..buyers.len().min(1)]);
             }
         }

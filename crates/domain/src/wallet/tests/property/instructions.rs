@@ -21,8 +21,8 @@ use crate::{
     history::RecordKey,
     id::OrderSerial,
     wallet::{
-        Instruction, InstructionStage, NamedSubscription, OrderStatus, SubscriptionStatus,
-        cancel::Cancel, refund::Refund, resume::Resume,
+        Instruction, InstructionStage, NamedSubscription, OrderStatus, SubscriptionAction,
+        SubscriptionInstruction, SubscriptionStatus, refund::Refund,
     },
 };
 
@@ -124,17 +124,18 @@ impl Run {
                 at_period_end,
                 key: name,
             } => {
-                let real = self.driver.cancel(Cancel {
+                let real = self.driver.ask_instruction(SubscriptionInstruction {
                     named: NamedSubscription::Of(CLUB),
-                    at_period_end,
+                    action: SubscriptionAction::Cancel { at_period_end },
                     key: key(&name.to_string()),
                 });
                 let wanted = Wanted::Cancel(at_period_end);
                 (about(real), self.model.instruct(Verb::Cancel, name, wanted))
             }
             InstructionCommand::Resume { key: name } => {
-                let real = self.driver.resume(Resume {
+                let real = self.driver.ask_instruction(SubscriptionInstruction {
                     named: NamedSubscription::Of(CLUB),
+                    action: SubscriptionAction::Resume,
                     key: key(&name.to_string()),
                 });
                 let model = self.model.instruct(Verb::Resume, name, Wanted::Resume);

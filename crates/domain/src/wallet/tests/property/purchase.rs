@@ -21,7 +21,7 @@ use crate::{
         OrderStatus, Reversal, SubscriptionStatus,
         bill::{Bill, Pays},
         pay::{PaidCycle, Pay},
-        purchase::Purchase,
+        purchase::{OrderReport, Purchase},
         update_subscription::UpdateSubscription,
     },
 };
@@ -200,9 +200,15 @@ impl Run {
             RandomPurchase::End { order, failed } => {
                 let serial = OrderSerial(order);
                 let (command, end) = if failed {
-                    (Purchase::Fail(serial), OrderStatus::Failed)
+                    (
+                        Purchase::Report(serial, OrderReport::Failed),
+                        OrderStatus::Failed,
+                    )
                 } else {
-                    (Purchase::Expire(serial), OrderStatus::Expired)
+                    (
+                        Purchase::Report(serial, OrderReport::Expired),
+                        OrderStatus::Expired,
+                    )
                 };
                 (
                     self.both_purchase(command),
