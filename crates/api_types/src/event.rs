@@ -32,74 +32,74 @@ pub struct Event {
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a>(pub &'a Event);
 
-/// What an event says, by its type.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(tag = "type", content = "data")]
-#[cfg_attr(not(feature = "server"), non_exhaustive)]
-pub enum EventData {
+/// Declares the data of each type of event.
+macro_rules! event_data {
+    ($($(#[$doc:meta])* $kind:literal $variant:ident($data:ty),)+) => {
+        /// What an event says, by its type.
+        #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+        #[serde(tag = "type", content = "data")]
+        #[cfg_attr(not(feature = "server"), non_exhaustive)]
+        pub enum EventData {
+            $($(#[$doc])* #[serde(rename = $kind)] $variant($data),)+
+            /// A type that this release does not know, or tells in another way: the data as it was sent. Answer 2xx
+            /// to it.
+            #[serde(skip)]
+            Other(Value),
+        }
+
+        /// The data alone: its type is beside it.
+        impl Serialize for EventData {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(data) => data.serialize(serializer),)+
+                    Self::Other(data) => data.serialize(serializer),
+                }
+            }
+        }
+    };
+}
+
+event_data! {
     /// An order was paid.
-    #[serde(rename = "order.paid")]
-    OrderPaid(Box<OrderData>),
+    "order.paid" OrderPaid(Box<OrderData>),
     /// An order's payment failed.
-    #[serde(rename = "order.failed")]
-    OrderFailed(Box<OrderData>),
+    "order.failed" OrderFailed(Box<OrderData>),
     /// An order was not paid in time.
-    #[serde(rename = "order.expired")]
-    OrderExpired(Box<OrderData>),
+    "order.expired" OrderExpired(Box<OrderData>),
     /// All of an order's money was refunded.
-    #[serde(rename = "order.refunded")]
-    OrderRefunded(Box<OrderData>),
+    "order.refunded" OrderRefunded(Box<OrderData>),
     /// The buyer's bank opened a dispute or an inquiry.
-    #[serde(rename = "order.disputed")]
-    OrderDisputed(Box<DisputeData>),
+    "order.disputed" OrderDisputed(Box<DisputeData>),
     /// The dispute or inquiry was closed.
-    #[serde(rename = "order.dispute_closed")]
-    OrderDisputeClosed(Box<DisputeData>),
+    "order.dispute_closed" OrderDisputeClosed(Box<DisputeData>),
     /// A subscription began.
-    #[serde(rename = "subscription.started")]
-    SubscriptionStarted(Box<SubscriptionData>),
+    "subscription.started" SubscriptionStarted(Box<SubscriptionData>),
     /// A new cycle of a subscription was paid.
-    #[serde(rename = "subscription.renewed")]
-    SubscriptionRenewed(Box<SubscriptionData>),
+    "subscription.renewed" SubscriptionRenewed(Box<SubscriptionData>),
     /// A subscription changed otherwise: its tier, or whether it is to end.
-    #[serde(rename = "subscription.updated")]
-    SubscriptionUpdated(Box<SubscriptionData>),
+    "subscription.updated" SubscriptionUpdated(Box<SubscriptionData>),
     /// A subscription's bill waits for the buyer.
-    #[serde(rename = "subscription.past_due")]
-    SubscriptionPastDue(Box<SubscriptionData>),
+    "subscription.past_due" SubscriptionPastDue(Box<SubscriptionData>),
     /// A subscription is over.
-    #[serde(rename = "subscription.canceled")]
-    SubscriptionCanceled(Box<SubscriptionData>),
+    "subscription.canceled" SubscriptionCanceled(Box<SubscriptionData>),
     /// A wallet was made.
-    #[serde(rename = "wallet.created")]
-    WalletCreated(WalletData),
+    "wallet.created" WalletCreated(WalletData),
     /// Credits came into a wallet.
-    #[serde(rename = "wallet.credited")]
-    WalletCredited(CreditedData),
+    "wallet.credited" WalletCredited(CreditedData),
     /// What can be spent fell to the product's `lowBalance` or below it.
-    #[serde(rename = "wallet.balance_low")]
-    WalletBalanceLow(BalanceData),
+    "wallet.balance_low" WalletBalanceLow(BalanceData),
     /// What can be spent fell to nothing.
-    #[serde(rename = "wallet.depleted")]
-    WalletDepleted(BalanceData),
+    "wallet.depleted" WalletDepleted(BalanceData),
     /// A wallet that owed nothing came to owe credits.
-    #[serde(rename = "wallet.owing")]
-    WalletOwing(DebtData),
+    "wallet.owing" WalletOwing(DebtData),
     /// A wallet no longer owes anything.
-    #[serde(rename = "wallet.repaid")]
-    WalletRepaid(DebtData),
+    "wallet.repaid" WalletRepaid(DebtData),
     /// A wallet was frozen.
-    #[serde(rename = "wallet.frozen")]
-    WalletFrozen(WalletData),
+    "wallet.frozen" WalletFrozen(WalletData),
     /// A frozen wallet can be used again.
-    #[serde(rename = "wallet.thawed")]
-    WalletThawed(WalletData),
+    "wallet.thawed" WalletThawed(WalletData),
     /// The features that a wallet unlocks changed.
-    #[serde(rename = "features.changed")]
-    FeaturesChanged(FeaturesData),
-    /// A type that this release does not know, or tells in another way: the data as it was sent. Answer 2xx to it.
-    #[serde(skip)]
-    Other(Value),
+    "features.changed" FeaturesChanged(FeaturesData),
 }
 
 records! {
@@ -270,34 +270,6 @@ impl Serialize for Message<'_> {
         message.serialize_field("recordedAt", &event.recorded_at)?;
         message.serialize_field("data", &event.data)?;
         message.end()
-    }
-}
-
-/// The data alone: its type is beside it.
-impl Serialize for EventData {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::OrderPaid(data)
-            | Self::OrderFailed(data)
-            | Self::OrderExpired(data)
-            | Self::OrderRefunded(data) => data.serialize(serializer),
-            Self::OrderDisputed(data) | Self::OrderDisputeClosed(data) => {
-                data.serialize(serializer)
-            }
-            Self::SubscriptionStarted(data)
-            | Self::SubscriptionRenewed(data)
-            | Self::SubscriptionUpdated(data)
-            | Self::SubscriptionPastDue(data)
-            | Self::SubscriptionCanceled(data) => data.serialize(serializer),
-            Self::WalletCreated(data) | Self::WalletFrozen(data) | Self::WalletThawed(data) => {
-                data.serialize(serializer)
-            }
-            Self::WalletCredited(data) => data.serialize(serializer),
-            Self::WalletBalanceLow(data) | Self::WalletDepleted(data) => data.serialize(serializer),
-            Self::WalletOwing(data) | Self::WalletRepaid(data) => data.serialize(serializer),
-            Self::FeaturesChanged(data) => data.serialize(serializer),
-            Self::Other(data) => data.serialize(serializer),
-        }
     }
 }
 
