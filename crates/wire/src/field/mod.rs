@@ -2,13 +2,12 @@
 //! describes exactly these bounds in the OpenAPI document. It says in `expecting` what it wants: the
 //! caller learns that, and never what was there instead.
 
-mod cents;
 mod choice;
+mod digits;
 mod event_type;
 mod id;
 mod instant;
 mod language;
-mod limit;
 mod line;
 mod meta;
 mod number;
@@ -16,12 +15,12 @@ mod object;
 mod pairs;
 mod text;
 
-pub use cents::{Cents, CentsText};
 pub use choice::{
     Archived, ArchivedText, FeatureActionText, GroupByText, IntervalText, ListFormat,
     ListFormatText, OnShortfallText, OrderStateText, PermissionText, ReasonText, SwitchText,
     WalletSort, WalletSortText,
 };
+pub use digits::{Cents, CentsText, LimitText};
 pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
 pub use id::{
     CodeText, DeliveryName, EventName, Id, MalformedCode, PriceName, ProductName, SubscriptionName,
@@ -29,7 +28,6 @@ pub use id::{
 };
 pub use instant::InstantText;
 pub use language::{Language, LanguageText};
-pub use limit::LimitText;
 pub use line::{
     Currency, CurrencyText, DescriptionText, IssuerText, NameText, NoteText, SearchText,
     SubjectText, UnitText, line,
