@@ -1,11 +1,8 @@
 //! `/dashboard/invitation`: an invited user sets a password, then a second factor. The second step uses the invitation
 //! up, and signs in.
 
-use axum::{
-    extract::{Request, State},
-    http::StatusCode,
-};
-use edge::{body::FormBody, context::Context, permission::refused};
+use axum::http::StatusCode;
+use edge::permission::refused;
 use identity::{RecoveryCodes, TotpSecret, User};
 use outbound::invitation_mail::INVITATION;
 use qrcodegen::{QrCode, QrCodeEcc};
@@ -15,7 +12,7 @@ use super::{
     assets,
     page_request::audited,
     prelude::*,
-    sign_in::{Begin, code_field, refused_transport},
+    sign_in::{Begin, code_field},
 };
 
 pub(super) async fn show() -> Response {
@@ -91,29 +88,15 @@ fn done(user: &User, codes: &RecoveryCodes) -> Markup {
     }
 }
 
-pub(super) async fn accept(State(app): State<App>, request: Request) -> Result<Response, Error> {
-    let (parts, body) = request.into_parts();
-    let context = Context::of(&parts)?;
-    let transport = match refused_transport(&parts, &app) {
-        Ok(transport) => transport,
-        Err(refusal) => return Ok(*refusal),
-    };
-    let (client, now) = (context.client, context.now);
-    let fields = FormBody::read(&parts.headers, body, &app.edge.bodies).await?;
-    let fields = Fields::read(fields.bytes());
+pub(super) async fn accept(session: Begin) -> Result<Response, Error> {
+    let Begin { app, fields, .. } = &session;
+    let (client, now) = (session.context.client, session.context.now);
     let people = &app.edge.people;
     let page = |status, body: &Markup| layout::alone(status, "Invitation", body);
     let wrong = if let Some(ticket) = fields.some("ticket") {
         match people.accept(ticket, fields.text("code"), now).await {
             Ok((user, codes)) => {
                 let response = page(StatusCode::OK, &done(&user, &codes));
-                let session = Begin {
-                    app: &app,
-                    parts: &parts,
-                    context,
-                    transport,
-                    fields: &fields,
-                };
                 let response = session.signed_in(Some(&user), response).await?;
                 let who = user
                     .authority()

@@ -102,13 +102,12 @@ pub(super) async fn finish(State(app): State<App>, request: Request) -> Result<R
         Ok((identity, next)) => {
             let who = recognised(&app, &identity).await?;
             let next = next.unwrap_or_default();
-            let fields = Fields::default().with(NEXT, next);
             let session = Begin {
-                app: &app,
-                parts: &parts,
-                context,
+                app: app.clone(),
+                headers: parts.headers.clone(),
+                context: context.clone(),
                 transport,
-                fields: &fields,
+                fields: Fields::default().with(NEXT, next),
             };
             match who {
                 Ok((user, is_new)) => {
@@ -126,7 +125,7 @@ pub(super) async fn finish(State(app): State<App>, request: Request) -> Result<R
                     layout::alone(
                         StatusCode::FORBIDDEN,
                         "Sign in",
-                        &forms(&app, &fields, Some(wrong)),
+                        &forms(&app, &session.fields, Some(wrong)),
                     )
                 }
             }

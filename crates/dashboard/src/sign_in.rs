@@ -1,9 +1,9 @@
 //! Signs in, with a name and a password and then a second factor, with the administrator's token, or by a link; and out.
 
 use axum::{
-    extract::{Request, State},
-    http::{StatusCode, Uri, header, request::Parts},
-    response::{IntoResponse as _, Redirect},
+    extract::{FromRef, FromRequest, Request, State},
+    http::{HeaderMap, StatusCode, Uri, header},
+    response::{IntoResponse, Redirect},
 };
 use catalog::sha256;
 use edge::{Read, body::FormBody, context::Context, refused};
@@ -109,41 +109,11 @@ pub(super) fn code_field(hint: &str) -> Markup {
     }
 }
 
-/// What is wrong with how a form came, if anything is: then it is not looked at.
-pub(super) fn refused_transport(parts: &Parts, app: &App) -> Result<Transport, Box<Response>> {
-    if !cookies::is_own(&parts.headers, &app.site) {
-        return Err(Box::new(foreign()));
-    }
-    Transport::of(&parts.headers, &app.site).ok_or_else(|| {
-        let message = "Secrets would be sent where others can read them. Open the dashboard over https, or on \
-                    the server's own machine (ssh -L 8787:127.0.0.1:8787).";
-        Box::new(layout::apart(
-            StatusCode::FORBIDDEN,
-            "Not over plain HTTP",
-            message,
-        ))
-    })
-}
-
-pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Response, Error> {
-    let (parts, body) = request.into_parts();
-    let context = Context::of(&parts)?;
-    let transport = match refused_transport(&parts, &app) {
-        Ok(transport) => transport,
-        Err(refusal) => return Ok(*refusal),
-    };
-    let (client, now) = (context.client, context.now);
-    let fields = FormBody::read(&parts.headers, body, &app.edge.bodies).await?;
-    let fields = Fields::read(fields.bytes());
+pub(super) async fn enter(session: Begin) -> Result<Response, Error> {
+    let Begin { app, fields, .. } = &session;
+    let (client, now) = (session.context.client, session.context.now);
     let page = |status, body: &Markup| layout::alone(status, "Sign in", body);
     let people = &app.edge.people;
-    let session = Begin {
-        app: &app,
-        parts: &parts,
-        context,
-        transport,
-        fields: &fields,
-    };
     if let Some(ticket) = fields.some("ticket") {
         return match people.check_code(ticket, fields.text("code"), now).await {
             Ok(SignIn::Done(user)) => {
@@ -155,14 +125,14 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
             }
             Ok(SignIn::Over) => {
                 let wrong = Some("That took too long. Sign in again.");
-                Ok(page(StatusCode::UNAUTHORIZED, &forms(&app, &fields, wrong)))
+                Ok(page(StatusCode::UNAUTHORIZED, &forms(app, fields, wrong)))
             }
             Ok(SignIn::Wrong) => {
-                failed(&app, ticket, client, now).await?;
+                failed(app, ticket, client, now).await?;
                 let wrong = Some("This code is not valid, or it was used before.");
                 Ok(page(
                     StatusCode::UNAUTHORIZED,
-                    &by_code(ticket, &fields, wrong),
+                    &by_code(ticket, fields, wrong),
                 ))
             }
             Err(error) => Err(refused(error)),
@@ -170,16 +140,16 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     }
     if let Some(email) = fields.some("email") {
         let password = fields.raw("password");
-        let known = cookies::kept(&parts.headers, &app.site, cookies::BROWSER);
+        let known = cookies::kept(&session.headers, &app.site, cookies::BROWSER);
         let known = known.and_then(|token| people.knows_browser(token, email, now));
         let who = known.unwrap_or_else(|| stranger(client));
         let checked = people.check_password(email, password, who, now).await;
         if let Some(ticket) = checked.map_err(refused)? {
-            return Ok(page(StatusCode::OK, &by_code(&ticket, &fields, None)));
+            return Ok(page(StatusCode::OK, &by_code(&ticket, fields, None)));
         }
-        failed(&app, email, client, now).await?;
+        failed(app, email, client, now).await?;
         let wrong = Some("This e-mail address or password is wrong.");
-        return Ok(page(StatusCode::UNAUTHORIZED, &forms(&app, &fields, wrong)));
+        return Ok(page(StatusCode::UNAUTHORIZED, &forms(app, fields, wrong)));
     }
     let (way, good) = match fields.some("link") {
         Some(link) => ("by link", people.sessions.take_link(link, now)),
@@ -195,14 +165,14 @@ pub(super) async fn enter(State(app): State<App>, request: Request) -> Result<Re
     let scope = TokenScope::Administration;
     let counted = app.edge.limits.wrong_token(scope, client, now).await;
     counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
-    noted(&app, client, now).await;
+    noted(app, client, now).await;
     let wrong = match way {
         "by link" => "This link was used before or has expired. Sign in with the token instead.",
         _ => "That is not the administrator's token.",
     };
     Ok(page(
         StatusCode::UNAUTHORIZED,
-        &forms(&app, &fields, Some(wrong)),
+        &forms(app, fields, Some(wrong)),
     ))
 }
 
@@ -234,15 +204,47 @@ pub(super) async fn noted(app: &App, client: Client, now: Timestamp) {
     }
 }
 
-pub(super) struct Begin<'a> {
-    pub(super) app: &'a App,
-    pub(super) parts: &'a Parts,
-    pub(super) context: &'a Context,
+/// The begin of a session: from where, over what, and the fields of the form.
+pub(super) struct Begin {
+    pub(super) app: App,
+    pub(super) headers: HeaderMap,
+    pub(super) context: Context,
     pub(super) transport: Transport,
-    pub(super) fields: &'a Fields,
+    pub(super) fields: Fields,
 }
 
-impl Begin<'_> {
+impl<T: Sync> FromRequest<T> for Begin
+where
+    App: FromRef<T>,
+{
+    type Rejection = Response;
+
+    /// The form is not read if it comes from elsewhere, or over what others can read.
+    async fn from_request(request: Request, state: &T) -> Result<Self, Response> {
+        let app = App::from_ref(state);
+        let (parts, body) = request.into_parts();
+        let context = Context::of(&parts).map_err(IntoResponse::into_response)?;
+        if !cookies::is_own(&parts.headers, &app.site) {
+            return Err(foreign());
+        }
+        let transport = Transport::of(&parts.headers, &app.site).ok_or_else(|| {
+            let message = "Secrets would be sent where others can read them. Open the dashboard over https, or on \
+                           the server's own machine (ssh -L 8787:127.0.0.1:8787).";
+            layout::apart(StatusCode::FORBIDDEN, "Not over plain HTTP", message)
+        })?;
+        let body = FormBody::read(&parts.headers, body, &app.edge.bodies).await;
+        let fields = Fields::read(body.map_err(IntoResponse::into_response)?.bytes());
+        Ok(Self {
+            context: context.clone(),
+            headers: parts.headers,
+            app,
+            transport,
+            fields,
+        })
+    }
+}
+
+impl Begin {
     /// Begins a session, and leads to the page that was asked for.
     async fn begin(
         &self,
@@ -272,7 +274,7 @@ impl Begin<'_> {
         let (edge, now) = (&self.app.edge, self.context.now);
         let counted = edge.limits.count_admin_request(self.context.client, now);
         counted.map_err(|refusal| Error::limited(ErrorCode::RateLimited, refusal))?;
-        let origin = origin(self.parts, self.context);
+        let origin = origin(&self.headers, &self.context);
         let id = user.map(|user| user.id);
         let name = edge.people.sessions.begin(id, origin, now).await;
         let cookie = self.transport.cookie(&name.map_err(refused)?);
@@ -290,11 +292,11 @@ impl Begin<'_> {
     }
 }
 
-fn origin(parts: &Parts, context: &Context) -> Origin {
-    let browser = parts.headers.get(header::USER_AGENT);
+fn origin(headers: &HeaderMap, context: &Context) -> Origin {
+    let browser = headers.get(header::USER_AGENT);
     let browser = browser.and_then(|value| value.to_str().ok());
     Origin {
-        host: cookies::host(&parts.headers).to_owned(),
+        host: cookies::host(headers).to_owned(),
         address: context.client.to_string(),
         browser: browser.unwrap_or_default().to_owned(),
     }

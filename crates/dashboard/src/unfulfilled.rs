@@ -8,7 +8,9 @@ use domain::{
     id::PriceId,
     text::{ExternalUserId, PaymentId},
 };
-use operator::{AssignPayment, DismissPayment, RefundPayment, StartReconciliation, is_on_sale};
+use operator::{
+    Action, AssignPayment, DismissPayment, RefundPayment, StartReconciliation, is_on_sale,
+};
 use payments::{NoOrderReason, Reconciliation, UnfulfilledPayment};
 use wire::cursor::PaymentCursor;
 
@@ -259,33 +261,31 @@ pub(super) fn undecided(known: &UnfulfilledPayment) -> Result<(), Error> {
 }
 
 pub(super) async fn refund(request: FormPost<RefundPayment>) -> PageResult {
-    let known = payment(&request)?;
-    let done = async {
-        undecided(&known)?;
-        request.fields.confirmed()?;
-        let refund = RefundPayment(known.payment.clone());
-        request
-            .run(refund, &page_path(&request.project), "refunded")
-            .await
-    };
-    let again = |error| page(&request, &known, &request.fields, Some(&error));
-    Ok(done.await.unwrap_or_else(again))
+    let refund = |payment, _: &_| Ok(RefundPayment(payment));
+    decide(request, "refunded", refund).await
 }
 
 pub(super) async fn dismiss(request: FormPost<DismissPayment>) -> PageResult {
+    let dismiss = |payment, fields: &Fields| {
+        let note = fields.line("note", MAX_NOTE, "Enter a reason of one line.")?;
+        Ok(DismissPayment { payment, note })
+    };
+    decide(request, "dismissed", dismiss).await
+}
+
+/// Does what was confirmed with a payment that stays without an order.
+async fn decide<A: Action>(
+    request: FormPost<A>,
+    message: &str,
+    action: impl FnOnce(PaymentId, &Fields) -> Result<A, Error>,
+) -> PageResult {
     let known = payment(&request)?;
     let done = async {
         undecided(&known)?;
         request.fields.confirmed()?;
-        let dismiss = DismissPayment {
-            payment: known.payment.clone(),
-            note: request
-                .fields
-                .line("note", MAX_NOTE, "Enter a reason of one line.")?,
-        };
-        request
-            .run(dismiss, &page_path(&request.project), "dismissed")
-            .await
+        let action = action(known.payment.clone(), &request.fields)?;
+        let back = page_path(&request.project);
+        request.run(action, &back, message).await
     };
     let again = |error| page(&request, &known, &request.fields, Some(&error));
     Ok(done.await.unwrap_or_else(again))
