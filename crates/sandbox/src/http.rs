@@ -25,6 +25,9 @@ use api::ApiKind;
 
 const MAX_BODY_BYTES: usize = 64 * 1024;
 
+/// A project and the id of what a page shows, as its path names them.
+type PageAt = (String, String);
+
 pub(super) fn router(sandbox: Sandbox) -> Router {
     // A GET of an action's URL leads back to its page.
     let action = get(back).post(checkout::act);

@@ -15,14 +15,6 @@ pub(crate) const REASONS: [&str; 8] = [
     "unrecognized",
 ];
 
-#[derive(Default)]
-pub(crate) struct DisputeParams {
-    /// `None` for all that is left.
-    pub(crate) amount: Option<i64>,
-    pub(crate) reason: Option<&'static str>,
-    pub(crate) inquiry: bool,
-}
-
 /// The disputes of a charge, newest first.
 pub(crate) fn of<'a>(db: &'a Database, charge: &str) -> Vec<&'a Dispute> {
     db.newest::<Dispute>(|dispute| dispute.charge == charge)
@@ -38,15 +30,17 @@ pub(crate) fn left(db: &Database, charge: &Charge) -> i64 {
     })
 }
 
-/// Opens a dispute, which withholds the money, or an inquiry.
+/// Opens a dispute, which withholds the money, or an inquiry; over all that is left without an amount.
 pub(crate) fn open(
     db: &mut Database,
     mut charge: Charge,
-    wanted: DisputeParams,
+    amount: Option<i64>,
+    reason: Option<&'static str>,
+    inquiry: bool,
 ) -> Result<Dispute> {
     let left = left(db, &charge);
     Refusal::invalid("There is nothing left of this payment to dispute.").when(left <= 0)?;
-    let amount = wanted.amount.unwrap_or(left);
+    let amount = amount.unwrap_or(left);
     let message = format!("At most {} is left of it.", written(left, &charge.currency));
     Refusal::param("amount", message).when(!(1..=left).contains(&amount))?;
     let mut dispute = Dispute {
@@ -55,16 +49,16 @@ pub(crate) fn open(
         currency: charge.currency.clone(),
         charge: charge.head.id.clone(),
         intent: charge.intent.clone(),
-        reason: wanted.reason.unwrap_or("fraudulent").into(),
+        reason: reason.unwrap_or("fraudulent").into(),
         ..Dispute::default()
     };
-    if !wanted.inquiry {
+    if !inquiry {
         withdraw(db, &mut dispute);
     }
     charge.dispute = Some(dispute.head.id.clone());
     db.put(charge);
     db.put_and_emit("charge.dispute.created", &dispute);
-    if !wanted.inquiry {
+    if !inquiry {
         db.emit("charge.dispute.funds_withdrawn", &dispute);
     }
     Ok(dispute)

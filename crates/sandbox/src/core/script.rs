@@ -92,13 +92,11 @@ fn refund(db: &mut Database, params: &Params, id: &str, word: &str) -> Result<Va
 fn dispute(db: &mut Database, params: &Params) -> Result<Value> {
     let charge = params.text("charge")?;
     let intent = params.text("payment_intent")?;
-    let wanted = disputes::DisputeParams {
-        amount: params.integer("amount")?,
-        reason: params.word("reason", &disputes::REASONS)?,
-        inquiry: params.flag("inquiry")? == Some(true),
-    };
+    let amount = params.integer("amount")?;
+    let reason = params.word("reason", &disputes::REASONS)?;
+    let is_inquiry = params.flag("inquiry")? == Some(true);
     params.finish()?;
     let charge = charge_of(db, charge, intent)?;
-    let dispute = disputes::open(db, charge, wanted)?;
+    let dispute = disputes::open(db, charge, amount, reason, is_inquiry)?;
     Ok(dispute.view(db))
 }

@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{absent, acted, drawn, ended, fields::fields, is_browser, status};
+use super::{PageAt, absent, acted, drawn, ended, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{
@@ -22,25 +22,17 @@ use crate::{
 
 const DECLINED: &str = "Your card was declined. Nothing was charged: try again or pay another way.";
 
-pub(super) async fn show(
-    State(sandbox): State<Sandbox>,
-    Path((project, id)): Path<(String, String)>,
-) -> Response {
-    page(&sandbox, &project, id, StatusCode::OK, Notice::default()).await
+pub(super) async fn show(State(sandbox): State<Sandbox>, Path(at): Path<PageAt>) -> Response {
+    page(&sandbox, at, StatusCode::OK, Notice::default()).await
 }
 
-async fn page(
-    sandbox: &Sandbox,
-    project: &str,
-    id: String,
-    status: StatusCode,
-    notice: Notice,
-) -> Response {
+async fn page(sandbox: &Sandbox, at: PageAt, status: StatusCode, notice: Notice) -> Response {
+    let (project, id) = at;
     let draw = move |db: &mut Database, shop: &str| {
         let session: Session = db.find(&id)?;
         Ok(pages::checkout(&session, db, shop, &notice).answer(status))
     };
-    drawn(sandbox, project, draw).await
+    drawn(sandbox, &project, draw).await
 }
 
 pub(super) async fn act(
@@ -80,7 +72,7 @@ pub(super) async fn act(
         Err(Failure::Refused(refusal)) if browser => {
             let status = status(&refusal);
             let notice = Notice::new(action, refusal.message, typed);
-            return page(&sandbox, &project_text, id, status, notice).await;
+            return page(&sandbox, (project_text, id), status, notice).await;
         }
         Err(failure) => return ended(browser, &failure),
     };
@@ -104,7 +96,7 @@ pub(super) async fn act(
         Action::Decline | Action::FailAuthentication if unpaid => {
             let notice = Notice::new(action, DECLINED.into(), typed);
             let status = StatusCode::PAYMENT_REQUIRED;
-            return page(&sandbox, &project_text, id, status, notice).await;
+            return page(&sandbox, (project_text, id), status, notice).await;
         }
         _ => here,
     };

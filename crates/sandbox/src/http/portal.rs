@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{absent, acted, drawn, ended, fields::fields, is_browser, status};
+use super::{PageAt, absent, acted, drawn, ended, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{prelude::*, refunds::RefundParams},
@@ -32,11 +32,8 @@ const FIELDS: [&str; 10] = [
     "declines",
 ];
 
-pub(super) async fn show(
-    State(sandbox): State<Sandbox>,
-    Path((project, id)): Path<(String, String)>,
-) -> Response {
-    page(&sandbox, &project, id, StatusCode::OK, None).await
+pub(super) async fn show(State(sandbox): State<Sandbox>, Path(at): Path<PageAt>) -> Response {
+    page(&sandbox, at, StatusCode::OK, None).await
 }
 
 /// The portal session, unless it has expired.
@@ -48,17 +45,17 @@ fn visit(db: &Database, id: &str) -> Result<PortalSession> {
 
 async fn page(
     sandbox: &Sandbox,
-    project: &str,
-    id: String,
+    at: PageAt,
     status: StatusCode,
     notice: Option<String>,
 ) -> Response {
+    let (project, id) = at;
     let draw = move |db: &mut Database, shop: &str| {
         let visit = visit(db, &id)?;
         let offer: Configuration = db.find(&visit.configuration)?;
         Ok(pages::portal(&visit, &offer, db, shop, notice.as_deref()).answer(status))
     };
-    drawn(sandbox, project, draw).await
+    drawn(sandbox, &project, draw).await
 }
 
 pub(super) async fn act(
@@ -80,7 +77,7 @@ pub(super) async fn act(
         Ok(state) => Json(state).into_response(),
         Err(Failure::Refused(refusal)) if browser => {
             let (status, notice) = (status(&refusal), Some(refusal.message));
-            page(&sandbox, &project_text, id, status, notice).await
+            page(&sandbox, (project_text, id), status, notice).await
         }
         Err(failure) => ended(browser, &failure),
     }
@@ -127,12 +124,9 @@ fn done(db: &mut Database, id: &str, word: &str, params: &Params) -> Result<Valu
         }
         "dispute" => {
             let charge = charge(db, &visit, params)?;
-            let wanted = disputes::DisputeParams {
-                amount: amount(params, &charge)?,
-                reason: None,
-                inquiry: params.flag("inquiry")? == Some(true),
-            };
-            disputes::open(db, charge, wanted)?;
+            let amount = amount(params, &charge)?;
+            let is_inquiry = params.flag("inquiry")? == Some(true);
+            disputes::open(db, charge, amount, None, is_inquiry)?;
         }
         "dispute_won" | "dispute_lost" | "dispute_escalated" => {
             let dispute = dispute(db, &visit, params)?;

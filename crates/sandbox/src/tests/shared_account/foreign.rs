@@ -236,7 +236,7 @@ fn make(db: &mut Database, number: u32) -> Result<()> {
         refunds::refund(db, db.find(&charge)?, wanted)?;
     }
     if number == 4 {
-        disputes::open(db, db.find(&charge)?, disputes::DisputeParams::default())?;
+        disputes::open(db, db.find(&charge)?, None, None, false)?;
     }
     if let Some(invoice) = &session.invoice {
         let mut invoice: Invoice = db.find(invoice)?;
