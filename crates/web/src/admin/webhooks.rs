@@ -108,19 +108,15 @@ pub(super) async fn update(
     if_match: IfMatch,
     body: Body,
 ) -> Result<Response, Error> {
-    let Update {
-        url,
-        events,
-        active,
-    } = body.parse()?;
-    let url = url.not_null("url")?;
+    let update: Update = body.parse()?;
+    let url = update.url.not_null("url")?;
+    let events = update.events.nullable();
     let change = EndpointChange {
         url: url.map(|url| address(&call.app, &url)).transpose()?,
         events: events
-            .nullable()
             .map(|events| events.map(kinds).transpose())
             .transpose()?,
-        active: active.not_null("active")?,
+        active: update.active.not_null("active")?,
     };
     let _saving = call.app.edge.saving.lock().await;
     let before = current(&call)?;

@@ -42,17 +42,12 @@ pub(super) async fn draw_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let DrawHold {
-        amount,
-        idempotency_key,
-        meta,
-    } = body.parse()?;
-    let idempotency_key = header.or(idempotency_key)?;
+    let request: DrawHold = body.parse()?;
     let draw = Draw {
+        key: header.or(request.idempotency_key)?,
         hold: hold.id()?,
-        amount: amount.0,
-        key: idempotency_key,
-        meta: meta.map(|meta| meta.0),
+        amount: request.amount.0,
+        meta: request.meta.map(|meta| meta.0),
     };
     let answer = app.handle.draw(&key.scope, access(&key), draw).await;
     let answer = answer.map_err(|error| hold.refused(error, &key))?;

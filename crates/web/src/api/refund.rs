@@ -37,12 +37,9 @@ pub(super) async fn refund_order(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let Request {
-        amount_cents,
-        idempotency_key,
-    } = body.parse()?;
-    let name = header.or(idempotency_key)?;
-    let cents = amount_cents.map(|BoundedInteger(cents)| cents);
+    let request: Request = body.parse()?;
+    let name = header.or(request.idempotency_key)?;
+    let cents = request.amount_cents.map(|BoundedInteger(cents)| cents);
     let order = order.id(&app, &key).await?;
     let project = (*key).clone();
     let refunded = app.payments.refund(project, order, cents, name);
