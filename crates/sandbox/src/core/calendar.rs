@@ -4,10 +4,7 @@
 use jiff::{Span, Timestamp, tz::TimeZone};
 
 words! {
-    Interval {
-        Month "month",
-        Year "year",
-    }
+    Interval { Month, Year }
 }
 
 /// The instant `cycles` intervals after `anchor`, in seconds; past the calendar's end, never.

@@ -13,15 +13,15 @@ const MAX_SECONDS: u64 = 600;
 words! {
     Kind {
         /// No answer, and nothing is done.
-        Hang "hang",
+        Hang,
         /// No answer, although it is done.
-        Lost "lost",
+        Lost,
         /// Too many requests.
-        RateLimit "rate_limit",
+        RateLimit,
         /// Another request has the object locked.
-        LockTimeout "lock_timeout",
+        LockTimeout,
         /// An internal error, and nothing is done.
-        Error "error",
+        Error,
     }
 }
 

@@ -134,8 +134,7 @@ impl Params {
     }
 
     pub(crate) fn choice<T: StripeEnum>(&self, path: &str) -> Result<Option<T>> {
-        let words: Vec<&str> = T::WORDS.iter().map(|(word, _)| *word).collect();
-        let said = self.word(path, &words)?;
+        let said = self.word(path, T::VARIANTS)?;
         Ok(said.and_then(StripeEnum::of))
     }
 

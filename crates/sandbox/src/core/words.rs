@@ -1,24 +1,29 @@
 //! Enums of Stripe's API, with the text of each value in one place.
 
-pub(crate) trait StripeEnum: Copy + 'static {
-    /// All values, each with Stripe's text for it.
-    const WORDS: &'static [(&'static str, Self)];
+use std::str::FromStr;
 
-    fn word(self) -> &'static str;
+pub(crate) trait StripeEnum:
+    Copy + Into<&'static str> + FromStr + strum::VariantNames
+{
+    fn word(self) -> &'static str {
+        self.into()
+    }
 
     fn of(word: &str) -> Option<Self> {
-        let found = Self::WORDS.iter().find(|(one, _)| *one == word);
-        found.map(|(_, meant)| *meant)
+        word.parse().ok()
     }
 }
 
-/// Defines an enum of Stripe's API. The first value is the default.
+/// Defines enums of Stripe's API, which writes their values in snake case. The first value is the default.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident $word:literal,)* }) => {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident),* $(,)? })+) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(strum::IntoStaticStr, strum::EnumString, strum::VariantNames)]
+        #[serde(rename_all = "snake_case")]
+        #[strum(serialize_all = "snake_case")]
         pub(crate) enum $name {
-            $($(#[$inner])* #[serde(rename = $word)] $variant,)*
+            $($(#[$inner])* $variant,)*
         }
 
         impl Default for $name {
@@ -28,14 +33,6 @@ macro_rules! words {
             }
         }
 
-        impl $crate::core::words::StripeEnum for $name {
-            const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
-
-            fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)*
-                }
-            }
-        }
-    };
+        impl $crate::core::words::StripeEnum for $name {}
+    )+};
 }

@@ -1,5 +1,7 @@
 //! The endpoints of subscriptions.
 
+use strum::VariantNames as _;
+
 use super::read;
 use crate::core::{
     billing::{Change, ProrationBehavior},
@@ -11,8 +13,7 @@ const MAX_QUANTITY: i64 = 999_999;
 const MAX_ITEMS: usize = 20;
 
 pub(super) fn list(db: &Database, params: &Params) -> Result<Value> {
-    let standings = SubscriptionStatus::WORDS.iter().map(|(word, _)| *word);
-    let words: Vec<&str> = standings.chain(["ended", "all"]).collect();
+    let words = [SubscriptionStatus::VARIANTS, &["ended", "all"]].concat();
     let status = params.word("status", &words)?;
     let price = params.text("price")?;
     let stands = |subscription: &Subscription| match status {
@@ -66,7 +67,7 @@ impl Update {
         let update = Self {
             prorate: params
                 .choice("proration_behavior")?
-                .unwrap_or(ProrationBehavior::NextTime),
+                .unwrap_or(ProrationBehavior::CreateProrations),
             change: change(db, params, old)?,
             pause: pause(params)?,
             trial_end,
@@ -119,7 +120,7 @@ fn items(db: &mut Database, params: &Params, old: &Subscription) -> Result<Optio
 fn change(db: &mut Database, params: &Params, old: &Subscription) -> Result<Option<Change>> {
     let items = items(db, params, old)?;
     let prorate = params.choice("proration_behavior")?;
-    let prorate = prorate.unwrap_or(ProrationBehavior::NextTime);
+    let prorate = prorate.unwrap_or(ProrationBehavior::CreateProrations);
     let must_pay = params.word(
         "payment_behavior",
         &[

@@ -7,11 +7,11 @@ words! {
     /// What happens to the time that is paid for.
     ProrationBehavior {
         /// Credited and billed at once.
-        AtOnce "always_invoice",
+        AlwaysInvoice,
         /// On the next invoice.
-        NextTime "create_prorations",
+        CreateProrations,
         /// It is not credited.
-        No "none",
+        None,
     }
 }
 
@@ -45,7 +45,7 @@ impl Subscription {
         }
         let from_free = worth(db, &before) == 0 && worth(db, &wanted.items) > 0;
         let whole_cycle = wanted.anchored_now || interval != self.interval || from_free;
-        let prorates = wanted.prorate != ProrationBehavior::No;
+        let prorates = wanted.prorate != ProrationBehavior::None;
         let mut lines = Vec::new();
         let goes = |item: &&Item| prorates && (whole_cycle || !wanted.items.contains(item));
         for item in before.iter().filter(goes) {
@@ -66,7 +66,7 @@ impl Subscription {
                 lines.push(self.prorated(db, item, "Remaining time on")?);
             }
         }
-        if !whole_cycle && wanted.prorate != ProrationBehavior::AtOnce {
+        if !whole_cycle && wanted.prorate != ProrationBehavior::AlwaysInvoice {
             for line in lines {
                 let item = InvoiceItem {
                     head: db.head("ii_"),
@@ -84,7 +84,7 @@ impl Subscription {
         // A declined card refuses the change or, unless `must_pay`, makes the subscription past due.
         let refused = sum(&lines) > off && db.declines(&self.customer);
         Refusal::declined().when(refused && wanted.must_pay)?;
-        let invoice = self.draw_up(db, BillingReason::Update, lines, off);
+        let invoice = self.draw_up(db, BillingReason::SubscriptionUpdate, lines, off);
         if refused && invoice.due_amount() > 0 {
             return self.fall_due(db, invoice);
         }

@@ -132,10 +132,10 @@ impl Invoice {
 
     fn begin_payment(&self, db: &mut Database, amount: i64) -> PaymentIntent {
         let description = match self.reason {
-            BillingReason::Create => "Subscription creation",
-            BillingReason::Cycle | BillingReason::Update | BillingReason::Manual => {
-                "Subscription update"
-            }
+            BillingReason::SubscriptionCreate => "Subscription creation",
+            BillingReason::SubscriptionCycle
+            | BillingReason::SubscriptionUpdate
+            | BillingReason::Manual => "Subscription update",
         };
         let intent = PaymentIntent {
             head: db.head("pi_"),

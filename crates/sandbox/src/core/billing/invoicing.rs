@@ -114,7 +114,7 @@ impl Subscription {
         let waits = |item: &&InvoiceItem| {
             let of = item.subscription.as_ref();
             // The first invoice has the total that checkout showed.
-            reason != BillingReason::Create
+            reason != BillingReason::SubscriptionCreate
                 && item.currency == self.currency
                 && of.is_none_or(|of| *of == self.head.id)
         };
@@ -141,7 +141,7 @@ impl Subscription {
     pub(super) fn bill_cycle(mut self, db: &mut Database, event_type: &str) -> Result<Self> {
         let (lines, off) = self.cycle_lines(db)?;
         Refusal::declined().when(sum(&lines) > off && db.declines(&self.customer))?;
-        let invoice = self.draw_up(db, BillingReason::Update, lines, off);
+        let invoice = self.draw_up(db, BillingReason::SubscriptionUpdate, lines, off);
         self.status = SubscriptionStatus::Active;
         self.no_card = false;
         db.put_and_emit(event_type, &self);

@@ -55,7 +55,7 @@ impl Subscription {
 
     pub(super) fn draw_up_cycle(mut self, db: &mut Database) -> Result<()> {
         let (lines, discount) = self.cycle_lines(db)?;
-        let mut invoice = self.draft(db, BillingReason::Cycle, lines, discount);
+        let mut invoice = self.draft(db, BillingReason::SubscriptionCycle, lines, discount);
         let pause = self.pause.as_ref().map(|pause| pause.behavior);
         let stays = self.status == SubscriptionStatus::Unpaid;
         if stays || pause == Some(PauseBehavior::KeepAsDraft) {

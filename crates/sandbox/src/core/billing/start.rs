@@ -15,7 +15,7 @@ impl Session {
                 line.description = format!("Trial period for {}", line.description);
             }
         }
-        let mut invoice = subscription.draw_up(db, BillingReason::Create, lines, off);
+        let mut invoice = subscription.draw_up(db, BillingReason::SubscriptionCreate, lines, off);
         self.subscription = Some(subscription.head.id.clone());
         self.invoice = Some(invoice.head.id.clone());
         db.put_and_emit("customer.subscription.created", &subscription);

@@ -73,7 +73,7 @@ impl Subscription {
             let given_back: Vec<Item> = self.items().cloned().collect();
             for item in given_back
                 .iter()
-                .filter(|_| prorate != ProrationBehavior::No)
+                .filter(|_| prorate != ProrationBehavior::None)
             {
                 let unused = self.prorated(db, item, "Unused time on")?;
                 let amount = unused.amount.saturating_neg();
@@ -91,7 +91,7 @@ impl Subscription {
             description: format!("Free trial for {}", line.description),
             ..line
         }));
-        let invoice = self.draw_up(db, BillingReason::Update, lines, 0);
+        let invoice = self.draw_up(db, BillingReason::SubscriptionUpdate, lines, 0);
         self.updated(db);
         invoice.collect(db)?;
         Ok(self)

@@ -5,21 +5,21 @@ use crate::core::prelude::*;
 
 words! {
     Action {
-        Pay "pay",
-        PayLater "pay_later",
-        Settle "settle",
-        Fail "fail",
+        Pay,
+        PayLater,
+        Settle,
+        Fail,
         /// The bank returns a debit, days later.
-        FailLate "fail_late",
-        Decline "decline",
-        Expire "expire",
-        Promotion "promotion",
+        FailLate,
+        Decline,
+        Expire,
+        Promotion,
         /// Pays with a card that needs 3-D Secure.
-        Challenge "challenge",
+        Challenge,
         /// Passes 3-D Secure.
-        Authenticate "authenticate",
+        Authenticate,
         /// Fails 3-D Secure.
-        FailAuthentication "fail_authentication",
+        FailAuthentication,
     }
 }
 

@@ -7,17 +7,17 @@ use crate::core::prelude::*;
 words! {
     SubscriptionStatus {
         /// The first payment is pending.
-        Incomplete "incomplete",
+        Incomplete,
         /// The first payment failed.
-        IncompleteExpired "incomplete_expired",
-        Trialing "trialing",
-        Active "active",
-        PastDue "past_due",
+        IncompleteExpired,
+        Trialing,
+        Active,
+        PastDue,
         /// A renewal was not paid and is no longer retried; further invoices stay drafts.
-        Unpaid "unpaid",
+        Unpaid,
         /// Its trial ended without a way to pay: nothing is billed until it is resumed.
-        Paused "paused",
-        Canceled "canceled",
+        Paused,
+        Canceled,
     }
 }
 
@@ -59,11 +59,8 @@ pub(crate) struct Retry {
 
 words! {
     /// What happens to invoices while collection is paused.
-    PauseBehavior {
-        KeepAsDraft "keep_as_draft",
-        MarkUncollectible "mark_uncollectible",
-        Void "void",
-    }
+    PauseBehavior { KeepAsDraft, MarkUncollectible, Void }
+    WithoutCard { Cancel, CreateInvoice, Pause }
 }
 
 /// A pause of collection by the shop.
@@ -71,14 +68,6 @@ words! {
 pub(crate) struct Pause {
     pub(crate) behavior: PauseBehavior,
     pub(crate) resumes_at: Option<i64>,
-}
-
-words! {
-    WithoutCard {
-        Cancel "cancel",
-        CreateInvoice "create_invoice",
-        Pause "pause",
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

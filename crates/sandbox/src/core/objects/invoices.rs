@@ -7,21 +7,18 @@ use crate::core::prelude::*;
 words! {
     InvoiceStatus {
         /// It may still change, and cannot be paid.
-        Draft "draft",
-        Open "open",
-        Paid "paid",
-        Void "void",
-        Uncollectible "uncollectible",
+        Draft,
+        Open,
+        Paid,
+        Void,
+        Uncollectible,
     }
-}
-
-words! {
     BillingReason {
-        Create "subscription_create",
-        Cycle "subscription_cycle",
-        Update "subscription_update",
+        SubscriptionCreate,
+        SubscriptionCycle,
+        SubscriptionUpdate,
         /// For a single purchase.
-        Manual "manual",
+        Manual,
     }
 }
 
@@ -272,7 +269,7 @@ impl Invoice {
 
     /// The same with another product's lines in front, newest first.
     fn listed(&self, db: &Database) -> Vec<InvoiceLine> {
-        let renewal = self.reason == BillingReason::Cycle;
+        let renewal = self.reason == BillingReason::SubscriptionCycle;
         let in_front = if renewal { db.listing.in_front } else { 0 };
         let pending = (0..in_front).rev().map(|number| InvoiceLine {
             id: format!("il_1Pending{number:03}"),

@@ -6,11 +6,11 @@ use crate::core::prelude::*;
 
 words! {
     IntentStatus {
-        Processing "processing",
-        Succeeded "succeeded",
+        Processing,
+        Succeeded,
         /// The buyer has to pass 3-D Secure.
-        RequiresAction "requires_action",
-        RequiresPaymentMethod "requires_payment_method",
+        RequiresAction,
+        RequiresPaymentMethod,
     }
 }
 
@@ -97,12 +97,12 @@ impl Object for Charge {
 
 words! {
     RefundStatus {
-        Succeeded "succeeded",
+        Succeeded,
         /// The money is on its way back.
-        Pending "pending",
+        Pending,
         /// The buyer's bank did not accept it.
-        Failed "failed",
-        Canceled "canceled",
+        Failed,
+        Canceled,
     }
 }
 
@@ -143,13 +143,13 @@ impl Object for Refund {
 words! {
     DisputeStatus {
         /// An inquiry: the bank has withdrawn nothing.
-        WarningNeedsResponse "warning_needs_response",
-        WarningUnderReview "warning_under_review",
-        WarningClosed "warning_closed",
-        NeedsResponse "needs_response",
-        UnderReview "under_review",
-        Won "won",
-        Lost "lost",
+        WarningNeedsResponse,
+        WarningUnderReview,
+        WarningClosed,
+        NeedsResponse,
+        UnderReview,
+        Won,
+        Lost,
     }
 }
 

@@ -5,11 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::prelude::*;
 
 words! {
-    ScheduleStatus {
-        Active "active",
-        Released "released",
-        Canceled "canceled",
-    }
+    ScheduleStatus { Active, Released, Canceled }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

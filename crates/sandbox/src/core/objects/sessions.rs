@@ -6,35 +6,11 @@ use super::catalog::unit;
 use crate::core::prelude::*;
 
 words! {
-    Mode {
-        Payment "payment",
-        Subscription "subscription",
-    }
-}
-
-words! {
-    SessionStatus {
-        Open "open",
-        Complete "complete",
-        Expired "expired",
-    }
-}
-
-words! {
-    PaymentStatus {
-        Unpaid "unpaid",
-        Paid "paid",
-        NoPaymentRequired "no_payment_required",
-    }
-}
-
-words! {
+    Mode { Payment, Subscription }
+    SessionStatus { Open, Complete, Expired }
+    PaymentStatus { Unpaid, Paid, NoPaymentRequired }
     /// The state of an asynchronous payment.
-    LaterPayment {
-        Outstanding "outstanding",
-        Settled "settled",
-        Failed "failed",
-    }
+    LaterPayment { Outstanding, Settled, Failed }
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -24,7 +24,7 @@ fn a_subscription_is_billed_at_once_and_then_each_month() {
     let invoice = shop.invoice_of(&subscription);
     assert_eq!(
         (invoice.reason, invoice.paid()),
-        (BillingReason::Create, 1900)
+        (BillingReason::SubscriptionCreate, 1900)
     );
     let view = shop.get(&format!("invoices/{}", invoice.head.id));
     assert_eq!(

@@ -53,7 +53,7 @@ fn a_switch_is_credited_and_billed_for_the_rest_of_the_cycle() {
     let invoice = tiers.shop.invoice_of(&subscription);
     assert_eq!(
         (invoice.reason, invoice.paid()),
-        (BillingReason::Update, 1000)
+        (BillingReason::SubscriptionUpdate, 1000)
     );
     assert_eq!(tiers.lines(), [(-500, true), (1500, true)]);
     let view = tiers.shop.get(&format!("invoices/{}", invoice.head.id));
@@ -93,7 +93,7 @@ fn prorations_wait_for_the_next_invoice_by_default() {
         let view = tiers.change(&large, more);
         assert_eq!(view["items"]["data"][0]["price"]["id"], large.as_str());
         let invoice = tiers.shop.invoice_of(&tiers.subscription);
-        let paid = if invoice.reason == BillingReason::Update {
+        let paid = if invoice.reason == BillingReason::SubscriptionUpdate {
             invoice.paid()
         } else {
             0

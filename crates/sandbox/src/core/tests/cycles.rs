@@ -86,7 +86,7 @@ proptest! {
                 Step::Decline(declines) => shop.card_declines(&subscription, declines),
             }
         }
-        let of_cycles = |invoice: &Invoice| invoice.reason == BillingReason::Cycle;
+        let of_cycles = |invoice: &Invoice| invoice.reason == BillingReason::SubscriptionCycle;
         let made = shop.db.newest::<Invoice>(of_cycles).into_iter();
         let made: Vec<i64> = made.rev().map(|invoice| invoice.head.created).collect();
         let expected: Vec<i64> = (1..).map(months).take(made.len()).collect();

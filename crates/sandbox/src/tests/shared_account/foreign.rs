@@ -240,7 +240,7 @@ fn make(db: &mut Database, number: u32) -> Result<()> {
     }
     if let Some(invoice) = &session.invoice {
         let mut invoice: Invoice = db.find(invoice)?;
-        invoice.reason = BillingReason::Cycle;
+        invoice.reason = BillingReason::SubscriptionCycle;
         db.put(invoice);
     }
     db.most_events = usize::MAX;
