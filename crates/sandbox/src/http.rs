@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::DefaultBodyLimit,
     http::{HeaderMap, StatusCode, Uri, header},
     response::{IntoResponse, Redirect, Response},
@@ -27,6 +28,8 @@ const MAX_BODY_BYTES: usize = 64 * 1024;
 
 /// A project and the id of what a page shows, as its path names them.
 type PageAt = (String, String);
+/// The headers and the body of an action.
+type Sent = (HeaderMap, Bytes);
 
 pub(super) fn router(sandbox: Sandbox) -> Router {
     // A GET of an action's URL leads back to its page.
@@ -134,7 +137,7 @@ fn absent(browser: bool, kind: &str, id: &str) -> Response {
     }
 }
 
-fn is_browser(headers: &HeaderMap) -> bool {
+fn is_browser((headers, _): &Sent) -> bool {
     let accept = headers.get_all(header::ACCEPT).iter();
     accept
         .filter_map(|value| value.to_str().ok())

@@ -3,13 +3,12 @@
 
 use axum::{
     Json,
-    body::Bytes,
     extract::{Path, State},
-    http::{HeaderMap, StatusCode},
+    http::StatusCode,
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{PageAt, absent, acted, drawn, ended, fields::fields, is_browser, status};
+use super::{PageAt, Sent, absent, acted, drawn, ended, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{
@@ -38,15 +37,14 @@ async fn page(sandbox: &Sandbox, at: PageAt, status: StatusCode, notice: Notice)
 pub(super) async fn act(
     State(sandbox): State<Sandbox>,
     Path((project_text, id, word)): Path<(String, String, String)>,
-    headers: HeaderMap,
-    body: Bytes,
+    sent: Sent,
 ) -> Response {
-    let browser = is_browser(&headers);
+    let browser = is_browser(&sent);
     let named = sandbox.project(&project_text).zip(Action::of(&word));
     let Some(((project, _), action)) = named else {
         return absent(browser, "checkout", &id);
     };
-    let fields = fields(&headers, &body, &["email", "promotionCode", "terms"]);
+    let fields = fields(&sent, &["email", "promotionCode", "terms"]);
     let buyer = {
         let typed = |name: &str| fields.as_ref().ok()?.text(name).ok()?;
         Buyer {

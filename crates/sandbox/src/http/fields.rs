@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use axum::http::{HeaderMap, header};
+use axum::http::header;
 
+use super::Sent;
 use crate::core::prelude::*;
 
 const MAX_CHARS: usize = 512;
 
 /// Reads a body of `allowed` fields; empty ones are left out.
-pub(super) fn fields(headers: &HeaderMap, body: &[u8], allowed: &[&str]) -> Result<Params> {
+pub(super) fn fields((headers, body): &Sent, allowed: &[&str]) -> Result<Params> {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok());
     // A body that begins with a brace is JSON: a form does not.

@@ -2,13 +2,12 @@
 
 use axum::{
     Json,
-    body::Bytes,
     extract::{Path, State},
-    http::{HeaderMap, StatusCode},
+    http::StatusCode,
     response::{IntoResponse as _, Redirect, Response},
 };
 
-use super::{PageAt, absent, acted, drawn, ended, fields::fields, is_browser, status};
+use super::{PageAt, Sent, absent, acted, drawn, ended, fields::fields, is_browser, status};
 use crate::{
     Sandbox,
     core::{prelude::*, refunds::RefundParams},
@@ -61,14 +60,13 @@ async fn page(
 pub(super) async fn act(
     State(sandbox): State<Sandbox>,
     Path((project_text, id, word)): Path<(String, String, String)>,
-    headers: HeaderMap,
-    body: Bytes,
+    sent: Sent,
 ) -> Response {
-    let browser = is_browser(&headers);
+    let browser = is_browser(&sent);
     let Some((project, _)) = sandbox.project(&project_text) else {
         return absent(browser, VISIT, &id);
     };
-    let (params, named) = (fields(&headers, &body, &FIELDS), id.clone());
+    let (params, named) = (fields(&sent, &FIELDS), id.clone());
     let work = move |db: &mut Database| done(db, &named, &word, &params?).map_err(as_state);
     match acted(&sandbox, project, work).await {
         Ok(_) if browser => {
