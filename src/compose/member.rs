@@ -9,7 +9,7 @@ use actors::{
 };
 use cluster::{
     Ending, ForwardSettings, FrontSettings, FrontSwitch, Joined, Process,
-    postgres::{Member, SEGMENT_FRAMES_LOG2, Server as Database},
+    postgres::{Clocks, Member, SEGMENT_FRAMES_LOG2, Server as Database},
     tls,
 };
 use operations::data_dir::{
@@ -237,11 +237,10 @@ fn member(
             }
         }),
         depth: config.storage.pipeline,
-        clock: Arc::new({
+        clocks: Clocks::of({
             let clock = SystemClock::new();
             move || clock.wall()
         }),
-        service_clock: Arc::default(),
         snapshot_every: Some(SNAPSHOT_INTERVAL),
         snapshots: config.storage.snapshots.clone(),
         segment_frames_log2: SEGMENT_FRAMES_LOG2,

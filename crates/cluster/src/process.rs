@@ -19,7 +19,7 @@ use crate::{
     front::{FindRoutingKey, ForwardSettings, Forwarder, Front, FrontLink, FrontSwitch, Origin},
     leader_seen::{LeaderSeen, local},
     part::ClusterPart,
-    postgres::{Examiner, Followed, Follower, Member, ServiceClock},
+    postgres::{Clocks, Examiner, Followed, Follower, Member},
 };
 
 /// How long the database may take to be there at the start.
@@ -35,7 +35,7 @@ pub struct Joined {
     examiner: Examiner,
     follower: Follower,
     leader: Arc<LeaderSeen>,
-    service_clock: ServiceClock,
+    clocks: Clocks,
 }
 
 /// What the front of a process is made of, beside the log.
@@ -56,7 +56,7 @@ pub struct Process<R> {
     pub switch: FrontSwitch<R>,
     pub part: Arc<ClusterPart>,
     follower: Follower,
-    service_clock: ServiceClock,
+    clocks: Clocks,
 }
 
 /// The right to write the log, and what a service is started over.
@@ -81,7 +81,7 @@ impl Joined {
             ..member
         };
         let (cell, address) = (member.cell, member.address.clone());
-        let service_clock = Arc::clone(&member.service_clock);
+        let clocks = member.clocks.clone();
         let examiner = Examiner::new(member.server.clone(), cell);
         let follower = blocking(move || {
             member.server.wait_until_there(DATABASE_TIMEOUT)?;
@@ -93,7 +93,7 @@ impl Joined {
             examiner,
             follower: follower.await?,
             leader,
-            service_clock,
+            clocks,
         })
     }
 
@@ -122,7 +122,7 @@ impl Joined {
             switch,
             part,
             follower: self.follower,
-            service_clock: self.service_clock,
+            clocks: self.clocks,
         })
     }
 }
@@ -167,7 +167,7 @@ impl<R: Responder> Process<R> {
                 let clock = clock.map_or_else(SystemClock::new, SystemClock::resuming);
                 let clock = Arc::new(clock);
                 let shown = Arc::clone(&clock);
-                drop(self.service_clock.set(Arc::new(move || shown.now())));
+                drop(self.clocks.service.set(Arc::new(move || shown.now())));
                 let store = Store::of(journal);
                 Ok(Some(Lead { store, clock }))
             }

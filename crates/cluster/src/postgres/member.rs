@@ -1,24 +1,17 @@
 //! How a process takes part in a cluster: what has to be configured, and what becomes of it.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use domain::Timestamp;
 use persistence::{Error, SledJournal};
 
-use super::{Server, term_start::WallClock};
+use super::{Server, term_start::Clocks};
 
 /// Called with the address of the process that leads, as far as is known; `None`: none does.
 pub(super) type OnLeader = Arc<dyn Fn(Option<&str>) + Send + Sync>;
 
 /// Draws or reads the server key, and shows which it is: see [`Member::key_check`].
 pub(super) type KeyCheck = Arc<dyn Fn(bool) -> Result<Vec<u8>, Error> + Send + Sync>;
-
-/// What the service's clock shows, once there is one.
-pub type ServiceClock = Arc<OnceLock<WallClock>>;
 
 /// How a process takes part in a cluster.
 #[derive(Clone)]
@@ -36,11 +29,7 @@ pub struct Member {
     pub key_check: KeyCheck,
     /// Groups of commits under way at once: with a millisecond to the database, four carry four times what one does.
     pub depth: usize,
-    /// What the machine's clock shows: where no log does, the first leader's goes on from it.
-    pub clock: WallClock,
-    /// What the service's clock shows, once there is one, which follows the machine's slowly: the next leader's goes on
-    /// from it.
-    pub service_clock: ServiceClock,
+    pub clocks: Clocks,
     /// Called whenever another process leads.
     pub on_leader: OnLeader,
     /// How old the newest snapshot may become; `None`: this process makes none.

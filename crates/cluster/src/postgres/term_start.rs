@@ -48,13 +48,31 @@ pub(super) struct Opener {
     pub lease: Arc<Lease>,
     pub wake: Arc<Wake>,
     pub standing: Arc<Standing>,
-    pub clock: WallClock,
-    pub service_clock: Arc<OnceLock<WallClock>>,
+    pub clocks: Clocks,
     /// The clock of who led before, as it was last seen, and when that was.
     pub former_clock: Mutex<Option<(Timestamp, Moment)>>,
 }
 
-pub type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+type WallClock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The clocks of a process.
+#[derive(Clone)]
+pub struct Clocks {
+    /// What the machine's clock shows: where no log does, the first leader's goes on from it.
+    machine: WallClock,
+    /// What the service's clock shows, once there is one, which follows the machine's slowly: the next leader's goes on
+    /// from it.
+    pub(crate) service: Arc<OnceLock<WallClock>>,
+}
+
+impl Clocks {
+    pub fn of(machine: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self {
+            machine: Arc::new(machine),
+            service: Arc::default(),
+        }
+    }
+}
 
 impl Opener {
     /// What the clock of who leads showed just now.
@@ -73,9 +91,11 @@ impl Opener {
 
     /// What the service's clock shows, or will once there is one.
     pub(super) fn now(&self) -> Timestamp {
-        let service = self.service_clock.get().map(|clock| clock());
+        let service = self.clocks.service.get().map(|clock| clock());
         let former = || self.former_clock();
-        service.or_else(former).unwrap_or_else(|| (self.clock)())
+        service
+            .or_else(former)
+            .unwrap_or_else(|| (self.clocks.machine)())
     }
 
     /// Connects, and opens behind all that is there.

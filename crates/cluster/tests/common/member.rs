@@ -4,7 +4,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use cluster::postgres::{Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server};
+use cluster::postgres::{Clocks, Followed, Follower, Member, SEGMENT_FRAMES_LOG2, Server};
 use persistence::{Options, SledJournal};
 
 /// The URL of a new database.
@@ -22,8 +22,7 @@ pub(crate) fn member(url: &str) -> Member {
         address: "http://127.0.0.1:1".into(),
         key_check: Arc::new(|_| Ok(vec![7])),
         depth: 4,
-        clock: Arc::new(|| domain::Timestamp(1_760_000_000_000)),
-        service_clock: Arc::default(),
+        clocks: Clocks::of(|| domain::Timestamp(1_760_000_000_000)),
         on_leader: Arc::new(|_| {}),
         snapshot_every: None,
         snapshots: None,
