@@ -241,7 +241,7 @@ impl Handle {
         let until = until.min(self.now_in(scope));
         let (mut expired, mut after) = (0_usize, None);
         loop {
-            let due = looked_up(self.books().due(scope.project, after, until, PAGE_SIZE))?;
+            let due = self.pending(scope, after, until, PAGE_SIZE)?;
             let orders: Vec<OrderId> = due.iter().map(|place| place.order).collect();
             let touched = orders.into_iter().map(|order| self.order(scope, order));
             let mut touched = stream::iter(touched).buffer_unordered(CONCURRENCY);
@@ -259,19 +259,6 @@ impl Handle {
         }
     }
 
-    /// The project's pending orders that expire by `until`, earliest first: at most `limit` after a position.
-    /// # Errors
-    /// [`Error::Unavailable`] when the books cannot be read.
-    pub fn pending(
-        &self,
-        scope: &Scope,
-        after: Option<(Timestamp, OrderSerial)>,
-        until: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<OrderPosition>, Error> {
-        looked_up(self.books().due(scope.project, after, until, limit))
-    }
-
     /// The provider's customer whose portal a wallet's owner may open: that of this subscription, or of the current
     /// one.
     /// # Errors
@@ -283,6 +270,19 @@ impl Handle {
         of: Option<PublicSubscriptionId>,
     ) -> Result<CustomerId, Error> {
         self.ask_at(scope, address, PortalCustomer(of)).await
+    }
+
+    /// The project's pending orders that expire by `until`, earliest first: at most `limit` after a position.
+    /// # Errors
+    /// [`Error::Unavailable`] when the books cannot be read.
+    pub fn pending(
+        &self,
+        scope: &Scope,
+        after: Option<(Timestamp, OrderSerial)>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<OrderPosition>, Error> {
+        looked_up(self.books().due(scope.project, after, until, limit))
     }
 
     async fn report_to(

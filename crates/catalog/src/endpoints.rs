@@ -10,7 +10,7 @@ use domain::{
     id::{EndpointId, ProjectId},
 };
 
-use super::{CatalogStore, Error, keys::Minted, new_id, store::find};
+use super::{CatalogStore, Error, ProjectCatalog, keys::Minted, new_id, store::find};
 
 /// Prefix of a Standard Webhooks secret as people see it.
 const PREFIX: &str = "whsec_";
@@ -68,8 +68,10 @@ impl CatalogStore {
         id: EndpointId,
         change: EndpointChange,
     ) -> Result<Endpoint, Error> {
-        self.with_endpoint(project, id, move |old, _| change.decide(old))
-            .await
+        self.replace(project, Document::Endpoint, known(id), move |old, _| {
+            change.decide(old)
+        })
+        .await
     }
 
     /// Disables a webhook endpoint for this reason, unless it is disabled already.
@@ -83,7 +85,8 @@ impl CatalogStore {
     ) -> Result<Endpoint, Error> {
         let disabled =
             move |old: &Endpoint, _| Ok(old.disabled(why).unwrap_or_else(|| old.clone()));
-        self.with_endpoint(project, id, disabled).await
+        self.replace(project, Document::Endpoint, known(id), disabled)
+            .await
     }
 
     /// Gives a webhook endpoint a new secret. The former one also signs deliveries for another day.
@@ -101,7 +104,9 @@ impl CatalogStore {
             Ok(old.rotated(sealed, now))
         };
         Ok(MintedEndpoint {
-            stored: self.with_endpoint(project, id, rotate).await?,
+            stored: self
+                .replace(project, Document::Endpoint, known(id), rotate)
+                .await?,
             plain: plain(&secret),
         })
     }
@@ -110,24 +115,10 @@ impl CatalogStore {
     /// # Errors
     /// [`Refusal::ProjectNotFound`], [`Refusal::EndpointNotFound`].
     pub async fn delete_endpoint(&self, project: ProjectId, id: EndpointId) -> Result<(), Error> {
-        let deleted = self.with_endpoint(project, id, |old, _| Ok(old.deleted()));
+        let deleted = self.replace(project, Document::Endpoint, known(id), |old, _| {
+            Ok(old.deleted())
+        });
         deleted.await.map(drop)
-    }
-
-    async fn with_endpoint(
-        &self,
-        project: ProjectId,
-        id: EndpointId,
-        change: impl FnOnce(&Endpoint, domain::Timestamp) -> Result<Endpoint, Refusal> + Send + 'static,
-    ) -> Result<Endpoint, Error> {
-        let unknown = Refusal::EndpointNotFound(id);
-        self.replace(
-            project,
-            Document::Endpoint,
-            move |catalog| catalog.endpoint(&id).ok_or(unknown),
-            change,
-        )
-        .await
     }
 
     /// The secrets that sign an endpoint's deliveries at this instant, newest first. Secrets that
@@ -139,4 +130,8 @@ impl CatalogStore {
             .filter_map(|secret| self.shared.cipher.open(&secret.secret.0))
             .collect()
     }
+}
+
+fn known(id: EndpointId) -> impl FnOnce(&ProjectCatalog) -> Result<&Endpoint, Refusal> {
+    move |catalog| catalog.endpoint(&id).ok_or(Refusal::EndpointNotFound(id))
 }

@@ -10,7 +10,7 @@ use domain::{
 };
 use sha2::{Digest, Sha256};
 
-use super::{CatalogStore, Error, new_id, store::find};
+use super::{CatalogStore, Error, ProjectCatalog, new_id, store::find};
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// 32 characters of 62 carry 190 bits; a key needs at least 160.
@@ -77,8 +77,10 @@ impl CatalogStore {
         id: KeyId,
         change: KeyChange,
     ) -> Result<ApiKey, Error> {
-        self.with_key(project, id, move |old, now| change.decide(old, now))
-            .await
+        self.replace(project, Document::Key, known(id), move |old, now| {
+            change.decide(old, now)
+        })
+        .await
     }
 
     /// Revokes an API key, effective with the next request. Revoking it again changes nothing.
@@ -86,24 +88,13 @@ impl CatalogStore {
     /// [`Refusal::ProjectNotFound`], [`Refusal::KeyNotFound`], [`Error::Wallets`] when it cannot be logged.
     pub async fn revoke_key(&self, project: ProjectId, id: KeyId) -> Result<ApiKey, Error> {
         let revoke = |old: &ApiKey, now| Ok(old.revoke(now).unwrap_or_else(|| old.clone()));
-        self.with_key(project, id, revoke).await
+        self.replace(project, Document::Key, known(id), revoke)
+            .await
     }
+}
 
-    async fn with_key(
-        &self,
-        project: ProjectId,
-        id: KeyId,
-        change: impl FnOnce(&ApiKey, Timestamp) -> Result<ApiKey, Refusal> + Send + 'static,
-    ) -> Result<ApiKey, Error> {
-        let unknown = Refusal::KeyNotFound(id);
-        self.replace(
-            project,
-            Document::Key,
-            move |catalog| catalog.key(&id).ok_or(unknown),
-            change,
-        )
-        .await
-    }
+fn known(id: KeyId) -> impl FnOnce(&ProjectCatalog) -> Result<&ApiKey, Refusal> {
+    move |catalog| catalog.key(&id).ok_or(Refusal::KeyNotFound(id))
 }
 
 /// The hash by which a key is stored and found.
