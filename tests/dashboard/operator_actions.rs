@@ -556,9 +556,11 @@ impl Shop {
             "/webhooks",
             "//users",
             "//projects",
+            "//search?query=bea&projectId=",
         ] {
             let project = self.service.project.id;
             let path = match path.strip_prefix("//") {
+                Some(path) if path.ends_with('=') => format!("/api/admin/v1/{path}{project}"),
                 Some(path) => format!("/api/admin/v1/{path}"),
                 None => self.named(&format!("/api/admin/v1/projects/{project}{path}")),
             };
