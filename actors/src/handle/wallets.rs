@@ -36,6 +36,9 @@ macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident: $command:ty => $answer:ty;)*) => {
         impl Handle {$(
             $(#[$doc])*
+            /// # Errors
+            /// [`Rejection::WalletNotFound`] where there is none and none is created, and those of the method of this
+            /// name of [`domain::wallet::Wallet`]; else see [`Error`].
             pub async fn $name(
                 &self,
                 scope: &Scope,
@@ -50,24 +53,14 @@ macro_rules! operations {
 
 operations! {
     /// Deducts credits from a wallet.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::deduct`]; else see [`Error`].
     deduct: Deduct => CommandResult;
     /// Grants credits; creates a missing user's wallet.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`] for a code, and those of [`domain::wallet::Wallet::credit`]; else see [`Error`].
     credit: Credit => CommandResult;
     /// Sets or removes a wallet's own debt limit; setting it creates a missing user's wallet.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`]; else see [`Error`].
     limit_debt: SetDebtLimit => DebtState;
     /// Forgives a debt, all of it or a part.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`], and those of [`domain::wallet::Wallet::forgive`]; else see [`Error`].
     forgive: Forgive => ForgiveAnswer;
     /// Freezes or unfreezes a wallet; returns it. A repeat changes nothing.
-    /// # Errors
-    /// [`Rejection::WalletNotFound`]; else see [`Error`].
     set_frozen: SetFrozen => WalletView;
 }
 

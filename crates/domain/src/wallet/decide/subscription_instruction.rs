@@ -16,7 +16,7 @@ use crate::{
 /// What a caller wants of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubscriptionAction {
-    /// End it.
+    /// End the subscription.
     Cancel {
         /// Whether it ends with its period rather than at once.
         at_period_end: bool,
