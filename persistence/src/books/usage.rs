@@ -60,13 +60,18 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                 let is_new = stored.is_none();
                 let (counted_through, mut usage) = stored.transpose()?.unwrap_or_default();
                 let before = usage.clone();
+                let mut advances = is_new;
                 for (_, hour) in now {
                     let pending = hour.parts.iter().filter(|(lsn, _)| *lsn > counted_through);
-                    pending.for_each(|(_, part)| usage.merge(part, name));
+                    for (_, part) in pending {
+                        usage.merge(part, name);
+                        advances = true;
+                    }
                     usage.wallets.merge(&hour.wallets);
                 }
                 usage.sales = usage.sales.bounded();
-                if is_new || usage != before {
+                // Also where all comes to nothing: after an interruption only a part of it may be applied again.
+                if advances || usage != before {
                     let value = encode_value(&(through, &usage))?;
                     store.writes.put(&store.usage, key, value)?;
                 }
