@@ -213,7 +213,7 @@ impl Handle {
         &self,
         scope: &Scope,
         (key, caller): (WalletKey, Caller),
-        created: Option<Created>,
+        created: Option<Box<Created>>,
         command: V,
     ) -> Result<V::Answer, Error> {
         let registry = &self.inner.registry;
@@ -267,12 +267,12 @@ impl Handle {
     }
 }
 
-fn born(scope: &Scope, owner: Owner) -> Created {
-    Created {
+fn born(scope: &Scope, owner: Owner) -> Box<Created> {
+    Box::new(Created {
         id: WalletId(Uuid::now_v7().as_u128()),
         project: scope.project,
         owner,
-    }
+    })
 }
 
 /// Gauges of the wallets and the log.

@@ -289,7 +289,7 @@ impl Handle {
         &self,
         scope: &Scope,
         key: WalletKey,
-        created: Option<Created>,
+        created: Option<Box<Created>>,
         purchase: Purchase,
     ) -> Result<bool, Error> {
         let place = (key, Caller::Order(scope.project));
@@ -300,7 +300,7 @@ impl Handle {
 
 /// The creation of an order's wallet, if the order's id proves that it may be created: for this user, or for the order
 /// alone. A code's wallet exists already.
-fn creation(scope: &Scope, order: OrderId, user: Option<ExternalUserId>) -> Option<Created> {
+fn creation(scope: &Scope, order: OrderId, user: Option<ExternalUserId>) -> Option<Box<Created>> {
     let owner = match user {
         Some(user) if external_key(scope.project, &user) == order.wallet => Owner::External(user),
         None if order_key(scope.project, order.serial) == order.wallet => Owner::Order,

@@ -40,14 +40,14 @@ pub(crate) struct CommandTask<V: Command> {
     pub(crate) command: V,
     pub(crate) caller: Caller,
     /// How a missing wallet is created.
-    pub(crate) created: Option<Created>,
+    pub(crate) created: Option<Box<Created>>,
     pub(crate) rules: Rules,
     pub(crate) reply: Reply<V::Answer>,
 }
 
 impl<V: Command> Task for CommandTask<V> {
     fn run(self, wallet: &mut WalletState) -> Option<Self> {
-        let mut turn = Turn::new(wallet, &self.rules, self.created.as_ref());
+        let mut turn = Turn::new(wallet, &self.rules, self.created.as_deref());
         let ready = turn.prepare(&self.command, self.caller);
         let answer = match ready {
             Ok(CatchUp::Behind) => {
