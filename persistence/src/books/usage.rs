@@ -59,7 +59,6 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                 let stored = value.as_deref().map(decode_value::<StoredUsage>);
                 let is_new = stored.is_none();
                 let (counted_through, mut usage) = stored.transpose()?.unwrap_or_default();
-                let before = usage.clone();
                 let mut advances = is_new;
                 for (_, hour) in now {
                     let pending = hour.parts.iter().filter(|(lsn, _)| *lsn > counted_through);
@@ -71,7 +70,7 @@ pub(super) fn add(store: &Store, tally: &UsageDelta, through: u64) -> Result<(),
                 }
                 usage.sales = usage.sales.bounded();
                 // Also where all comes to nothing: after an interruption only a part of it may be applied again.
-                if advances || usage != before {
+                if advances {
                     let value = encode_value(&(through, &usage))?;
                     store.writes.put(&store.usage, key, value)?;
                 }
