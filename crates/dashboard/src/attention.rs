@@ -40,23 +40,25 @@ pub(super) async fn card(request: &PageRequest) -> Markup {
     let [disputed, processing] = totals.await.unwrap_or_default();
     let list = |state| format!("{}/orders?status={state}", base(&request.project));
     let orders = |count| if count == 1 { "order" } else { "orders" };
-    if disputed.count > 0 {
-        let count = disputed.count;
-        let text =
-            html! { (count) " disputed " (orders(count)) " to answer at the payment provider" };
-        tasks.push(Task {
-            path: list("disputed"),
-            text,
-        });
-    }
-    if processing.count > 0 {
-        let count = processing.count;
-        let text =
-            html! { (count) " " (orders(count)) " whose payment is under way, as of a bank debit" };
-        tasks.push(Task {
-            path: list("processing"),
-            text,
-        });
+    for (status, count, what) in [
+        (
+            "disputed",
+            disputed.count,
+            [" disputed ", " to answer at the payment provider"],
+        ),
+        (
+            "processing",
+            processing.count,
+            [" ", " whose payment is under way, as of a bank debit"],
+        ),
+    ] {
+        if count > 0 {
+            let [before, after] = what;
+            tasks.push(Task {
+                path: list(status),
+                text: html! { (count) (before) (orders(count)) (after) },
+            });
+        }
     }
     if request.may(Privilege::Manage) {
         let (edge, id) = (&request.app.edge, request.project.project.id);

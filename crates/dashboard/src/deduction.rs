@@ -30,17 +30,16 @@ fn named(request: &PageRequest) -> Result<LedgerId, Error> {
 
 pub(super) async fn show(request: PageRequest) -> PageResult {
     let id = named(&request)?;
-    let known = request.read(
-        request
-            .app
-            .handle
-            .reversible(&request.project.scope, id)
-            .await,
-    )?;
+    let known = reversible(&request, id).await?;
     let fields = Fields::default()
         .with("amount", known.left)
         .with(KEY, Uuid::now_v7());
     Ok(page(&request, id, &known, &fields, None))
+}
+
+async fn reversible(request: &PageRequest, id: LedgerId) -> Result<ReversibleDeduction, Error> {
+    let known = request.app.handle.reversible(&request.project.scope, id);
+    request.read(known.await)
 }
 
 fn page(
@@ -105,13 +104,7 @@ pub(super) async fn reverse(request: FormPost<ReverseDeduction>) -> PageResult {
     match done.await {
         Ok(done) => Ok(done),
         Err(error) => {
-            let known = request.read(
-                request
-                    .app
-                    .handle
-                    .reversible(&request.project.scope, id)
-                    .await,
-            )?;
+            let known = reversible(&request, id).await?;
             Ok(page(&request, id, &known, &request.fields, Some(&error)))
         }
     }
