@@ -153,7 +153,7 @@ export class Gatherer {
 
   /** After the other calls of this turn, so that they go together. */
   #flushSoon(): void {
-    if (!this.#willFlush) queueMicrotask(() => this.#flush());
+    if (!this.#willFlush) void Promise.resolve().then(() => this.#flush());
     this.#willFlush = true;
   }
 
