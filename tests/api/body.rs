@@ -169,6 +169,19 @@ async fn a_misspelt_field_is_refused_to_those_who_prefer_it() {
     let item = json!({"externalUserId": "u", "amount": 1, "idempotencyKey": "d", "mata": {}});
     let reply = strict("/api/v1/wallets/external/deduct", item.clone()).await;
     assert_eq!(reply.unwrap().body["param"], "mata");
+    // A field that this route does not have, though others do, is refused with any value.
+    for operation in ["deduct", "holds"] {
+        for value in [json!("u"), Value::Null] {
+            let path = format!("/api/v1/wallets/x/{operation}");
+            let body = json!({"externalUserId": value, "productId": "x", "amount": 1, "idempotencyKey": "e"});
+            let reply = strict(&path, body).await.unwrap();
+            assert_refused(&reply, 400, "invalid_request");
+            assert_eq!(reply.body["param"], "externalUserId");
+        }
+    }
+    let code = json!({"externalUserId": "u", "code": null, "amount": 1, "idempotencyKey": "f"});
+    let reply = strict("/api/v1/wallets/external/deduct", code).await;
+    assert_eq!(reply.unwrap().body["param"], "code");
     let batch = json!({"items": [item]});
     let reply = strict("/api/v1/deductions/batch", batch).await.unwrap();
     assert_refused(&reply, 400, "invalid_request");

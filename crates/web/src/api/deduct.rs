@@ -44,8 +44,10 @@ pub(super) struct Deduction<P = Option<ProductName>, U = Unknown, C = Unknown> {
     /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
     pub(super) on_shortfall: Option<OnShortfallText>,
     #[schema(ignore)]
+    #[serde(default)]
     pub(super) external_user_id: U,
     #[schema(ignore)]
+    #[serde(default)]
     pub(super) code: C,
 }
 
@@ -106,12 +108,13 @@ pub(crate) async fn by_user(
     header: &KeyHeader,
     body: &Body,
 ) -> Result<Response, Error> {
-    let mut request: Deduction<Option<ProductName>, UserText> = body.parse()?;
+    let mut request: Deduction<Option<ProductName>, Option<UserText>> = body.parse()?;
     key.require_not_archived()?;
     let name = header.or(request.idempotency_key.take())?;
     let product = product_or_only(request.product_id.as_ref(), key)?;
     let names_shortfall = request.on_shortfall.is_some();
-    let (command, Text(user)) = request.command(name, product);
+    let (command, user) = request.command(name, product);
+    let Text(user) = user.ok_or_else(|| Error::missing("externalUserId"))?;
     answer(app, key, &user.into(), command, names_shortfall).await
 }
 

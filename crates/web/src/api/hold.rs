@@ -45,6 +45,7 @@ pub(super) struct PlaceHold<U = Unknown> {
     /// A note for the ledger.
     meta: Option<MetaObject>,
     #[schema(ignore)]
+    #[serde(default)]
     external_user_id: U,
 }
 
@@ -66,9 +67,10 @@ pub(super) async fn place_external_hold(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let request: PlaceHold<UserText> = body.parse()?;
+    let mut request: PlaceHold<Option<UserText>> = body.parse()?;
     key.require_not_archived()?;
-    let Text(user) = request.external_user_id.clone();
+    let Text(user) =
+        (request.external_user_id.take()).ok_or_else(|| Error::missing("externalUserId"))?;
     let secret = KeyKind::Secret;
     answer(&app, &key, secret, &user.into(), &header, request).await
 }

@@ -13,6 +13,7 @@ use domain::{
     text::ExternalUserId,
     wallet::{NamedSubscription, ProductRef},
 };
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use wire::{
     code::ErrorCode,
     error::Error,
@@ -24,7 +25,15 @@ use super::code_path::CodePath;
 pub(crate) use choice::{Needing, SubscriptionChoice, WalletChoice};
 
 /// A field that this route does not have, though others do: it is passed over like any unknown one.
-pub(crate) type Unknown = Option<serde::de::IgnoredAny>;
+#[derive(Debug, Default)]
+pub(crate) struct Unknown;
+
+impl<'de> Deserialize<'de> for Unknown {
+    /// Every value is ignored, `null` as well, so that strict parsing refuses it.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self)
+    }
+}
 
 /// The wallet that a request names.
 #[derive(Debug)]
