@@ -265,6 +265,15 @@ pub struct HoldAnswer {
     pub replayed: bool,
 }
 
+/// The outcome of an item of a batch of settlements and draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargeAnswer {
+    /// The hold was settled.
+    Settled(CommandResult),
+    /// Credits were drawn from the hold.
+    Drawn(HoldAnswer),
+}
+
 /// The outcome of forgiving a debt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ForgiveAnswer {

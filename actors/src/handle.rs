@@ -19,6 +19,7 @@ mod subscriptions;
 mod wallet_list;
 mod wallets;
 
+pub use batch::BatchAnswer;
 pub use events::{EventRecord, UsagePeriod, event_number};
 pub use recover::BoughtCode;
 
@@ -132,6 +133,14 @@ pub(crate) struct Inner {
     sweeper: tokio::task::AbortHandle,
 }
 
+/// A command, and the wallet that decides on it.
+struct Located<V> {
+    wallet: (WalletKey, Caller),
+    /// How a missing wallet is created.
+    created: Option<Box<Created>>,
+    command: V,
+}
+
 impl Handle {
     /// Starts the supervisor and the sweeper. Must be called within a tokio runtime.
     /// # Errors
@@ -218,10 +227,7 @@ impl Handle {
     ) -> Result<V::Answer, Error> {
         let registry = &self.inner.registry;
         let pass = registry.pass(1)?;
-        let absent = match created {
-            Some(_) => Absent::Wake,
-            None => Absent::Leave,
-        };
+        let absent = Absent::or_created(created.as_deref());
         let rules = Self::rules(scope);
         let task = |reply| CommandTask {
             command,
@@ -259,11 +265,28 @@ impl Handle {
         address: &Address,
         command: V,
     ) -> Result<V::Answer, Error> {
+        let Located {
+            wallet,
+            created,
+            command,
+        } = self.locate(scope, address, command)?;
+        self.ask_or_create(scope, wallet, created, command).await
+    }
+
+    fn locate<V: Command>(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        command: V,
+    ) -> Result<Located<V>, Error> {
         let creates = command.creates_user_wallet();
         let created = address.user().filter(|_| creates);
         let created = created.map(|user| born(scope, Owner::External(user.clone())));
-        let place = self.target_of(scope, address)?;
-        self.ask_or_create(scope, place, created, command).await
+        Ok(Located {
+            wallet: self.target_of(scope, address)?,
+            created,
+            command,
+        })
     }
 }
 

@@ -22,14 +22,15 @@ mod wallet;
 mod watches;
 
 pub use answer::{
-    Balance, CommandResult, Error, ForgiveAnswer, HoldAnswer, LedgerLine, LedgerPage, LedgerQuery,
-    LedgerSum, LedgerSums, ListedWallet, OrderAnswer, OrderPage, ReversalAnswer,
+    Balance, ChargeAnswer, CommandResult, Error, ForgiveAnswer, HoldAnswer, LedgerLine, LedgerPage,
+    LedgerQuery, LedgerSum, LedgerSums, ListedWallet, OrderAnswer, OrderPage, ReversalAnswer,
     ReversibleDeduction, Rotation, SearchResult, WalletListPage, WalletListPlace, WalletView,
 };
 pub use completions::{Sink, completions};
 pub use detached::detached;
 pub use handle::{
-    Address, BoughtCode, EventRecord, Handle, HoldAccess, Scope, Stats, UsagePeriod, event_number,
+    Address, BatchAnswer, BoughtCode, EventRecord, Handle, HoldAccess, Scope, Stats, UsagePeriod,
+    event_number,
 };
 pub use keyring::{Cipher, Keyring, SESSION_PREFIX, ledger_id};
 pub use options::Options;
@@ -38,6 +39,7 @@ pub use server_keys::ServerKeys;
 pub use shares::{HeldPlaces, Shares};
 pub use uniform_hasher::UniformHasher;
 pub use wallet::{
-    AccountDetail, DoubledWallet, FeatureSource, SubscriptionDetail, WalletDetail, WatchedView,
+    AccountDetail, Charge, DoubledWallet, FeatureSource, SubscriptionDetail, WalletDetail,
+    WatchedView,
 };
 pub use watches::{MAX_WATCHERS_PER_WALLET, NotWatched, WalletWatcher};

@@ -1,25 +1,32 @@
-//! Batches of deductions, grouped by wallet: one turn for each wallet and one wake-up of the caller.
+//! Batches of commands, grouped by wallet: one turn for each wallet and one wake-up of the caller.
 
 use std::sync::Arc;
 
-use domain::{Rejection, id::WalletKey, wallet::deduct::Deduct};
+use domain::{
+    Timestamp,
+    id::{HoldId, WalletKey},
+    wallet::{Created, credit::Credit, deduct::Deduct, hold::PlaceHold},
+};
 use persistence::{Append, Outcome};
 
-use super::{Address, Handle, Scope};
+use super::{Address, Handle, HoldAccess, Located, Scope, holds::caller_of};
 use crate::{
-    answer::{CommandResult, Error},
+    answer::{ChargeAnswer, CommandResult, Error, HoldAnswer},
     registry::{Absent, InFlightPermit},
-    wallet::{Batch, BatchItem, BatchResult, CatchUp, DeductMany, Rules, deduct_each},
+    wallet::{Batch, BatchItem, BatchResult, CatchUp, Charge, Command, Rules, RunMany, run_each},
 };
 
-/// The items' indices sorted by wallet and index, and the items in list order.
-type SortedItems = (Vec<(WalletKey, u32)>, Vec<Option<BatchItem>>);
+/// The results of a batch, in list order.
+pub type BatchAnswer<T> = Result<Vec<Result<T, Error>>, Error>;
 
-struct BatchProgress<'a> {
+/// The items' indices sorted by wallet and index, and the items in list order.
+type SortedItems<V> = (Vec<(WalletKey, u32)>, Vec<Option<BatchItem<V>>>);
+
+struct BatchProgress<'a, T> {
     rules: Rules,
-    batch: Arc<Batch>,
+    batch: Arc<Batch<T>>,
     /// Results from wallets at rest, answered once they are durable.
-    decided: Vec<BatchResult>,
+    decided: Vec<BatchResult<T>>,
     /// The batch's places in flight, without those of queued items.
     pass: InFlightPermit<'a>,
 }
@@ -33,9 +40,62 @@ impl Handle {
         &self,
         scope: &Scope,
         items: Vec<(Address, Deduct)>,
-    ) -> Result<Vec<Result<CommandResult, Error>>, Error> {
+    ) -> BatchAnswer<CommandResult> {
+        let locate = |(address, command)| self.locate(scope, &address, command);
+        self.batch(scope, items, locate).await
+    }
+
+    /// Grants credits to many wallets as [`Self::deduct_batch`] deducts them; creates users' missing wallets.
+    /// # Errors
+    /// As [`Self::deduct_batch`].
+    pub async fn credit_batch(
+        &self,
+        scope: &Scope,
+        items: Vec<(Address, Credit)>,
+    ) -> BatchAnswer<CommandResult> {
+        let locate = |(address, command)| self.locate(scope, &address, command);
+        self.batch(scope, items, locate).await
+    }
+
+    /// Places many holds as [`Self::deduct_batch`] deducts; each is made as by [`Self::place_hold`].
+    /// # Errors
+    /// As [`Self::deduct_batch`].
+    pub async fn hold_batch(
+        &self,
+        scope: &Scope,
+        items: Vec<(Address, impl FnOnce(HoldId, Timestamp) -> PlaceHold + Send)>,
+    ) -> BatchAnswer<HoldAnswer> {
+        let locate = |(address, hold)| self.locate_hold(scope, &address, hold);
+        self.batch(scope, items, locate).await
+    }
+
+    /// Settles and draws from many holds with a secret key's access, as [`Self::deduct_batch`] deducts.
+    /// # Errors
+    /// As [`Self::deduct_batch`].
+    pub async fn charge_batch(
+        &self,
+        scope: &Scope,
+        items: Vec<Charge>,
+    ) -> BatchAnswer<ChargeAnswer> {
+        let caller = caller_of(scope, HoldAccess::All);
+        let locate = |command: Charge| {
+            Ok(Located {
+                wallet: (command.hold().wallet, caller),
+                created: None,
+                command,
+            })
+        };
+        self.batch(scope, items, locate).await
+    }
+
+    async fn batch<V: Command, I: Send>(
+        &self,
+        scope: &Scope,
+        items: Vec<I>,
+        locate: impl Fn(I) -> Result<Located<V>, Error> + Send,
+    ) -> BatchAnswer<V::Answer> {
         let count = items.len();
-        let (order, mut items) = self.sorted(scope, items)?;
+        let (order, mut items) = sorted(items, locate)?;
         let (batch, results) = Batch::new(count);
         // All at once: taking places one by one, a batch could deadlock with itself.
         let pass = self.inner.registry.pass(count as u64)?;
@@ -46,13 +106,16 @@ impl Handle {
             pass,
         };
         for group in order.chunk_by(|(one, _), (other, _)| one == other) {
-            let Some((key, _)) = group.first() else {
+            let Some((key, first)) = group.first() else {
                 continue;
             };
+            let first = items.get_mut(*first as usize).and_then(Option::as_mut);
+            let created = first.and_then(|item| item.created.take());
             let items = group
                 .iter()
                 .filter_map(|(_, place)| items.get_mut(*place as usize)?.take());
-            self.deduct_group(&mut work, *key, group.len() as u64, items)
+            let wallet = (*key, created);
+            self.run_group(&mut work, wallet, group.len() as u64, items)
                 .await;
         }
         let BatchProgress {
@@ -69,36 +132,20 @@ impl Handle {
         refuse_untouched_batch(results.collect())
     }
 
-    fn sorted(&self, scope: &Scope, items: Vec<(Address, Deduct)>) -> Result<SortedItems, Error> {
-        let mut order = Vec::with_capacity(items.len());
-        let mut sorted = Vec::with_capacity(items.len());
-        for (address, command) in items {
-            let (key, caller) = self.target_of(scope, &address)?;
-            let place = u32::try_from(sorted.len()).map_err(|_| Error::TooLarge)?;
-            order.push((key, place));
-            sorted.push(Some(BatchItem {
-                place,
-                caller,
-                command,
-            }));
-        }
-        order.sort_unstable();
-        Ok((order, sorted))
-    }
-
-    async fn deduct_group(
+    async fn run_group<V: Command>(
         &self,
-        work: &mut BatchProgress<'_>,
-        key: WalletKey,
+        work: &mut BatchProgress<'_, V::Answer>,
+        (key, created): (WalletKey, Option<Box<Created>>),
         weight: u64,
-        mut items: impl Iterator<Item = BatchItem> + Send,
+        mut items: impl Iterator<Item = BatchItem<V>> + Send,
     ) {
         let registry = &self.inner.registry;
         let pass = work.pass.split(weight);
-        let mut permit = match registry.reach(key, Absent::Leave, pass).await {
+        let absent = Absent::or_created(created.as_deref());
+        let mut permit = match registry.reach(key, absent, pass).await {
             Ok(Some(permit)) => permit,
             Ok(None) => {
-                let missing = || Err(Rejection::WalletNotFound.into());
+                let missing = || Err(V::ABSENT.into());
                 return work.batch.fill(items.map(|item| (item.place, missing())));
             }
             Err(error) => {
@@ -107,10 +154,10 @@ impl Handle {
             }
         };
         let decided = work.decided.len();
-        let ran = permit
-            .awake
-            .executor
-            .if_at_rest(|wallet| deduct_each(wallet, &work.rules, &mut items, &mut work.decided));
+        let ran = permit.awake.executor.if_at_rest(|wallet| {
+            let context = (&work.rules, created.as_deref());
+            run_each(wallet, context, &mut items, &mut work.decided)
+        });
         match ran {
             // The wallet is released now and may sleep once its events are folded. If batches kept their first wallets
             // awake, they could wait for ever for permits to wake their last ones.
@@ -119,8 +166,9 @@ impl Handle {
             Some(Err(_)) => work.decided.truncate(decided),
             Some(Ok(CatchUp::Behind)) | None => {
                 let awake = Arc::clone(&permit.awake);
-                awake.executor.queue(DeductMany {
+                awake.executor.queue(RunMany {
                     rules: work.rules.clone(),
+                    created,
                     items: items.collect(),
                     share: work.batch.share(permit),
                 });
@@ -129,7 +177,7 @@ impl Handle {
     }
 
     /// Answers the results of wallets at rest once all of their appends are durable: one wait for all of them.
-    fn fill_durably(&self, batch: Arc<Batch>, decided: Vec<BatchResult>) {
+    fn fill_durably<T: Send + 'static>(&self, batch: Arc<Batch<T>>, decided: Vec<BatchResult<T>>) {
         if decided.is_empty() {
             return;
         }
@@ -148,14 +196,36 @@ impl Handle {
     }
 }
 
+fn sorted<V, I>(
+    items: Vec<I>,
+    locate: impl Fn(I) -> Result<Located<V>, Error>,
+) -> Result<SortedItems<V>, Error> {
+    let mut order = Vec::with_capacity(items.len());
+    let mut sorted = Vec::with_capacity(items.len());
+    for item in items {
+        let Located {
+            wallet: (key, caller),
+            created,
+            command,
+        } = locate(item)?;
+        let place = u32::try_from(sorted.len()).map_err(|_| Error::TooLarge)?;
+        order.push((key, place));
+        sorted.push(Some(BatchItem {
+            place,
+            caller,
+            created,
+            command,
+        }));
+    }
+    order.sort_unstable();
+    Ok((order, sorted))
+}
+
 /// Refuses a whole batch if no item was tried, so that a client that checks only the HTTP status does not take it for
 /// done.
-fn refuse_untouched_batch(
-    results: Vec<Result<CommandResult, Error>>,
-) -> Result<Vec<Result<CommandResult, Error>>, Error> {
-    let untouched = |result: &Result<CommandResult, Error>| {
-        matches!(result, Err(Error::Unavailable | Error::Overloaded))
-    };
+fn refuse_untouched_batch<T>(results: Vec<Result<T, Error>>) -> BatchAnswer<T> {
+    let untouched =
+        |result: &Result<T, Error>| matches!(result, Err(Error::Unavailable | Error::Overloaded));
     match results.first() {
         Some(Err(first)) if results.iter().all(untouched) => Err(first.clone()),
         _ => Ok(results),

@@ -2,11 +2,11 @@
 
 use domain::{
     Timestamp,
-    id::{HoldId, WalletKey},
+    id::HoldId,
     wallet::{draw::Draw, hold::PlaceHold, settle::Settle},
 };
 
-use super::{Address, Handle, HoldAccess, Scope, serial::serial};
+use super::{Address, Handle, HoldAccess, Located, Scope, serial::serial};
 use crate::{
     answer::{CommandResult, Error, HoldAnswer},
     wallet::{Caller, Command, Extend, FindHold, Release, UseHold},
@@ -22,13 +22,26 @@ impl Handle {
         address: &Address,
         hold: impl FnOnce(HoldId, Timestamp) -> PlaceHold,
     ) -> Result<HoldAnswer, Error> {
+        let hold = self.locate_hold(scope, address, hold)?;
+        self.ask(scope, hold.wallet, hold.command).await
+    }
+
+    pub(super) fn locate_hold(
+        &self,
+        scope: &Scope,
+        address: &Address,
+        hold: impl FnOnce(HoldId, Timestamp) -> PlaceHold,
+    ) -> Result<Located<PlaceHold>, Error> {
         let (wallet, caller) = self.target_of(scope, address)?;
         let id = HoldId {
             serial: serial(),
             wallet,
         };
-        let hold = hold(id, self.now_in(scope));
-        self.ask(scope, (wallet, caller), hold).await
+        Ok(Located {
+            wallet: (wallet, caller),
+            created: None,
+            command: hold(id, self.now_in(scope)),
+        })
     }
 
     /// A hold's present state.
@@ -40,7 +53,7 @@ impl Handle {
         access: HoldAccess,
         id: HoldId,
     ) -> Result<HoldAnswer, Error> {
-        let hold = located(scope, access, id);
+        let hold = (id.wallet, caller_of(scope, access));
         self.ask(scope, hold, FindHold(id)).await
     }
 
@@ -104,7 +117,7 @@ impl Handle {
         hold: HoldId,
         command: V,
     ) -> Result<V::Answer, Error> {
-        let place = located(scope, access, hold);
+        let place = (hold.wallet, caller_of(scope, access));
         let command = UseHold {
             hold,
             access,
@@ -114,10 +127,10 @@ impl Handle {
     }
 }
 
-fn located(scope: &Scope, access: HoldAccess, id: HoldId) -> (WalletKey, Caller) {
-    let caller = Caller::Hold {
+/// Who uses a hold.
+pub(super) fn caller_of(scope: &Scope, access: HoldAccess) -> Caller {
+    Caller::Hold {
         project: scope.project,
         code_wallets_only: access == HoldAccess::CodeWallets,
-    };
-    (id.wallet, caller)
+    }
 }

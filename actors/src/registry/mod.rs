@@ -16,7 +16,7 @@ use std::{
 use dashmap::DashMap;
 use domain::{
     id::{CodeHash, WalletKey},
-    wallet::Wallet,
+    wallet::{Created, Wallet},
 };
 use persistence::{Store, Ticket};
 use ractor::ActorCell;
@@ -89,6 +89,16 @@ pub(crate) struct Registry {
 pub(crate) enum Absent {
     Wake,
     Leave,
+}
+
+impl Absent {
+    /// A missing wallet is woken only to be created.
+    pub(crate) const fn or_created(created: Option<&Created>) -> Self {
+        match created {
+            Some(_) => Self::Wake,
+            None => Self::Leave,
+        }
+    }
 }
 
 impl Registry {

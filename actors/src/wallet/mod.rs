@@ -3,6 +3,7 @@
 
 mod batch;
 mod caller;
+mod charge;
 mod checkout;
 mod command;
 mod create;
@@ -44,8 +45,9 @@ use domain::{
     wallet::{FreeGrantRule, debt_limit::DebtLimit},
 };
 
-pub(crate) use batch::{Batch, BatchItem, BatchResult, DeductMany, deduct_each};
+pub(crate) use batch::{Batch, BatchItem, BatchResult, RunMany, run_each};
 pub(crate) use caller::Caller;
+pub use charge::Charge;
 pub(crate) use checkout::{CheckOrder, PortalCustomer};
 pub(crate) use command::{Command, CommandTask};
 pub(crate) use create::CreateCode;

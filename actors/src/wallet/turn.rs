@@ -130,17 +130,10 @@ impl<'a> Turn<'a> {
         command: &V,
         caller: Caller,
     ) -> Result<CatchUp, Error> {
-        if self.state.wallet.is_none() {
-            match self.created {
-                Some(_) if V::CREATES_WALLET => return Ok(CatchUp::Up),
-                Some(created) => {
-                    let at = self.now;
-                    let change = Change::Created(Box::new(created.clone()));
-                    self.state.log(Event { at, change }, self.rules)?;
-                }
-                None => return Err(V::ABSENT.into()),
-            }
+        if V::CREATES_WALLET && self.state.wallet.is_none() && self.created.is_some() {
+            return Ok(CatchUp::Up);
         }
+        self.create_missing()?;
         self.admit(caller, V::ABSENT)?;
         if V::READ_ONLY {
             return Ok(CatchUp::Up);
@@ -149,6 +142,16 @@ impl<'a> Turn<'a> {
             CatchUp::Up => command.clear(self),
             CatchUp::Behind => Ok(CatchUp::Behind),
         }
+    }
+
+    /// Creates the wallet if it is missing and the command says how.
+    pub(super) fn create_missing(&mut self) -> Result<(), Error> {
+        let (None, Some(created)) = (&self.state.wallet, self.created) else {
+            return Ok(());
+        };
+        let change = Change::Created(Box::new(created.clone()));
+        let at = self.now;
+        self.state.log(Event { at, change }, self.rules)
     }
 
     /// Checks whether the caller may see this wallet; if not, the answer is `absent`.
