@@ -49,8 +49,10 @@ async fn an_archived_project_sells_and_spends_nothing_new_and_can_be_read() {
             "/api/v1/deductions/batch",
             json!({"items": [deduction]}),
         ),
-        (&secret, holds, hold),
-        (&secret, "/api/v1/credit", grant),
+        (&secret, holds, hold.clone()),
+        (&secret, "/api/v1/holds/batch", json!({"items": [hold]})),
+        (&secret, "/api/v1/credit", grant.clone()),
+        (&secret, "/api/v1/credit/batch", json!({"items": [grant]})),
         (&secret, "/api/v1/checkout", checkout),
         (&browser, "/api/v1/wallets", Value::Null),
     ];
@@ -66,6 +68,12 @@ async fn an_archived_project_sells_and_spends_nothing_new_and_can_be_read() {
     secret.get("/api/v1/me").await.expect(200);
     let products = browser.get("/api/v1/products").await;
     products.expect(200);
+    let draw = json!({
+        "holdId": held["holdId"], "keepOpen": true, "amount": 1, "idempotencyKey": "w",
+    });
+    let batch = json!({"items": [draw]});
+    let drawn = secret.post("/api/v1/settlements/batch", &batch).await;
+    assert_eq!(drawn.expect(200)["results"][0]["deducted"], true);
     let settle = format!("/api/v1/holds/{}/settle", held["holdId"].as_str().unwrap());
     let settled = secret
         .post(&settle, &json!({"amount": 2}))

@@ -2,10 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    client::Client,
-    service::{NO_CODE, Service, assert_invalid, assert_refused},
-};
+use crate::service::{NO_CODE, Service, assert_invalid, assert_refused};
 
 const PATH: &str = "/api/v1/deductions/batch";
 
@@ -94,49 +91,6 @@ async fn an_ill_shaped_item_refuses_them_all() {
     assert_refused(&reply, 400, "conflicting_wallet");
     assert_eq!(reply.body["param"], "items[2]");
     assert_eq!(service.balance("a").await, 10);
-}
-
-#[tokio::test]
-async fn a_batch_has_1_to_1000_items() {
-    let service = Service::start().await;
-    service.grant("a", 5000).await;
-    let of = |count: i64| {
-        let items: Vec<_> = (0..count).map(|n| item("a", 1, &format!("k{n}"))).collect();
-        json!({ "items": items })
-    };
-    for body in [
-        of(0),
-        of(1001),
-        json!({}),
-        json!({ "items": null }),
-        json!({ "items": {} }),
-    ] {
-        assert_invalid(&service.secret.post(PATH, &body).await, "items");
-    }
-    let answer = service.secret.post(PATH, &of(1000)).await.expect(200);
-    assert_eq!(answer["results"].as_array().unwrap().len(), 1000);
-    assert_eq!(
-        answer["results"][999],
-        json!({ "balance": 4000, "deducted": true })
-    );
-}
-
-#[tokio::test]
-async fn a_batch_may_be_larger_than_other_bodies() {
-    let service = Service::start().await;
-    service.grant("a", 10).await;
-    let send = |padding: usize| {
-        let items = [item("a", 1, "k")];
-        let body = json!({ "items": items, "padding": "x".repeat(padding) });
-        Client::send(
-            service
-                .secret
-                .request(reqwest::Method::POST, PATH)
-                .json(&body),
-        )
-    };
-    send(1_000_000).await.unwrap().expect(200);
-    assert_refused(&send(1_100_000).await.unwrap(), 413, "body_too_large");
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ async fn without_a_key_nobody_is_let_in() {
         (Method::POST, "/api/v1/wallets/external/deduct"),
         (Method::POST, "/api/v1/credit"),
         (Method::POST, "/api/v1/deductions/batch"),
+        (Method::POST, "/api/v1/settlements/batch"),
         (Method::GET, "/api/v1/holds/hold_x"),
     ] {
         let reply = service.anonymous(method, path).await;
@@ -160,6 +161,9 @@ async fn a_publishable_key_is_not_enough_where_a_secret_one_is_needed() {
         "/api/v1/credit",
         "/api/v1/features",
         "/api/v1/deductions/batch",
+        "/api/v1/holds/batch",
+        "/api/v1/settlements/batch",
+        "/api/v1/credit/batch",
     ] {
         // The key's kind is checked before the body's type and shape.
         let reply = service.publishable.post(path, &json!([])).await;

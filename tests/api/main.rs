@@ -11,6 +11,7 @@
 )]
 
 mod at_once;
+mod batches;
 mod body;
 mod checkout;
 mod checkout_limits;

@@ -209,13 +209,17 @@ impl Fresh<'_> {
             path = path.replace(&format!("{{{name}}}"), &value);
         }
         let code = self.value(walk, "code").await;
+        let hold = match operation.path.starts_with("/settlements/") {
+            true => self.value(walk, "holdId").await,
+            false => String::new(),
+        };
         let schema = operation
             .description
             .pointer("/requestBody/content/application~1json/schema");
         let bodies = match schema {
             Some(schema) => {
                 let all = bodies(document, schema, &|name| {
-                    named(name, self, (&code, &operation.path))
+                    named(name, self, (&code, &hold, &operation.path))
                 });
                 all.into_iter().map(Some).collect()
             }
@@ -374,11 +378,12 @@ async fn send(
 }
 
 /// What a field of this name has in the world.
-fn named(name: &str, fresh: &Fresh<'_>, (code, path): (&str, &str)) -> Option<Value> {
+fn named(name: &str, fresh: &Fresh<'_>, (code, hold, path): (&str, &str, &str)) -> Option<Value> {
     let shop = &fresh.world.shops[fresh.shop];
     let is_subscription = path.starts_with("/subscriptions/");
     Some(match name {
         "code" => json!(code),
+        "holdId" => json!(hold),
         "externalUserId" if is_subscription => json!(shop.users[0]),
         "productId" if is_subscription => json!(shop.values[name].last().unwrap()),
         // Not those whose sessions walk.

@@ -62,6 +62,10 @@ records! {
         pub status: String,
         /// When it expires and its credits come back.
         pub expires_at: Instant,
+        /// Whether an earlier request placed it: in the results of a batch, which have no header to say so. Left out
+        /// where none did.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pub replayed: bool,
     }
 
     /// A hold with its status.

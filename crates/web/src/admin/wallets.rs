@@ -171,11 +171,11 @@ pub(super) async fn credit(
     header: KeyHeader,
     body: Body,
 ) -> Result<Response, Error> {
-    let asked = body.parse::<Credit>()?;
+    let mut asked = body.parse::<Credit>()?;
     let project = call.project()?;
-    let grant = GrantCredits {
-        wallet: call.path.wallet(&call.app, &project)?,
-        credit: asked.command(&header, &project)?,
-    };
+    let wallet = call.path.wallet(&call.app, &project)?;
+    let key = header.or(asked.idempotency_key.take())?;
+    let credit = asked.command(key, &project)?;
+    let grant = GrantCredits { wallet, credit };
     grant::answer(&call.run(project, grant).await?)
 }

@@ -1,26 +1,31 @@
-//! `POST /deductions/batch`: many deductions in one request, each applied or refused on its own. A
-//! malformed item refuses the whole request.
+//! Batches: many operations of one kind in one request, each applied or refused on its own. A malformed item refuses
+//! the whole request.
 
-use actors::Address;
+use std::borrow::Cow;
+
+use actors::{BatchAnswer, Scope};
 use api_types::ErrorBody;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{text::IdempotencyKey, wallet::deduct::Deduct};
+use domain::text::IdempotencyKey;
 use edge::{SecretKey, body::BatchBody};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, schema::OneOfBuilder},
+};
 use wire::{
     Error,
-    field::{CodeText, Object, ProductName, UserText},
+    field::{CodeText, KeyText, Object, UserText},
     respond,
-    view::{self, Deducted},
 };
 
 use crate::{
-    api::{App, deduct::Deduction},
+    api::{App, deduct::ListedDeduction, hold::ListedHold, settle::ListedCharge},
     http::{
+        grant::Credit,
         idempotency,
-        subject::{NamedWallet, WalletChoice, product_or_only},
+        subject::{NamedWallet, refer},
     },
 };
 
@@ -28,79 +33,132 @@ const MAX_ITEMS: usize = 1000;
 /// Bytes of a result as JSON, roughly.
 const RESULT_BYTES: usize = 48;
 
-/// Deductions, 1 to 1,000.
-#[derive(Debug, Deserialize, ToSchema)]
-#[schema(as = DeductBatch)]
-pub(super) struct Request {
-    #[schema(value_type = Vec<ItemSchema>, min_items = 1, max_items = 1000)]
-    items: Vec<Object<Item>>,
+/// An item of a batch: the request of one operation.
+pub(super) trait BatchItem: DeserializeOwned {
+    /// What the names of the batch's schemas begin with, and the name of the item's own.
+    const NAMES: (&str, &str);
+    /// Whether an archived project still takes it.
+    const IN_ARCHIVED: bool = false;
+    type Schema: ToSchema;
+    /// What the wallets decide.
+    type Command: Send;
+    /// What the result says of the request.
+    type Note: Send;
+    type Answer: Send;
+    type Done: Serialize + ToSchema;
+
+    /// Checks the item. An error refuses the batch; one within, the item.
+    fn check(self, app: &App, project: &ProjectCatalog) -> Result<Checked<Self>, Error>;
+
+    /// Sends the items to their wallets.
+    fn send(
+        app: &App,
+        scope: &Scope,
+        items: Vec<Self::Command>,
+    ) -> impl Future<Output = BatchAnswer<Self::Answer>> + Send;
+
+    /// What the result says, and metrics count.
+    fn done(
+        app: &App,
+        outcome: Result<Self::Answer, actors::Error>,
+        note: Self::Note,
+    ) -> Result<Self::Done, actors::Error>;
 }
 
-type Item = Deduction<Option<ProductName>, Option<UserText>, Option<CodeText>>;
+/// An item that was checked, or why it is refused.
+pub(super) type Checked<I> = Result<(<I as BatchItem>::Command, <I as BatchItem>::Note), Error>;
 
-/// The schema of an item: one of two fields names the wallet.
-type ItemSchema = WalletChoice<Item>;
+/// The items of a batch.
+#[derive(Debug, Deserialize)]
+pub(super) struct Request<I> {
+    items: Vec<Object<I>>,
+}
 
 /// The result of each item, in their order.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = DeductBatchResults)]
-pub(super) struct Results {
-    results: Vec<ItemResult>,
+#[derive(Debug, Serialize)]
+#[serde(bound = "")]
+pub(super) struct Results<I: BatchItem> {
+    results: Vec<ItemResult<I::Done>>,
 }
 
-/// The result of an item: either a deduction or its refusal.
-#[derive(Debug, Serialize, ToSchema)]
+/// The result of an item: what was done, now or before, or its refusal.
+#[derive(Debug, Serialize)]
 #[serde(untagged)]
-#[schema(as = DeductBatchResult)]
-enum ItemResult {
-    /// Done, now or before.
-    Done(Deducted),
-    /// Refused; nothing changed.
+enum ItemResult<T> {
+    Done(T),
     Refused { error: Box<ErrorBody> },
 }
 
-pub(super) async fn deduct_batch(
-    State(app): State<App>,
-    key: SecretKey,
-    body: BatchBody,
-) -> Result<Response, Error> {
-    by_list(&app, &key, &body).await
+/// The handlers, one for each kind of item.
+macro_rules! handlers {
+    ($($name:ident: $item:ty;)*) => {$(
+        pub(super) async fn $name(
+            State(app): State<App>,
+            key: SecretKey,
+            body: BatchBody,
+        ) -> Result<Response, Error> {
+            answer::<$item>(&app, &key, &body).await
+        }
+    )*};
 }
 
-/// A batch, for the router and for the fast path.
+handlers! {
+    deduct_batch: ListedDeduction;
+    hold_batch: ListedHold;
+    settle_batch: ListedCharge;
+    credit_batch: Credit;
+}
+
+/// A batch of deductions, for the fast path.
 pub(crate) async fn by_list(
     app: &App,
     key: &SecretKey,
     body: &BatchBody,
 ) -> Result<Response, Error> {
-    let Request { items } = body.parse()?;
-    key.require_not_archived()?;
+    answer::<ListedDeduction>(app, key, body).await
+}
+
+async fn answer<I: BatchItem>(
+    app: &App,
+    key: &SecretKey,
+    body: &BatchBody,
+) -> Result<Response, Error> {
+    let Request::<I> { items } = body.parse()?;
+    if !I::IN_ARCHIVED {
+        key.require_not_archived()?;
+    }
     if !(1..=MAX_ITEMS).contains(&items.len()) {
         return Err(Error::invalid("items", "items takes 1 to 1000 items."));
     }
-    let CheckedItems {
-        sent,
-        costs,
-        refused,
-    } = read(items, key)?;
-    let outcomes = app.handle.deduct_batch(&key.scope, sent).await;
+    let mut sent = Vec::with_capacity(items.len());
+    let mut notes = Vec::with_capacity(items.len());
+    // Items that are refused before a wallet decides, by their index in the list.
+    let mut refused = Vec::new();
+    for (place, Object(item)) in items.into_iter().enumerate() {
+        let checked = item.check(app, key);
+        match checked.map_err(|error| error.within(&format!("items[{place}]")))? {
+            Ok((command, note)) => {
+                sent.push(command);
+                notes.push(note);
+            }
+            Err(error) => refused.push((place, error)),
+        }
+    }
+    let outcomes = I::send(app, &key.scope, sent).await;
     let outcomes = outcomes.map_err(|error| Error::from_wallet(error, key))?;
-    let outcomes = outcomes.into_iter().zip(costs);
-    let results = results(refused, outcomes, |(outcome, (cost, is_reported))| {
-        app.edge.metrics.deducted(outcome.as_ref());
-        outcome
-            .map(|applied| view::deducted(&applied, cost, is_reported))
-            .map_err(|error| Error::from_wallet(error, key))
+    let outcomes = outcomes.into_iter().zip(notes);
+    let results = results(refused, outcomes, |(outcome, note)| {
+        I::done(app, outcome, note).map_err(|error| Error::from_wallet(error, key))
     });
     let bytes = results.len().saturating_mul(RESULT_BYTES);
     let results = results.into_iter().map(ItemResult::of).collect();
-    respond::json_with_capacity(&Results { results }, bytes)
+    respond::json_with_capacity(&Results::<I> { results }, bytes)
 }
 
-impl ItemResult {
-    fn of(outcome: Result<Deducted, Error>) -> Self {
+impl<T> ItemResult<T> {
+    fn of(outcome: Result<T, Error>) -> Self {
         match outcome {
-            Ok(deducted) => Self::Done(deducted),
+            Ok(done) => Self::Done(done),
             Err(error) => Self::Refused {
                 error: Box::new(error.body(None)),
             },
@@ -108,49 +166,13 @@ impl ItemResult {
     }
 }
 
-/// Items that were checked.
-struct CheckedItems {
-    /// Deductions for the wallets to decide.
-    sent: Vec<(Address, Deduct)>,
-    /// What each of them costs, and whether it says what to do with a shortfall.
-    costs: Vec<(i64, bool)>,
-    /// Items that name an unknown wallet or product, by their index in the list.
-    refused: Vec<(usize, Error)>,
-}
-
-/// Checks every item. An error refuses the batch.
-fn read(items: Vec<Object<Item>>, project: &ProjectCatalog) -> Result<CheckedItems, Error> {
-    let mut sent = Vec::with_capacity(items.len());
-    let mut costs = Vec::with_capacity(items.len());
-    let mut refused = Vec::new();
-    for (place, Object(mut item)) in items.into_iter().enumerate() {
-        let (wallet, key) =
-            names(&mut item).map_err(|error| error.within(&format!("items[{place}]")))?;
-        let cost = (item.amount.0.get(), item.on_shortfall.is_some());
-        let product = product_or_only(item.product_id.as_ref(), project);
-        let command = product.map(|product| item.command(key, product).0);
-        match command.and_then(|command| Ok((wallet.into_address()?, command))) {
-            Ok(command) => {
-                sent.push(command);
-                costs.push(cost);
-            }
-            Err(error) => refused.push((place, error)),
-        }
-    }
-    Ok(CheckedItems {
-        sent,
-        costs,
-        refused,
-    })
-}
-
 /// One result for each item, in their order: the items that were refused here, and the wallets'
 /// results.
-fn results<T>(
+fn results<T, D>(
     refused: Vec<(usize, Error)>,
     outcomes: impl ExactSizeIterator<Item = T>,
-    result: impl Fn(T) -> Result<Deducted, Error>,
-) -> Vec<Result<Deducted, Error>> {
+    result: impl Fn(T) -> Result<D, Error>,
+) -> Vec<Result<D, Error>> {
     let mut results = Vec::with_capacity(refused.len().saturating_add(outcomes.len()));
     let mut refused = refused.into_iter().peekable();
     for outcome in outcomes {
@@ -163,10 +185,69 @@ fn results<T>(
     results
 }
 
-/// The wallet and the key, which every item has to name.
-fn names(item: &mut Item) -> Result<(NamedWallet, IdempotencyKey), Error> {
-    let wallet = NamedWallet::of(item.external_user_id.take(), item.code.take())?;
+/// The wallet and the key, which an item has to name.
+pub(super) fn named(
+    (user, code): (Option<UserText>, Option<CodeText>),
+    key: Option<KeyText>,
+) -> Result<(NamedWallet, IdempotencyKey), Error> {
+    let wallet = NamedWallet::of(user, code)?;
     let wallet = wallet.ok_or_else(|| Error::missing("externalUserId"))?;
-    let key = idempotency::required(item.idempotency_key.take())?;
-    Ok((wallet, key))
+    Ok((wallet, idempotency::required(key)?))
+}
+
+impl<I: BatchItem> PartialSchema for Request<I> {
+    fn schema() -> RefOr<Schema> {
+        let items = ArrayBuilder::new().items(Ref::from_schema_name(I::NAMES.1));
+        let items = items.min_items(Some(1)).max_items(Some(MAX_ITEMS));
+        ObjectBuilder::new()
+            .description(Some("The items, 1 to 1,000."))
+            .property("items", items)
+            .required("items")
+            .into()
+    }
+}
+
+impl<I: BatchItem> ToSchema for Request<I> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Batch", I::NAMES.0).into()
+    }
+
+    fn schemas(components: &mut Vec<(String, RefOr<Schema>)>) {
+        components.push((I::NAMES.1.into(), I::Schema::schema()));
+        I::Schema::schemas(components);
+    }
+}
+
+impl<I: BatchItem> PartialSchema for Results<I> {
+    fn schema() -> RefOr<Schema> {
+        let result = Ref::from_schema_name(format!("{}BatchResult", I::NAMES.0));
+        ObjectBuilder::new()
+            .description(Some("The result of each item, in their order."))
+            .property("results", ArrayBuilder::new().items(result))
+            .required("results")
+            .into()
+    }
+}
+
+impl<I: BatchItem> ToSchema for Results<I> {
+    fn name() -> Cow<'static, str> {
+        format!("{}BatchResults", I::NAMES.0).into()
+    }
+
+    fn schemas(components: &mut Vec<(String, RefOr<Schema>)>) {
+        let refused = ObjectBuilder::new()
+            .description(Some("Refused; nothing changed."))
+            .property("error", refer::<ErrorBody>())
+            .required("error");
+        let result = OneOfBuilder::new()
+            .description(Some(
+                "The result of an item: what was done, now or before, or its refusal.",
+            ))
+            .item(refer::<I::Done>())
+            .item(refused);
+        let name = format!("{}BatchResult", I::NAMES.0);
+        components.push((name, result.into()));
+        components.push((I::Done::name().into_owned(), I::Done::schema()));
+        I::Done::schemas(components);
+    }
 }

@@ -1,5 +1,7 @@
 //! `POST /wallets/{code}/deduct` and `POST /wallets/external/deduct`: using credits up.
 
+use actors::{Address, BatchAnswer, CommandResult, Scope};
+use api_types::Deducted;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
 use domain::{
@@ -11,16 +13,21 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{KeyText, MetaObject, OnShortfallText, Positive, ProductName, Text, UserText},
+    field::{
+        CodeText, KeyText, MetaObject, OnShortfallText, Positive, ProductName, Text, UserText,
+    },
     respond, view,
 };
 
 use crate::{
-    api::App,
+    api::{
+        App,
+        batch::{BatchItem, Checked, named},
+    },
     http::{
         code_path::CodePath,
         idempotency::KeyHeader,
-        subject::{NamedWallet, Unknown, product, product_or_only},
+        subject::{NamedWallet, Unknown, WalletChoice, product, product_or_only},
     },
 };
 
@@ -29,31 +36,31 @@ use crate::{
 #[serde(rename_all = "camelCase")]
 #[schema(as = Deduct, bound = "")]
 pub(super) struct Deduction<P = Option<ProductName>, U = Unknown, C = Unknown> {
-    pub(super) amount: Positive,
+    amount: Positive,
     /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
     /// except in a batch.
     #[schema(value_type = KeyText, required)]
-    pub(super) idempotency_key: Option<KeyText>,
+    idempotency_key: Option<KeyText>,
     /// The product whose credits to use; may be left out where the project has exactly one product
     /// that holds credits.
     #[schema(value_type = Option<ProductName>)]
-    pub(super) product_id: P,
+    product_id: P,
     /// A note for the ledger.
     meta: Option<MetaObject>,
     /// What to do where the balance does not cover the amount: `refuse` (when left out), `drain` takes what can be
     /// spent, `owe` makes a debt of the rest as far as that may be. A code wallet never owes.
-    pub(super) on_shortfall: Option<OnShortfallText>,
+    on_shortfall: Option<OnShortfallText>,
     #[schema(ignore)]
     #[serde(default)]
-    pub(super) external_user_id: U,
+    external_user_id: U,
     #[schema(ignore)]
     #[serde(default)]
-    pub(super) code: C,
+    code: C,
 }
 
 impl<P, U, C> Deduction<P, U, C> {
     /// The command for the wallet, and the user whose it is.
-    pub(super) fn command(self, key: IdempotencyKey, product: ProductRef) -> (Deduct, U) {
+    fn command(self, key: IdempotencyKey, product: ProductRef) -> (Deduct, U) {
         let command = Deduct {
             key,
             product,
@@ -136,6 +143,46 @@ async fn answer(
         &view::deducted(&applied, cost, names_shortfall),
         applied.replayed,
     )
+}
+
+/// A deduction of a batch.
+pub(super) type ListedDeduction =
+    Deduction<Option<ProductName>, Option<UserText>, Option<CodeText>>;
+
+impl BatchItem for ListedDeduction {
+    const NAMES: (&str, &str) = ("Deduct", "Deduct");
+    type Schema = WalletChoice<Self>;
+    type Command = (Address, Deduct);
+    /// What it costs, and whether it says what to do with a shortfall.
+    type Note = (i64, bool);
+    type Answer = CommandResult;
+    type Done = Deducted;
+
+    fn check(mut self, _: &App, project: &ProjectCatalog) -> Result<Checked<Self>, Error> {
+        let names = (self.external_user_id.take(), self.code.take());
+        let (wallet, key) = named(names, self.idempotency_key.take())?;
+        let note = (self.amount.0.get(), self.on_shortfall.is_some());
+        let product = product_or_only(self.product_id.as_ref(), project);
+        Ok(product
+            .and_then(|product| Ok(((wallet.into_address()?, self.command(key, product).0), note))))
+    }
+
+    async fn send(
+        app: &App,
+        scope: &Scope,
+        items: Vec<Self::Command>,
+    ) -> BatchAnswer<CommandResult> {
+        app.handle.deduct_batch(scope, items).await
+    }
+
+    fn done(
+        app: &App,
+        outcome: Result<CommandResult, actors::Error>,
+        (cost, names_shortfall): Self::Note,
+    ) -> Result<Deducted, actors::Error> {
+        app.edge.metrics.deducted(outcome.as_ref());
+        outcome.map(|applied| view::deducted(&applied, cost, names_shortfall))
+    }
 }
 
 /// What to do with a shortfall: refuse it, unless the request says otherwise.

@@ -1,25 +1,38 @@
 //! `POST /wallets/{code}/holds` and `POST /wallets/external/holds`: setting credits aside for work whose
 //! cost is known only afterwards. `/holds/{holdId}…`: reading, releasing and extending a hold.
 
+use actors::{Address, BatchAnswer, HoldAnswer, Scope};
+use api_types::PlacedHold;
 use axum::{extract::State, response::Response};
 use catalog::ProjectCatalog;
-use domain::{Timestamp, catalog::KeyKind, wallet::hold};
+use domain::{
+    Timestamp,
+    catalog::KeyKind,
+    id::HoldId,
+    text::IdempotencyKey,
+    wallet::{ProductRef, hold},
+};
 use edge::{AnyKey, SecretKey, body::Body};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::{
     Error,
-    field::{Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText},
+    field::{
+        CodeText, Credits, KeyText, MetaObject, Positive, ProductName, Seconds, Text, UserText,
+    },
     respond, view,
 };
 
 use crate::{
-    api::App,
+    api::{
+        App,
+        batch::{BatchItem, Checked, named},
+    },
     http::{
         code_path::CodePath,
         hold_path::{HoldPath, access},
         idempotency::KeyHeader,
-        subject::{NamedWallet, Unknown, product_or_only},
+        subject::{NamedWallet, Unknown, WalletChoice, product_or_only},
     },
 };
 
@@ -29,12 +42,13 @@ const DEFAULT_SECONDS: u32 = 900;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(bound = "")]
-pub(super) struct PlaceHold<U = Unknown> {
+pub(super) struct PlaceHold<U = Unknown, C = Unknown> {
     /// The product whose credits to hold; may be left out where the project has exactly one product
     /// that holds credits.
     product_id: Option<ProductName>,
     amount: Positive,
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+    /// except in a batch.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
     /// Seconds until the credits come back by themselves; 900 when left out.
@@ -47,6 +61,36 @@ pub(super) struct PlaceHold<U = Unknown> {
     #[schema(ignore)]
     #[serde(default)]
     external_user_id: U,
+    #[schema(ignore)]
+    #[serde(default)]
+    code: C,
+}
+
+impl<U, C> PlaceHold<U, C> {
+    /// The command for the wallet, of the hold's id and the present time.
+    fn command(
+        self,
+        key: IdempotencyKey,
+        product: ProductRef,
+        (kind, max_open): (KeyKind, usize),
+    ) -> impl FnOnce(HoldId, Timestamp) -> hold::PlaceHold {
+        let seconds = self
+            .expires_in_seconds
+            .map_or(DEFAULT_SECONDS, Seconds::small);
+        let (amount, meta) = (self.amount.0, self.meta.map(|MetaObject(meta)| meta));
+        let max_overrun = self.max_overrun.map_or(0, |credits| credits.0);
+        move |id, now| hold::PlaceHold {
+            id,
+            product,
+            amount,
+            expires_at: now.plus_seconds(seconds.into()),
+            key,
+            meta,
+            publishable: kind == KeyKind::Publishable,
+            max_open,
+            max_overrun,
+        }
+    }
 }
 
 pub(super) async fn place_hold(
@@ -81,30 +125,59 @@ async fn answer<U>(
     kind: KeyKind,
     wallet: &NamedWallet,
     header: &KeyHeader,
-    request: PlaceHold<U>,
+    mut request: PlaceHold<U>,
 ) -> Result<Response, Error> {
-    let key = header.or(request.idempotency_key)?;
+    let key = header.or(request.idempotency_key.take())?;
     let product = product_or_only(request.product_id.as_ref(), project)?;
-    let seconds = request
-        .expires_in_seconds
-        .map_or(DEFAULT_SECONDS, Seconds::small);
-    let hold = |id, now: Timestamp| hold::PlaceHold {
-        id,
-        product,
-        amount: request.amount.0,
-        expires_at: now.plus_seconds(seconds.into()),
-        key,
-        meta: request.meta.map(|MetaObject(meta)| meta),
-        publishable: kind == KeyKind::Publishable,
-        max_open: app.edge.limits.settings().open_holds,
-        max_overrun: request.max_overrun.map_or(0, |credits| credits.0),
-    };
+    let max_open = app.edge.limits.settings().open_holds;
+    let hold = request.command(key, product, (kind, max_open));
     let placed = app
         .handle
         .place_hold(&project.scope, wallet.address()?, hold)
         .await;
     let placed = placed.map_err(|error| wallet.refused(error, project))?;
     respond::replayable(&view::placed_hold(&placed), placed.replayed)
+}
+
+/// A hold of a batch.
+pub(super) type ListedHold = PlaceHold<Option<UserText>, Option<CodeText>>;
+
+/// Makes a hold's command of its id and the present time.
+type Placing = Box<dyn FnOnce(HoldId, Timestamp) -> hold::PlaceHold + Send>;
+
+impl BatchItem for ListedHold {
+    const NAMES: (&str, &str) = ("Hold", "HoldItem");
+    type Schema = WalletChoice<Self>;
+    type Command = (Address, Placing);
+    type Note = ();
+    type Answer = HoldAnswer;
+    type Done = PlacedHold;
+
+    fn check(mut self, app: &App, project: &ProjectCatalog) -> Result<Checked<Self>, Error> {
+        let names = (self.external_user_id.take(), self.code.take());
+        let (wallet, key) = named(names, self.idempotency_key.take())?;
+        let product = product_or_only(self.product_id.as_ref(), project);
+        let by = (KeyKind::Secret, app.edge.limits.settings().open_holds);
+        Ok(product.and_then(|product| {
+            let hold: Placing = Box::new(self.command(key, product, by));
+            Ok(((wallet.into_address()?, hold), ()))
+        }))
+    }
+
+    async fn send(app: &App, scope: &Scope, items: Vec<Self::Command>) -> BatchAnswer<HoldAnswer> {
+        app.handle.hold_batch(scope, items).await
+    }
+
+    fn done(
+        _: &App,
+        outcome: Result<HoldAnswer, actors::Error>,
+        (): (),
+    ) -> Result<PlacedHold, actors::Error> {
+        outcome.map(|placed| PlacedHold {
+            replayed: placed.replayed,
+            ..view::placed_hold(&placed)
+        })
+    }
 }
 
 pub(super) async fn read_hold(

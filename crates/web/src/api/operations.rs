@@ -76,6 +76,17 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
                 200 "The hold" -> PlacedHold,
                 errors: [WalletFrozen, ProjectArchived, ProductRequired, WalletNotFound, ProductNotFound,
                     IdempotencyKeyReused, TooManyHolds, InsufficientCredits];
+            /// Hold credits of many wallets
+            /// As a batch of deductions: each item is a hold of a wallet of either kind. `replayed` says that an earlier request
+            /// placed it.
+            POST "/holds/batch" batch::hold_batch(batch::Request<hold::ListedHold>):
+                200 "The result of each" -> batch::Results<hold::ListedHold>,
+                errors: [ConflictingWallet, ProjectArchived];
+            /// Settle and draw from many holds
+            /// As a batch of deductions: each item settles a hold, or with `keepOpen` draws from it. Repeating it answers
+            /// `deducted: false`.
+            POST "/settlements/batch" batch::settle_batch(batch::Request<settle::ListedCharge>):
+                200 "The result of each" -> batch::Results<settle::ListedCharge>;
             /// Read a hold
             /// A publishable key reads the holds of code wallets.
             GET "/holds/{holdId}" hold::read_hold: 200 "The hold" -> Hold;
@@ -167,8 +178,13 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// Each item is applied or refused on its own, those of one wallet in list order, and all that were
             /// applied are durable before the answer. A malformed item refuses the whole batch, with `param`
             /// naming it (`items[3].amount`).
-            POST "/deductions/batch" batch::deduct_batch(batch::Request): 200 "The result of each" -> batch::Results,
+            POST "/deductions/batch" batch::deduct_batch(batch::Request<deduct::ListedDeduction>):
+                200 "The result of each" -> batch::Results<deduct::ListedDeduction>,
                 errors: [ConflictingWallet, ProjectArchived];
+            /// Grant credits to many wallets
+            /// As a batch of deductions: each item is what `POST /credit` takes.
+            POST "/credit/batch" batch::credit_batch(batch::Request<Credit>):
+                200 "The result of each" -> batch::Results<Credit>, errors: [ConflictingWallet, ProjectArchived];
             /// Freeze a wallet
             /// What would take its credits is refused (`wallet_frozen`), and so is its checkout: deductions, holds, draws, and to
             /// settle a hold for more than it set aside. Reads, grants, refunds and reversals go on, and so does what was promised

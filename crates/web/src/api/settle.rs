@@ -1,20 +1,33 @@
-//! `POST /holds/{holdId}/settle`: what the work cost.
+//! `POST /holds/{holdId}/settle`: what the work cost. In a batch also what it has cost so far.
 
+use actors::{BatchAnswer, Charge, ChargeAnswer, Scope};
 use axum::{extract::State, response::Response};
-use domain::{catalog::KeyKind, wallet::settle::Settle};
+use catalog::ProjectCatalog;
+use domain::{
+    Amount,
+    catalog::KeyKind,
+    wallet::{draw::Draw, settle::Settle},
+};
 use edge::{AnyKey, body::Body};
-use serde::Deserialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, Schema, schema::AnyOfBuilder},
+};
 use wire::{
-    Error,
-    field::{Credits, MetaObject, OnShortfallText},
+    Error, ErrorCode,
+    field::{Credits, HoldName, KeyText, MetaObject, OnShortfallText, Text},
     respond,
-    view::{self},
+    view::{self, Deducted, DrawnHold},
 };
 
 use crate::{
-    api::{App, deduct::shortfall},
-    http::hold_path::HoldPath,
+    api::{
+        App,
+        batch::{BatchItem, Checked},
+        deduct::shortfall,
+    },
+    http::{hold_path::HoldPath, idempotency, subject::refer},
 };
 
 /// What the work cost.
@@ -58,4 +71,115 @@ pub(super) async fn settle_hold(
         &view::deducted(&applied, amount.0, names_shortfall),
         applied.replayed,
     )
+}
+
+/// What the work cost that a hold was placed for: in all, or with `keepOpen` so far.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListedCharge {
+    hold_id: HoldName,
+    /// Draws the amount, and leaves the hold open: a draw needs `idempotencyKey`, charges 1 credit or more and takes no
+    /// `onShortfall`. When left out, the hold is settled.
+    keep_open: Option<bool>,
+    /// Of a settlement the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
+    /// takes the surplus from the balance. Of a draw what the work cost since the last one.
+    amount: Credits,
+    /// Names a draw: it is applied once. A settlement is named by its hold, and needs none.
+    idempotency_key: Option<KeyText>,
+    /// What to do where the balance cannot cover the surplus of a settlement: `refuse` (when left out) leaves the hold
+    /// open, `drain` takes what can be spent, `owe` makes a debt of the rest as far as that may be.
+    on_shortfall: Option<OnShortfallText>,
+    /// A note for the ledger entry. Its keys replace those of the hold's note, whose other keys stay; together at most
+    /// 4 KiB.
+    meta: Option<MetaObject>,
+}
+
+/// What was charged.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Charged {
+    Settled(Deducted),
+    Drawn(DrawnHold),
+}
+
+// A draw's fields fit a settlement's schema, too: any of the two, not one.
+impl PartialSchema for Charged {
+    fn schema() -> RefOr<Schema> {
+        let any = AnyOfBuilder::new().item(refer::<DrawnHold>());
+        any.item(refer::<Deducted>()).into()
+    }
+}
+
+impl ToSchema for Charged {
+    fn schemas(components: &mut Vec<(String, RefOr<Schema>)>) {
+        components.push((DrawnHold::name().into_owned(), DrawnHold::schema()));
+        components.push((Deducted::name().into_owned(), Deducted::schema()));
+    }
+}
+
+impl BatchItem for ListedCharge {
+    const NAMES: (&str, &str) = ("Settle", "SettleItem");
+    const IN_ARCHIVED: bool = true;
+    type Schema = Self;
+    type Command = Charge;
+    /// What a settlement costs, and whether it says what to do with a shortfall; `None` for a draw.
+    type Note = Option<(i64, bool)>;
+    type Answer = ChargeAnswer;
+    type Done = Charged;
+
+    fn check(self, _: &App, _: &ProjectCatalog) -> Result<Checked<Self>, Error> {
+        let Text(id) = self.hold_id;
+        let hold = id.0.ok_or_else(|| id.refused(ErrorCode::HoldNotFound));
+        let meta = self.meta.map(|meta| meta.0);
+        if self.keep_open != Some(true) {
+            let note = (self.amount.0, self.on_shortfall.is_some());
+            let settle = |hold| Settle {
+                hold,
+                amount: self.amount.0,
+                on_shortfall: shortfall(self.on_shortfall.as_ref()),
+                publishable: false,
+                meta,
+            };
+            return Ok(hold.map(|hold| (Charge::Settle(settle(hold)), Some(note))));
+        }
+        let key = idempotency::required(self.idempotency_key)?;
+        let amount = Amount::new(self.amount.0);
+        let amount = amount.ok_or_else(|| Error::invalid("amount", "A draw charges 1 or more."))?;
+        if self.on_shortfall.is_some() {
+            return Err(Error::invalid(
+                "onShortfall",
+                "A draw takes no onShortfall.",
+            ));
+        }
+        let draw = |hold| Draw {
+            hold,
+            key,
+            amount,
+            meta,
+        };
+        Ok(hold.map(|hold| (Charge::Draw(draw(hold)), None)))
+    }
+
+    async fn send(app: &App, scope: &Scope, items: Vec<Charge>) -> BatchAnswer<ChargeAnswer> {
+        app.handle.charge_batch(scope, items).await
+    }
+
+    fn done(
+        app: &App,
+        outcome: Result<ChargeAnswer, actors::Error>,
+        note: Self::Note,
+    ) -> Result<Charged, actors::Error> {
+        match (&outcome, note) {
+            (Ok(ChargeAnswer::Settled(applied)), _) => app.edge.metrics.deducted(Ok(applied)),
+            (Err(error), Some(_)) => app.edge.metrics.deducted(Err(error)),
+            (Ok(ChargeAnswer::Drawn(_)) | Err(_), _) => {}
+        }
+        let (cost, names_shortfall) = note.unwrap_or_default();
+        Ok(match outcome? {
+            ChargeAnswer::Settled(applied) => {
+                Charged::Settled(view::deducted(&applied, cost, names_shortfall))
+            }
+            ChargeAnswer::Drawn(drawn) => Charged::Drawn(view::drawn_hold(&drawn)),
+        })
+    }
 }

@@ -5,7 +5,7 @@ use actors::CommandResult;
 use api_types::Credited;
 use axum::response::Response;
 use catalog::ProjectCatalog;
-use domain::{id::ProductId, wallet::credit};
+use domain::{id::ProductId, text::IdempotencyKey, wallet::credit};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use wire::{
@@ -14,7 +14,7 @@ use wire::{
     respond,
 };
 
-use super::{idempotency::KeyHeader, subject};
+use super::subject;
 
 /// Credits to grant. The wallet is named by exactly one of `externalUserId` and `code`; a user's is
 /// created if there is none.
@@ -28,9 +28,10 @@ pub(crate) struct Credit {
     /// The product whose credits to grant.
     product_id: ProductName,
     amount: Positive,
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
+    /// except in a batch.
     #[schema(value_type = KeyText, required)]
-    idempotency_key: Option<KeyText>,
+    pub(crate) idempotency_key: Option<KeyText>,
     /// When what is left of them expires, an instant in the future; left out: never.
     expires_at: Option<InstantText>,
     /// A note for the ledger.
@@ -38,13 +39,12 @@ pub(crate) struct Credit {
 }
 
 impl Credit {
-    /// The command for the wallet, if the key and the product are valid in this project.
+    /// The command for the wallet, if the product is valid in this project.
     pub(crate) fn command(
         self,
-        header: &KeyHeader,
+        key: IdempotencyKey,
         project: &ProjectCatalog,
     ) -> Result<credit::Credit, Error> {
-        let key = header.or(self.idempotency_key)?;
         let product = subject::product(&self.product_id, project)?;
         holds_credits(project, &product)?;
         Ok(credit::Credit {
@@ -59,11 +59,14 @@ impl Credit {
 
 /// The answer to a grant that was applied, now or before.
 pub(crate) fn answer(applied: &CommandResult) -> Result<Response, Error> {
-    let credited = Credited {
+    respond::replayable(&credited(applied), applied.replayed)
+}
+
+pub(crate) const fn credited(applied: &CommandResult) -> Credited {
+    Credited {
         balance: applied.balance,
         credited: applied.applied && !applied.replayed,
-    };
-    respond::replayable(&credited, applied.replayed)
+    }
 }
 
 /// Refuses a product that holds no credits.

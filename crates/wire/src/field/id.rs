@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use domain::{
     code::{RecoveryCode, folded},
-    id::{DeliveryId, EventId, PriceId, ProductId, PublicSubscriptionId, WalletId},
+    id::{DeliveryId, EventId, HoldId, PriceId, ProductId, PublicSubscriptionId, WalletId},
 };
 use utoipa::openapi::ObjectBuilder;
 
@@ -81,6 +81,8 @@ pub type PriceName = Text<Id<PriceId>>;
 pub type WalletName = Text<Id<WalletId>>;
 /// A subscription's identifier as callers send it.
 pub type SubscriptionName = Text<Id<PublicSubscriptionId>>;
+/// A hold's identifier as callers send it.
+pub type HoldName = Text<Id<HoldId>>;
 /// A recovery code as callers send it.
 pub type CodeText = Text<TypedCode>;
 
@@ -110,6 +112,11 @@ impl Identifier for WalletId {
 impl Identifier for PublicSubscriptionId {
     const NAME: &'static str = "SubscriptionId";
     const EXAMPLE: &'static str = "sub_01jd3v8q6pf6r9x3v1m2k4c5d7";
+}
+
+impl Identifier for HoldId {
+    const NAME: &'static str = "HoldId";
+    const EXAMPLE: &'static str = "hold_01m7xe18r9e3vaq5p5ptpf7vy93vzm0mhp285meja3m4nsrvcqtj";
 }
 
 impl<T: Identifier> FromText for Id<T> {

@@ -23,8 +23,8 @@ pub use choice::{
 pub use digits::{Cents, CentsText, LimitText};
 pub use event_type::{EVENT_TYPES, EventType, EventTypeText, EventTypesText};
 pub use id::{
-    CodeText, DeliveryName, EventName, Id, MalformedCode, PriceName, ProductName, SubscriptionName,
-    TypedCode, WalletName,
+    CodeText, DeliveryName, EventName, HoldName, Id, MalformedCode, PriceName, ProductName,
+    SubscriptionName, TypedCode, WalletName,
 };
 pub use instant::InstantText;
 pub use language::{Language, LanguageText};

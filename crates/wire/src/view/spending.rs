@@ -29,6 +29,7 @@ pub fn placed_hold(answer: &HoldAnswer) -> PlacedHold {
         amount: answer.hold.amount.get(),
         status: word(answer.hold.status),
         expires_at: instant(answer.hold.expires_at),
+        replayed: false,
     }
 }
 

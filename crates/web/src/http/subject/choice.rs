@@ -149,6 +149,6 @@ impl<T: ToSchema, N: NeededField> ToSchema for Needing<T, N> {
 }
 
 /// A reference to a schema that is described once, elsewhere.
-fn refer<T: ToSchema>() -> RefOr<Schema> {
+pub(crate) fn refer<T: ToSchema>() -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }
