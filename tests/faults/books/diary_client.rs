@@ -141,6 +141,10 @@ fn read(operation: &Operation, body: &Value) -> Answer {
         );
     };
     let mut answer = Answer::default();
+    let body = match (operation, body["results"].as_array()) {
+        (Operation::Batch(_), _) | (_, None) => body,
+        (_, Some(results)) => &results[0],
+    };
     match operation {
         Operation::Grant(_) => says("credited", body),
         Operation::Deduct(_) | Operation::Settle { .. } => says("deducted", body),

@@ -45,8 +45,15 @@ impl Operation {
     /// Path below the base address, and the body of a POST; a GET has none.
     pub(crate) fn request(&self, product: &str, hold_id: Option<&str>) -> (String, Option<Value>) {
         let post = |path: &str, body| (format!("/api/v1{path}"), Some(body));
+        // Half of what has a batch of its own goes as one of one item.
+        let alone_or_in_batch = |path: &str, batch: &str, amount: i64, body: Value| match amount % 2 {
+            0 => post(batch, json!({ "items": [body] })),
+            _ => post(path, body),
+        };
         match self {
-            Self::Grant(item) => post("/credit", item.body(product)),
+            Self::Grant(item) => {
+                alone_or_in_batch("/credit", "/credit/batch", item.amount, item.body(product))
+            }
             Self::Deduct(item) => post("/wallets/external/deduct", item.body(product)),
             Self::Batch(items) => {
                 let items: Vec<_> = items.iter().map(|item| item.body(product)).collect();
@@ -56,11 +63,13 @@ impl Operation {
                 let mut body = item.body(product);
                 // Longer than any test, so that none expires.
                 body["expiresInSeconds"] = json!(86_400);
-                post("/wallets/external/holds", body)
+                alone_or_in_batch("/wallets/external/holds", "/holds/batch", item.amount, body)
             }
             Self::Settle { amount, .. } => {
                 let id = hold_id.expect("a hold is settled only after its answer");
-                post(&format!("/holds/{id}/settle"), json!({ "amount": amount }))
+                let path = format!("/holds/{id}/settle");
+                let body = json!({ "holdId": id, "amount": amount });
+                alone_or_in_batch(&path, "/settlements/batch", *amount, body)
             }
             Self::Read { wallet } => {
                 let query = format!("externalUserId={wallet}&limit=10");

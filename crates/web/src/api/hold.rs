@@ -47,8 +47,7 @@ pub(super) struct PlaceHold<U = Unknown, C = Unknown> {
     /// that holds credits.
     product_id: Option<ProductName>,
     amount: Positive,
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
-    /// except in a batch.
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     idempotency_key: Option<KeyText>,
     /// Seconds until the credits come back by themselves; 900 when left out.

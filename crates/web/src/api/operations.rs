@@ -77,8 +77,8 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
                 errors: [WalletFrozen, ProjectArchived, ProductRequired, WalletNotFound, ProductNotFound,
                     IdempotencyKeyReused, TooManyHolds, InsufficientCredits];
             /// Hold credits of many wallets
-            /// As a batch of deductions: each item is a hold of a wallet of either kind. `replayed` says that an earlier request
-            /// placed it.
+            /// As a batch of deductions: each item is a hold of a wallet of either kind, with its key. `replayed` says that an
+            /// earlier request placed it.
             POST "/holds/batch" batch::hold_batch(batch::Request<hold::ListedHold>):
                 200 "The result of each" -> batch::Results<hold::ListedHold>,
                 errors: [ConflictingWallet, ProjectArchived];
@@ -182,7 +182,7 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
                 200 "The result of each" -> batch::Results<deduct::ListedDeduction>,
                 errors: [ConflictingWallet, ProjectArchived];
             /// Grant credits to many wallets
-            /// As a batch of deductions: each item is what `POST /credit` takes.
+            /// As a batch of deductions: each item is what `POST /credit` takes, with its key.
             POST "/credit/batch" batch::credit_batch(batch::Request<Credit>):
                 200 "The result of each" -> batch::Results<Credit>, errors: [ConflictingWallet, ProjectArchived];
             /// Freeze a wallet

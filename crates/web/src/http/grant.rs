@@ -28,8 +28,7 @@ pub(crate) struct Credit {
     /// The product whose credits to grant.
     product_id: ProductName,
     amount: Positive,
-    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it,
-    /// except in a batch.
+    /// Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it.
     #[schema(value_type = KeyText, required)]
     pub(crate) idempotency_key: Option<KeyText>,
     /// When what is left of them expires, an instant in the future; left out: never.
