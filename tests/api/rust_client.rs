@@ -7,9 +7,9 @@ use std::{convert::Infallible, time::Duration};
 use domain::{Amount, catalog::FreeGrant, time::Period};
 use scrip::catalog::ProductChange;
 use scrip_wallet::{
-    BatchItem, Cancel, Credit, Deduct, Draw, Error, ErrorKind, EventData, Forgive, Interval,
-    LedgerFilter, NamedSubscription, NewCheckout, NewSession, OnShortfall, PlaceHold, Refund,
-    ReverseDeduction, Scrip, Settle, Spent, UsageQuery, Wallet,
+    BatchItem, Cancel, Charge, Charged, Credit, Deduct, Draw, Error, ErrorKind, EventData, Forgive,
+    Interval, LedgerFilter, NamedSubscription, NewCheckout, NewSession, OnShortfall, PlaceHold,
+    Refund, ReverseDeduction, Scrip, Settle, Spent, UsageQuery, Wallet,
 };
 use serde_json::{Value, json};
 
@@ -150,6 +150,41 @@ async fn a_batch_answers_the_outcome_of_each_item() {
         done.collect::<Vec<_>>(),
         ["done", "insufficient_credits", "insufficient_credits"]
     );
+}
+
+#[tokio::test]
+async fn credits_are_granted_held_drawn_and_settled_in_batches() {
+    let service = Service::start().await;
+    let scrip = secret(&service);
+    let [ann, nobody] = ["ann", "nobody"].map(Wallet::external);
+    let credit = |product: &str| (ann.clone(), Credit::new(product, 10));
+    let items = vec![credit(&service.product), credit("prod_x")];
+    let granted = scrip.credit_batch(items).await.unwrap();
+    assert_eq!(granted[0].as_ref().unwrap().balance, 10);
+    assert_eq!(granted[1].as_ref().unwrap_err().code, "product_not_found");
+    let items = [(&ann, 6), (&ann, 6), (&nobody, 1)];
+    let items = items.map(|(wallet, amount)| (wallet.clone(), PlaceHold::new(amount)));
+    let held = scrip.hold_batch(items.into()).await.unwrap();
+    let hold = held[0].as_ref().unwrap();
+    assert_eq!((hold.amount, hold.balance), (6, 4));
+    for refused in &held[1..] {
+        assert_eq!(refused.as_ref().unwrap_err().code, "insufficient_credits");
+    }
+    let charge = |charge: Charge| (hold.hold_id.clone(), charge);
+    let items = vec![
+        charge(Draw::new(2).into()),
+        charge(Settle::new(5).into()),
+        ("hold_x".into(), Settle::new(1).into()),
+    ];
+    let charged = scrip.settle_batch(items).await.unwrap();
+    match (&charged[0], &charged[1]) {
+        (Ok(Charged::Drawn(drawn)), Ok(Charged::Settled(settled))) => {
+            assert_eq!((drawn.drawn, drawn.held), (2, 4));
+            assert_eq!((settled.balance, settled.deducted), (5, true));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(charged[2].as_ref().unwrap_err().code, "hold_not_found");
 }
 
 #[tokio::test]

@@ -8,9 +8,8 @@ use crate::{
 };
 use api_types::{Credited, Deducted, ErrorBody};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use serde::Serialize;
+use serde_json::Value;
 
 /// A grant of credits.
 #[derive(Debug, Clone, Serialize)]
@@ -129,61 +128,12 @@ impl Scrip {
         &self,
         items: Vec<BatchItem>,
     ) -> Result<Vec<Result<Deducted, Box<ErrorBody>>>, Error> {
-        #[derive(Deserialize)]
-        struct Results {
-            results: Vec<Done>,
-        }
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Done {
-            Deducted(Deducted),
-            Refused { error: Box<ErrorBody> },
-        }
-        let mut bodies = Vec::with_capacity(items.len());
-        let users: Vec<_> = items
-            .iter()
-            .map(|item| item.wallet.user().map(str::to_owned))
-            .collect();
-        for BatchItem { wallet, deduct } in items {
+        let items = items.iter().map(|BatchItem { wallet, deduct }| {
             // An item is what a deduction by itself would send.
-            let item = Call::post(["deductions"]).of(&wallet).body(&deduct)?;
-            bodies.push(item.keyed().body);
-        }
-        let ask = async |some: &[_]| -> Result<Vec<Done>, Error> {
-            let call = Call::post(["deductions", "batch"]).body(&json!({"items": some}))?;
-            let done: Results = self.call(call.repeatable()).await?;
-            Ok(done.results)
-        };
-        let mut done = ask(&bodies).await?;
-        // Users without a wallet get one. The items have keys: none is applied twice.
-        let mut lacking = Vec::new();
-        let mut again = Vec::new();
-        let mut made = BTreeSet::new();
-        for (at, ((result, user), body)) in done.iter().zip(users).zip(&bodies).enumerate() {
-            let (Done::Refused { error }, Some(user)) = (result, user) else {
-                continue;
-            };
-            if error.code != "wallet_not_found" {
-                continue;
-            }
-            if !made.contains(&user) {
-                self.open_wallet(user.as_str()).await?;
-                made.insert(user);
-            }
-            lacking.push(at);
-            again.push(body.clone());
-        }
-        if !again.is_empty() {
-            for (at, result) in lacking.into_iter().zip(ask(&again).await?) {
-                if let Some(place) = done.get_mut(at) {
-                    *place = result;
-                }
-            }
-        }
-        let results = done.into_iter().map(|done| match done {
-            Done::Deducted(deducted) => Ok(deducted),
-            Done::Refused { error } => Err(error),
+            let item = Call::post(["deductions"]).of(wallet).body(deduct)?;
+            Ok(item.keyed().body)
         });
-        Ok(results.collect())
+        self.batch("deductions", items.collect::<Result<_, Error>>()?)
+            .await
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod batches;
 mod call;
 mod client;
 mod credits;
@@ -20,6 +21,7 @@ mod webhooks;
 #[cfg(feature = "webhooks")]
 pub use self::webhooks::{Unverified, WebhookVerifier};
 pub use self::{
+    batches::{Charge, Charged},
     client::{Builder, Scrip},
     credits::{BatchItem, Credit, Deduct, OnShortfall},
     debts::Forgive,
