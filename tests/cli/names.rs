@@ -12,6 +12,7 @@ const METHODS: &str = "
     checkout                checkout            checkout             checkout
     create_wallet           createWallet        create_wallet        create_wallet
     credit                  credit              credit               credit
+    credit_batch            creditBatch         credit_batch         credit_batch
     deduct                  deduct              deduct               deduct
     deduct_batch            deductBatch         deduct_batch         deduct_batch
     deduct_external         deduct              deduct               deduct
@@ -19,6 +20,7 @@ const METHODS: &str = "
     extend_hold             extend              extend               extend
     forgive_debt            -                   forgive              forgive
     freeze_wallet           freeze              freeze               freeze
+    hold_batch              holdBatch           hold_batch           hold_batch
     list_events             events              events               events
     list_orders             orders              orders               orders
     me                      me                  me                   me
@@ -44,6 +46,7 @@ const METHODS: &str = "
     rotate_code             rotate              rotate               rotate_code
     set_debt_limit          -                   set_debt_limit       set_debt_limit
     set_feature             grantFeature        grant_feature        grant_feature
+    settle_batch            settleBatch         settle_batch         settle_batch
     settle_hold             settle              settle               settle
     start_session           session             session              session
     stream_external_wallet  -                   -                    -

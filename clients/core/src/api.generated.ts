@@ -84,6 +84,7 @@ export interface components {
         } | {
             subscriptionId: components["schemas"]["SubscriptionId"];
         });
+        Charged: components["schemas"]["DrawnHold"] | components["schemas"]["Deducted"];
         /**
          * @description What to buy, and for whom: the user (with a secret key only; a wallet is made if there is none) or
          *     the code whose wallet to fill. With neither the payment makes an anonymous wallet, and the order
@@ -149,6 +150,18 @@ export interface components {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
         });
+        /** @description The items, 1 to 1,000. */
+        CreditBatch: {
+            items: components["schemas"]["Credit"][];
+        };
+        /** @description The result of an item: what was done, now or before, or its refusal. */
+        CreditBatchResult: components["schemas"]["Credited"] | {
+            error: components["schemas"]["Error"];
+        };
+        /** @description The result of each item, in their order. */
+        CreditBatchResults: {
+            results: components["schemas"]["CreditBatchResult"][];
+        };
         /** @description The result of a grant. */
         Credited: {
             /**
@@ -209,11 +222,11 @@ export interface components {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
         });
-        /** @description Deductions, 1 to 1,000. */
+        /** @description The items, 1 to 1,000. */
         DeductBatch: {
             items: components["schemas"]["Deduct"][];
         };
-        /** @description The result of an item: either a deduction or its refusal. */
+        /** @description The result of an item: what was done, now or before, or its refusal. */
         DeductBatchResult: components["schemas"]["Deducted"] | {
             error: components["schemas"]["Error"];
         };
@@ -602,6 +615,20 @@ export interface components {
              */
             uncovered?: number;
         };
+        /** @description The items, 1 to 1,000. */
+        HoldBatch: {
+            items: components["schemas"]["HoldItem"][];
+        };
+        /** @description The result of an item: what was done, now or before, or its refusal. */
+        HoldBatchResult: components["schemas"]["PlacedHold"] | {
+            error: components["schemas"]["Error"];
+        };
+        /** @description The result of each item, in their order. */
+        HoldBatchResults: {
+            results: components["schemas"]["HoldBatchResult"][];
+        };
+        /** @example hold_01m7xe18r9e3vaq5p5ptpf7vy93vzm0mhp285meja3m4nsrvcqtj */
+        HoldId: string;
         /** @description What a wallet holds. */
         Holdings: {
             /** @description Balances, one for each product. */
@@ -616,6 +643,22 @@ export interface components {
             /** @description Active and past-due subscriptions. */
             subscriptions: components["schemas"]["Subscription"][];
         };
+        /** @description Credits to set aside. */
+        HoldItem: {
+            amount: components["schemas"]["Amount"];
+            expiresInSeconds?: components["schemas"]["HoldSeconds"] | null;
+            /** @description Names the operation: it is applied once. The header `Idempotency-Key` may stand in for it. */
+            idempotencyKey: components["schemas"]["IdempotencyKey"];
+            maxOverrun?: components["schemas"]["Whole"] | null;
+            meta?: components["schemas"]["Meta"] | null;
+            productId?: components["schemas"]["ProductId"] | null;
+        } & ({
+            code?: null;
+            externalUserId: components["schemas"]["ExternalUserId"];
+        } | {
+            code: components["schemas"]["RecoveryCode"];
+            externalUserId?: null;
+        });
         /** Format: int64 */
         HoldSeconds: number;
         /**
@@ -949,6 +992,11 @@ export interface components {
             /** @description The hold's identifier: `hold_…` */
             holdId: string;
             /**
+             * @description Whether an earlier request placed it: in the results of a batch, which have no header to say so. Left out
+             *     where none did.
+             */
+            replayed?: boolean;
+            /**
              * @description `open`, unless a repeat finds it `settled`, `released` or `expired`
              * @example open
              */
@@ -1190,6 +1238,18 @@ export interface components {
             code: components["schemas"]["RecoveryCode"];
             externalUserId?: null;
         });
+        /** @description The items, 1 to 1,000. */
+        SettleBatch: {
+            items: components["schemas"]["SettleItem"][];
+        };
+        /** @description The result of an item: what was done, now or before, or its refusal. */
+        SettleBatchResult: components["schemas"]["Charged"] | {
+            error: components["schemas"]["Error"];
+        };
+        /** @description The result of each item, in their order. */
+        SettleBatchResults: {
+            results: components["schemas"]["SettleBatchResult"][];
+        };
         /** @description What the work cost. */
         SettleHold: {
             /**
@@ -1197,6 +1257,23 @@ export interface components {
              *     surplus from the balance.
              */
             amount: components["schemas"]["Whole"];
+            meta?: components["schemas"]["Meta"] | null;
+            onShortfall?: components["schemas"]["OnShortfall"] | null;
+        };
+        /** @description What the work cost that a hold was placed for: in all, or with `keepOpen` so far. */
+        SettleItem: {
+            /**
+             * @description Of a settlement the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
+             *     takes the surplus from the balance. Of a draw what the work cost since the last one.
+             */
+            amount: components["schemas"]["Whole"];
+            holdId: components["schemas"]["HoldId"];
+            idempotencyKey?: components["schemas"]["IdempotencyKey"] | null;
+            /**
+             * @description Draws the amount, and leaves the hold open: a draw needs `idempotencyKey`, charges 1 credit or more and takes no
+             *     `onShortfall`. When left out, the hold is settled.
+             */
+            keepOpen?: boolean | null;
             meta?: components["schemas"]["Meta"] | null;
             onShortfall?: components["schemas"]["OnShortfall"] | null;
         };

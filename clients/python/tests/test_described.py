@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 import pytest
 
-from scrip_wallet import AsyncScrip, BatchItem, Scrip
+from scrip_wallet import AsyncScrip, BatchItem, CreditItem, HoldItem, Scrip, SettleItem
 from scrip_wallet.events import KINDS
 
 API: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs/openapi/api.json").read_text("utf-8"))
@@ -17,10 +17,12 @@ API: dict[str, Any] = json.loads((Path(__file__).parents[3] / "docs/openapi/api.
 METHODS: dict[str, Optional[str]] = {
     "POST /checkout": "checkout",
     "POST /credit": "credit",
+    "POST /credit/batch": "credit_batch",
     "POST /deductions/batch": "deduct_batch",
     "POST /deductions/{ledgerId}/reverse": "reverse_deduction",
     "GET /events": "events",
     "POST /features": "grant_feature",
+    "POST /holds/batch": "hold_batch",
     "GET /holds/{holdId}": "get_hold",
     "POST /holds/{holdId}/draw": "draw",
     "POST /holds/{holdId}/extend": "extend",
@@ -33,6 +35,7 @@ METHODS: dict[str, Optional[str]] = {
     "GET /products": "products",
     "POST /sessions": "session",
     "POST /sessions/revoke": "revoke_sessions",
+    "POST /settlements/batch": "settle_batch",
     "POST /subscriptions/cancel": "cancel_subscription",
     "POST /subscriptions/resume": "resume_subscription",
     "GET /usage": "usage",
@@ -56,6 +59,13 @@ METHODS: dict[str, Optional[str]] = {
     # Balances as they change are for pages to show.
     "GET /wallets/external/stream": None,
     "GET /wallets/{code}/stream": None,
+}
+# The schemas of batches, and the classes of their items.
+ITEMS: dict[str, tuple[str, Any]] = {
+    "credit_batch": ("CreditBatch", CreditItem),
+    "deduct_batch": ("DeductBatch", BatchItem),
+    "hold_batch": ("HoldBatch", HoldItem),
+    "settle_batch": ("SettleBatch", SettleItem),
 }
 # Where a method has another word, or needs none.
 WORDS = {"from": "from_", "groupBy": "by_feature", "action": "", "Last-Event-ID": ""}
@@ -86,9 +96,10 @@ def test_an_endpoint_is_called_with_all_that_it_takes(name: str, operation: Any)
     method = METHODS[name]
     if method is None:
         return
-    if method == "deduct_batch":
-        items = API["components"]["schemas"]["DeductBatch"]["properties"]["items"]["items"]
-        fields, parameters = properties(items), set(inspect.signature(BatchItem).parameters)
+    if method in ITEMS:
+        schema, item = ITEMS[method]
+        items = API["components"]["schemas"][schema]["properties"]["items"]["items"]
+        fields, parameters = properties(items), set(inspect.signature(item).parameters)
     else:
         fields, parameters = taken(operation), set(inspect.signature(getattr(Scrip, method)).parameters)
     wanted = {WORDS.get(field, re.sub(r"([A-Z])", r"_\1", field).lower()) for field in fields}

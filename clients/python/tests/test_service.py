@@ -7,7 +7,16 @@ from typing import Any, Callable
 import pytest
 from conftest import Service
 
-from scrip_wallet import BatchItem, InsufficientCreditsError, Scrip, ScripError, models
+from scrip_wallet import (
+    BatchItem,
+    CreditItem,
+    HoldItem,
+    InsufficientCreditsError,
+    Scrip,
+    ScripError,
+    SettleItem,
+    models,
+)
 
 MakeUser = Callable[[int], str]
 State = Callable[[str], dict[str, int]]
@@ -159,6 +168,24 @@ class TestCredits:
         assert isinstance(done[1], InsufficientCreditsError)
         assert (done[1].shortfall, done[1].idempotency_key) == (4, "b")
         assert refused(lambda: scrip.deduct_batch([])).code == "invalid_request"
+
+    def test_are_granted_held_drawn_and_settled_in_batches(self, scrip: Scrip, service: Service) -> None:
+        name, nobody = f"user-{uuid.uuid4()}", f"user-{uuid.uuid4()}"
+        grant = CreditItem(service.product, 10, external_user_id=name)
+        granted = scrip.credit_batch([grant, CreditItem("prod_x", 1, external_user_id=name)])
+        assert granted[0] == models.Credit(balance=10, credited=True)
+        assert isinstance(granted[1], ScripError) and granted[1].code == "product_not_found"
+        held, short, unknown = scrip.hold_batch(
+            [HoldItem(6, external_user_id=name), {"amount": 6, "external_user_id": name}, HoldItem(1, nobody)]
+        )
+        assert isinstance(held, models.PlacedHold) and (held.amount, held.balance) == (6, 4)
+        assert isinstance(short, InsufficientCreditsError) and isinstance(unknown, InsufficientCreditsError)
+        charged = scrip.settle_batch(
+            [SettleItem(held.hold_id, 2, keep_open=True), SettleItem(held.hold_id, 5), SettleItem("hold_x", 1)]
+        )
+        assert charged[0] == models.Draw(balance=4, deducted=True, drawn=2, held=4)
+        assert charged[1] == models.Deduction(balance=5, deducted=True)
+        assert isinstance(charged[2], ScripError) and charged[2].code == "hold_not_found"
 
     def test_are_given_back_and_put_out_of_reach(self, scrip: Scrip, user: MakeUser) -> None:
         name = user(5)

@@ -35,9 +35,14 @@ export type Reversal = Schemas['Reversed'];
 export type FreezeInput = (Who | { walletId: string; externalUserId?: null; code?: null }) & { frozen: boolean; reason?: string | undefined };
 export type FrozenWallet = Schemas['FrozenWallet'];
 export type BatchItem = Schemas['Deduct'];
-/** What came of an item: a deduction or its refusal. */
-export type BatchResult = (Schemas['Deducted'] & { error?: undefined }) | { error: ScripError; balance?: undefined; deducted?: undefined };
-export type BatchAnswer = { results: (Schemas['Deducted'] | { error: ErrorBody })[] };
+/** What came of an item: what was done, or its refusal. */
+export type BatchResult<T = Schemas['Deducted']> = (T & { error?: undefined }) | ({ error: ScripError } & { [K in keyof T]?: undefined });
+export type BatchAnswer<T> = { results: (T | { error: ErrorBody })[] };
+export type HoldItem = Schemas['HoldItem'];
+/** Settles a hold, or with `keepOpen` draws from it. */
+export type SettleItem = Schemas['SettleItem'];
+/** What a settlement of a batch came to; of a draw also what is `drawn` and `held`. */
+export type Charged = Schemas['Deducted'] & Partial<Drawn>;
 export type FeatureInput = Who & { feature: string };
 /** A key is made where none is given: for 24 hours the same checkout is answered under it. */
 export type CheckoutInput = Loose<Schemas['Checkout'], 'idempotencyKey'> & { idempotencyKey?: string | undefined };

@@ -40,6 +40,7 @@ import type {
   BatchResult,
   Bucket,
   CancelInput,
+  Charged,
   CheckoutInput,
   Credit,
   CreditInput,
@@ -52,6 +53,7 @@ import type {
   FreezeInput,
   FrozenWallet,
   HoldInput,
+  HoldItem,
   PortalInput,
   RefundInput,
   ResumeInput,
@@ -59,6 +61,7 @@ import type {
   ReverseDeductionInput,
   SessionInput,
   SettleInput,
+  SettleItem,
   Settled,
   UsageQuery,
   UserWallet,
@@ -93,7 +96,7 @@ export class ScripServer {
     const http = new Http({ ...options, retries: 0, timeoutMs: MAX_TIMEOUT_MS }, secretKey);
     const endpoints = {
       deduct: ({ code, ...body }: BatchItem, options: CallOptions) => http.call<Settled>('POST', `${walletPath({ ...body, code })}/deduct`, { ...options, body }),
-      deductBatch: (items: readonly BatchItem[], signal: AbortSignal) => deductEach(http, items, { signal }),
+      deductBatch: (items: readonly BatchItem[], signal: AbortSignal) => each<Settled>(http, 'deductions', items, { signal }),
       ensureWallet: (user: string) => this.ensureWallet(user),
     };
     this.#gatherer = new Gatherer(endpoints, { timeoutMs, retries });
@@ -176,20 +179,22 @@ export class ScripServer {
 
   /** Takes credits from up to 1,000 wallets; each item is applied or refused on its own. Users without a wallet get one. Results are in the items' order. */
   async deductBatch(items: readonly BatchItem[], options?: CallOptions): Promise<BatchResult[]> {
-    // Every item has a key of its own: sent twice it is applied once.
-    const ask = (some: readonly BatchItem[]) => deductEach(this.#http, some, options);
-    const results = await ask(items);
-    const lacking = results.flatMap((result, at) => {
-      const item = items[at];
-      return isScripError(result, 'wallet_not_found') && item?.externalUserId != null ? [{ at, item }] : [];
-    });
-    if (lacking.length > 0) {
-      for (const user of new Set(lacking.map(({ item }) => item.externalUserId as string))) await this.ensureWallet(user, options);
-      (await ask(lacking.map(({ item }) => item))).forEach((result, n) => {
-        results[lacking[n]?.at ?? -1] = result;
-      });
-    }
-    return results.map((result) => (result instanceof ScripError ? { error: result } : result));
+    return this.#batch<Schemas['Deducted']>('deductions', items, options);
+  }
+
+  /** Gives credits to up to 1,000 wallets, as `deductBatch` takes them. */
+  async creditBatch(items: readonly CreditInput[], options?: CallOptions): Promise<BatchResult<Credit>[]> {
+    return this.#batch<Credit>('credit', items, options);
+  }
+
+  /** Sets credits of up to 1,000 wallets aside, as `deductBatch` takes them. */
+  async holdBatch(items: readonly HoldItem[], options?: CallOptions): Promise<BatchResult<PlacedHold>[]> {
+    return this.#batch<PlacedHold>('holds', items, options);
+  }
+
+  /** Settles up to 1,000 holds, or draws from them, as `deductBatch` takes credits. */
+  async settleBatch(items: readonly SettleItem[], options?: CallOptions): Promise<BatchResult<Charged>[]> {
+    return this.#batch<Charged>('settlements', items, options);
   }
 
   /** Gives back what a deduction took, all of it or a part, to the lots that it came from; once for each key. */
@@ -384,6 +389,23 @@ export class ScripServer {
     }
   }
 
+  /** A batch, once more for the items of users who had no wallet. */
+  async #batch<T extends object>(name: string, items: readonly ListedItem[], options: CallOptions | undefined): Promise<BatchResult<T>[]> {
+    const ask = (some: readonly ListedItem[]) => each<T>(this.#http, name, some, options);
+    const results = await ask(items);
+    const lacking = results.flatMap((result, at) => {
+      const item = items[at];
+      return isScripError(result, 'wallet_not_found') && item?.externalUserId != null ? [{ at, item }] : [];
+    });
+    if (lacking.length > 0) {
+      for (const user of new Set(lacking.map(({ item }) => item.externalUserId as string))) await this.ensureWallet(user, options);
+      (await ask(lacking.map(({ item }) => item))).forEach((result, n) => {
+        results[lacking[n]?.at ?? -1] = result;
+      });
+    }
+    return results.map((result) => (result instanceof ScripError ? { error: result } : result)) as BatchResult<T>[];
+  }
+
   // All three may be repeated: the service answers a repeat with the hold's present state.
   async #close<T>(holdId: string, verb: string, body: object | undefined, options: CallOptions | undefined): Promise<T> {
     return this.#http.call('POST', `/holds/${segment(holdId, 'hold')}/${verb}`, { ...options, body, repeatable: true });
@@ -406,16 +428,18 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 const ownAnswer = <T extends { deducted: boolean; charged?: number; owed?: number }>(answer: T): T =>
   answer.deducted ? answer : { ...answer, deducted: answer.charged === undefined || answer.charged + (answer.owed ?? 0) > 0 };
 
-/** One request for many deductions. Every item has a key: sent twice it is applied once. */
-async function deductEach(http: Http, items: readonly BatchItem[], options?: CallOptions): Promise<(Settled | ScripError)[]> {
+type ListedItem = { externalUserId?: string | null; idempotencyKey?: string | null };
+
+/** One request for many items. Each has a key, or is named by its hold: sent twice it is applied once. */
+async function each<T extends object>(http: Http, name: string, items: readonly ListedItem[], options?: CallOptions): Promise<(T | ScripError)[]> {
   let requestId: string | null = null;
   const onHeaders = (headers: Headers) => (requestId = headers.get('x-request-id'));
-  const { results } = await http.call<BatchAnswer>('POST', '/deductions/batch', { ...options, body: { items }, repeatable: true, onHeaders });
-  if (results?.length !== items.length) throw new ScripError('unexpected_response', 'The service did not answer every deduction of a batch.', { status: 200, requestId });
+  const { results } = await http.call<BatchAnswer<T>>('POST', `/${name}/batch`, { ...options, body: { items }, repeatable: true, onHeaders });
+  if (results?.length !== items.length) throw new ScripError('unexpected_response', 'The service did not answer every item of a batch.', { status: 200, requestId });
   return results.map((result, at) => {
-    if (!('error' in result)) return result as Settled;
+    if (!('error' in result)) return result;
     const { error } = result;
-    return new ScripError(error.code, error.message, { status: statuses[error.code], requestId, idempotencyKey: items[at]?.idempotencyKey, body: error });
+    return new ScripError(error.code, error.message, { status: statuses[error.code], requestId, idempotencyKey: items[at]?.idempotencyKey ?? undefined, body: error });
   });
 }
 

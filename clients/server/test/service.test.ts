@@ -234,6 +234,27 @@ describe('credits', () => {
     expect((await scrip.wallet({ externalUserId: 'nobody' })).walletId).not.toBeNull();
     expect(await refusal(scrip.deductBatch([{ externalUserId, amount: 0, idempotencyKey: 'd' }]))).toMatchObject({ param: 'items[0].amount' });
   });
+
+  it('are granted, held, drawn and settled in batches', async () => {
+    const externalUserId = `user-${randomUUID()}`;
+    const grant = { externalUserId, productId: service.product, amount: 10, idempotencyKey: 'a' };
+    const granted = await scrip.creditBatch([grant, { ...grant, productId: 'prod_x' }]);
+    expect(granted).toMatchObject([{ balance: 10, credited: true }, { error: { code: 'product_not_found', idempotencyKey: 'a' } }]);
+    const [held, short, unknown] = await scrip.holdBatch([
+      { externalUserId, amount: 6, idempotencyKey: 'a' },
+      { externalUserId, amount: 6, idempotencyKey: 'b' },
+      { externalUserId: `user-${randomUUID()}`, amount: 1, idempotencyKey: 'c' },
+    ]);
+    expect(held).toMatchObject({ amount: 6, balance: 4 });
+    expect([short?.error?.code, unknown?.error?.code]).toEqual(['insufficient_credits', 'insufficient_credits']);
+    const holdId = held?.holdId as string;
+    const charged = await scrip.settleBatch([
+      { holdId, amount: 2, keepOpen: true, idempotencyKey: 'd' },
+      { holdId, amount: 5 },
+      { holdId: 'hold_x', amount: 1 },
+    ]);
+    expect(charged).toMatchObject([{ drawn: 2, held: 4 }, { balance: 5, deducted: true }, { error: { code: 'hold_not_found' } }]);
+  });
 });
 
 describe('a list', () => {

@@ -5,7 +5,19 @@ from ._async.client import AsyncScrip
 from ._async.hold import AsyncRunningHold, AsyncSettlementError
 from ._sync.client import Scrip
 from ._sync.hold import RunningHold, SettlementError
-from ._types import Ability, BatchItem, BatchResult, Interval, LedgerReason, OnShortfall, Outcome, Page
+from ._types import (
+    Ability,
+    BatchItem,
+    BatchResult,
+    CreditItem,
+    HoldItem,
+    Interval,
+    LedgerReason,
+    OnShortfall,
+    Outcome,
+    Page,
+    SettleItem,
+)
 from ._version import VERSION as __version__
 from .errors import ErrorCode, InsufficientCreditsError, ScripError, SignatureError, UnsettledError
 from .events import Event
@@ -18,8 +30,10 @@ __all__ = [
     "AsyncSettlementError",
     "BatchItem",
     "BatchResult",
+    "CreditItem",
     "ErrorCode",
     "Event",
+    "HoldItem",
     "InsufficientCreditsError",
     "Interval",
     "LedgerReason",
@@ -29,6 +43,7 @@ __all__ = [
     "RunningHold",
     "Scrip",
     "ScripError",
+    "SettleItem",
     "SettlementError",
     "SignatureError",
     "UnsettledError",

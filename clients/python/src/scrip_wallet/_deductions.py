@@ -1,11 +1,12 @@
-"""Deductions as they are asked for, one or many."""
+"""Deductions as they are asked for, one or many, and other batches."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ._call import Answer, Call, refusal
 from ._read import Unreadable, read
-from ._types import BatchItem, BatchResult
-from ._wallets import anything, wallet_path
+from ._types import BatchItem, BatchResult, ListedItem
+from ._wallets import wallet_path
 from .errors import ScripError
 from .models import STATUSES, Deduction
 
@@ -20,19 +21,24 @@ def deducting(item: BatchItem, key: str) -> "Call[Deduction]":
     body.pop("code", None)
 
     def deduction(answer: Answer) -> Deduction:
-        return read(Deduction, own(item, answer.body) if answer.replayed else answer.body)
+        return item.done(answer.body) if answer.replayed else read(Deduction, answer.body)
 
     return Call("POST", f"{path}/deduct", deduction, body=body, headers=headers, key=key, repeatable=True)
 
 
 def deducting_many(keyed: "list[Keyed]") -> "Call[list[BatchResult]]":
+    return batch("/deductions/batch", keyed)
+
+
+def batch(path: str, keyed: "Sequence[tuple[ListedItem, str]]") -> "Call[list[Any]]":
+    """A batch: what came of each item, a model or its refusal."""
     body = {"items": [item.body(key) for item, key in keyed]}
 
-    def results(answer: Answer) -> list[BatchResult]:
+    def results(answer: Answer) -> list[Any]:
         found = answer.body.get("results")
         if not isinstance(found, list) or len(found) != len(keyed):
             raise Unreadable("results are missing")
-        all_results: list[BatchResult] = []
+        all_results: list[Any] = []
         for result, (item, key) in zip(found, keyed):
             error = result.get("error") if isinstance(result, dict) else None
             if isinstance(error, dict) and isinstance(error.get("code"), str):
@@ -42,14 +48,7 @@ def deducting_many(keyed: "list[Keyed]") -> "Call[list[BatchResult]]":
                 )
                 all_results.append(refused)
             else:
-                all_results.append(read(Deduction, own(item, result)))
+                all_results.append(item.done(result))
         return all_results
 
-    return Call("POST", "/deductions/batch", results, body=body, repeatable=True)
-
-
-def own(item: BatchItem, result: Any) -> Any:
-    """A result under a key that was made up for this call: where it is a repeat, this call did it before."""
-    if item.idempotency_key is not None or not isinstance(result, dict) or result.get("deducted") is not False:
-        return result
-    return {**result, "deducted": anything(result)}
+    return Call("POST", path, results, body=body, repeatable=True)

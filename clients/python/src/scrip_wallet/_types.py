@@ -1,13 +1,17 @@
 """What calls take and give beside the models."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
 from typing import Any, Generic, Literal, Optional, TypeVar, Union
 
 from ._call import given
-from ._wallets import wallet_path
+from ._read import instant_text, read
+from ._wallets import anything, wallet_path
 from .errors import ScripError
-from .models import Deduction
+from .models import Credit, Deduction, Draw, PlacedHold
 
 T = TypeVar("T")
 
@@ -28,8 +32,50 @@ class Page(Generic[T]):
     next_cursor: Optional[str]
 
 
+Listed = TypeVar("Listed", bound="ListedItem")
+
+
+@cache
+def camel(name: str) -> str:
+    return re.sub("_(.)", lambda match: match[1].upper(), name)
+
+
+class ListedItem:
+    """What the items of all batches share."""
+
+    @classmethod
+    def of(cls: type[Listed], item: Union[Listed, Mapping[str, Any]]) -> Listed:
+        """The same from a dictionary. A misspelled field is refused: of a misspelled key each run would be a new
+        operation.
+        """
+        if isinstance(item, cls):
+            return item
+        try:
+            return cls(**item)  # type: ignore[arg-type]
+        except TypeError as error:
+            raise ScripError("invalid_request", f"This is no item of a batch: {error}.", param="items") from error
+
+    def body(self, key: str) -> dict[str, Any]:
+        """What is sent for it, under this key."""
+        sent = {camel(name): value for name, value in vars(self).items()}
+        if "externalUserId" in sent:
+            wallet_path(sent["externalUserId"], sent["code"])
+        if isinstance(sent.get("expiresAt"), datetime):
+            sent["expiresAt"] = instant_text(sent["expiresAt"])
+        return given(**{**sent, "idempotencyKey": key})
+
+    def done(self, result: Any) -> Any:
+        """What came of it, as a model. Under a key that was made up for this call, a repeat is this call's own."""
+        raise NotImplementedError
+
+    def _own(self, result: Any, word: str) -> Any:
+        if vars(self)["idempotency_key"] is not None or not isinstance(result, dict) or result.get(word) is not False:
+            return result
+        return {**result, word: anything(result)}
+
+
 @dataclass(frozen=True)
-class BatchItem:
+class BatchItem(ListedItem):
     """One deduction of a batch."""
 
     amount: int
@@ -41,27 +87,59 @@ class BatchItem:
     meta: Optional[Mapping[str, Any]] = None
     on_shortfall: Optional[OnShortfall] = None
 
-    @classmethod
-    def of(cls, item: Mapping[str, Any]) -> "BatchItem":
-        """The same from a dictionary. A misspelled field is refused: of a misspelled key each run would be a new
-        deduction.
-        """
-        try:
-            return cls(**item)
-        except TypeError as error:
-            raise ScripError("invalid_request", f"This is no item of a batch: {error}.", param="items") from error
+    def done(self, result: Any) -> Deduction:
+        return read(Deduction, self._own(result, "deducted"))
 
-    def body(self, key: str) -> dict[str, Any]:
-        wallet_path(self.external_user_id, self.code)
-        return given(
-            externalUserId=self.external_user_id,
-            code=self.code,
-            productId=self.product_id,
-            amount=self.amount,
-            idempotencyKey=key,
-            meta=self.meta,
-            onShortfall=self.on_shortfall,
-        )
+
+@dataclass(frozen=True)
+class CreditItem(ListedItem):
+    """One grant of a batch."""
+
+    product_id: str
+    amount: int
+    external_user_id: Optional[str] = None
+    code: Optional[str] = None
+    idempotency_key: Optional[str] = None
+    """Names it: it is applied once. Without one it is applied once in this call."""
+    expires_at: Optional[datetime] = None
+    meta: Optional[Mapping[str, Any]] = None
+
+    def done(self, result: Any) -> Credit:
+        return read(Credit, self._own(result, "credited"))
+
+
+@dataclass(frozen=True)
+class HoldItem(ListedItem):
+    """One hold of a batch."""
+
+    amount: int
+    external_user_id: Optional[str] = None
+    code: Optional[str] = None
+    product_id: Optional[str] = None
+    idempotency_key: Optional[str] = None
+    """Names it: it is placed once. Without one it is placed once in this call."""
+    expires_in_seconds: Optional[int] = None
+    max_overrun: Optional[int] = None
+    meta: Optional[Mapping[str, Any]] = None
+
+    def done(self, result: Any) -> PlacedHold:
+        return read(PlacedHold, result)
+
+
+@dataclass(frozen=True)
+class SettleItem(ListedItem):
+    """One settlement of a batch, or with `keep_open` one draw."""
+
+    hold_id: str
+    amount: int
+    keep_open: Optional[bool] = None
+    idempotency_key: Optional[str] = None
+    """Names a draw: it is made once. Without one it is made once in this call."""
+    on_shortfall: Optional[OnShortfall] = None
+    meta: Optional[Mapping[str, Any]] = None
+
+    def done(self, result: Any) -> Union[Deduction, Draw]:
+        return read(Draw, self._own(result, "deducted")) if self.keep_open else read(Deduction, result)
 
 
 BatchResult = Union[Deduction, ScripError]

@@ -382,6 +382,10 @@ class PlacedHold:
     """The hold's identifier: `hold_…`"""
     status: str
     """`open`, unless a repeat finds it `settled`, `released` or `expired`"""
+    replayed: bool = False
+    """Whether an earlier request placed it: in the results of a batch, which have no header to say so. Left out
+    where none did.
+    """
     raw: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
 

@@ -1,10 +1,12 @@
 """How endpoints are asked. It knows none."""
 
-from typing import Any, Optional, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional, TypeVar, Union
 
-from .._call import Answer, Call
+from .._call import Answer, Call, new_key
+from .._deductions import batch
 from .._read import read, rows
-from .._types import Page
+from .._types import Listed, Page
 from .._wallets import anything, making
 from ..errors import ScripError
 from .http import AsyncHttp
@@ -30,6 +32,24 @@ class AsyncCalls:
                 raise
         await self._do(making(user))
         return await self._do(call)
+
+    async def _batch(
+        self, path: str, kind: type[Listed], items: Iterable[Union[Listed, Mapping[str, Any]]]
+    ) -> list[Any]:
+        keyed = [(item, vars(item)["idempotency_key"] or new_key()) for item in map(kind.of, items)]
+        results = await self._do(batch(path, keyed))
+        lacking = {}
+        for at, (result, (item, _)) in enumerate(zip(results, keyed)):
+            user = vars(item).get("external_user_id")
+            if user is not None and isinstance(result, ScripError) and result.code == "wallet_not_found":
+                lacking[at] = user
+        for user in dict.fromkeys(lacking.values()):
+            await self._do(making(user))
+        # They have keys: what was applied is not sent again, and could not be applied twice.
+        again = await self._do(batch(path, [keyed[at] for at in lacking])) if lacking else []
+        for at, result in zip(lacking, again):
+            results[at] = result
+        return results
 
     async def _get(
         self,

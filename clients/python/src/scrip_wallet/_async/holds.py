@@ -1,11 +1,12 @@
 """Credits set aside for work whose cost is known only afterwards."""
 
-from collections.abc import Mapping
-from typing import Any, Optional
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional, Union
 
 from .._call import given, new_key, segment
-from .._types import OnShortfall
+from .._types import HoldItem, OnShortfall, SettleItem
 from .._wallets import placing
+from ..errors import ScripError
 from ..models import Deduction, Draw, Hold, PlacedHold, Released
 from .calls import AsyncCalls
 from .hold import AsyncRunningHold
@@ -86,6 +87,18 @@ class AsyncHolds(AsyncCalls):
             meta=meta,
         )
         return (await self._spend(call))[0]
+
+    async def hold_batch(
+        self, items: Iterable[Union[HoldItem, Mapping[str, Any]]]
+    ) -> list[Union[PlacedHold, ScripError]]:
+        """Places up to 1,000 holds, as `deduct_batch` takes credits."""
+        return await self._batch("/holds/batch", HoldItem, items)
+
+    async def settle_batch(
+        self, items: Iterable[Union[SettleItem, Mapping[str, Any]]]
+    ) -> list[Union[Deduction, Draw, ScripError]]:
+        """Settles up to 1,000 holds, or draws from them, as `deduct_batch` takes credits."""
+        return await self._batch("/settlements/batch", SettleItem, items)
 
     async def get_hold(self, hold_id: str) -> Hold:
         """A hold's state."""

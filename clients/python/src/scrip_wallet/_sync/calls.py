@@ -1,11 +1,13 @@
 # Made by generate.py from _async/calls.py: do not change it by hand.
 """How endpoints are asked. It knows none."""
 
-from typing import Any, Optional, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional, TypeVar, Union
 
-from .._call import Answer, Call
+from .._call import Answer, Call, new_key
+from .._deductions import batch
 from .._read import read, rows
-from .._types import Page
+from .._types import Listed, Page
 from .._wallets import anything, making
 from ..errors import ScripError
 from .http import Http
@@ -31,6 +33,24 @@ class Calls:
                 raise
         self._do(making(user))
         return self._do(call)
+
+    def _batch(
+        self, path: str, kind: type[Listed], items: Iterable[Union[Listed, Mapping[str, Any]]]
+    ) -> list[Any]:
+        keyed = [(item, vars(item)["idempotency_key"] or new_key()) for item in map(kind.of, items)]
+        results = self._do(batch(path, keyed))
+        lacking = {}
+        for at, (result, (item, _)) in enumerate(zip(results, keyed)):
+            user = vars(item).get("external_user_id")
+            if user is not None and isinstance(result, ScripError) and result.code == "wallet_not_found":
+                lacking[at] = user
+        for user in dict.fromkeys(lacking.values()):
+            self._do(making(user))
+        # They have keys: what was applied is not sent again, and could not be applied twice.
+        again = self._do(batch(path, [keyed[at] for at in lacking])) if lacking else []
+        for at, result in zip(lacking, again):
+            results[at] = result
+        return results
 
     def _get(
         self,

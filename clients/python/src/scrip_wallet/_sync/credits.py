@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, Optional, Union
 
 from .._call import given, new_key, segment
-from .._deductions import deducting, deducting_many
+from .._deductions import deducting
 from .._read import instant_text
-from .._types import BatchItem, BatchResult, OnShortfall
-from .._wallets import making, wallet_path
+from .._types import BatchItem, BatchResult, CreditItem, OnShortfall
+from .._wallets import wallet_path
 from ..errors import ScripError
 from ..models import Credit, Debt, Deduction, Forgiveness, Reversal
 from .calls import Calls
@@ -83,21 +83,13 @@ class Credits(Calls):
         the items' order: deductions, and errors for what was refused. Users without a wallet get one. A dictionary
         with a `BatchItem`'s fields does as well.
         """
-        whole = [item if isinstance(item, BatchItem) else BatchItem.of(item) for item in items]
-        keyed = [(item, item.idempotency_key or new_key()) for item in whole]
-        results = self._do(deducting_many(keyed))
-        lacking = [
-            at
-            for at, result in enumerate(results)
-            if isinstance(result, ScripError) and result.code == "wallet_not_found" and whole[at].external_user_id
-        ]
-        for user in dict.fromkeys(str(whole[at].external_user_id) for at in lacking):
-            self._do(making(user))
-        # They have keys: what was applied is not sent again, and could not be applied twice.
-        again = self._do(deducting_many([keyed[at] for at in lacking])) if lacking else []
-        for at, result in zip(lacking, again):
-            results[at] = result
-        return results
+        return self._batch("/deductions/batch", BatchItem, items)
+
+    def credit_batch(
+        self, items: Iterable[Union[CreditItem, Mapping[str, Any]]]
+    ) -> list[Union[Credit, ScripError]]:
+        """Gives credits to up to 1,000 wallets, as `deduct_batch` takes them. Without a key each is a new grant."""
+        return self._batch("/credit/batch", CreditItem, items)
 
     def set_debt_limit(self, *, external_user_id: str, product_id: str, debt_limit: Optional[int]) -> Debt:
         """How much this user may owe of a product; None: as the product says. A user without a wallet gets one."""
