@@ -1,5 +1,6 @@
 //! The Rust client against the service: all that a shop does with it.
 
+mod gather;
 mod retries;
 
 use std::{convert::Infallible, time::Duration};

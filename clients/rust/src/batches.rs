@@ -2,16 +2,18 @@
 
 use crate::{
     call::Call,
-    client::Scrip,
+    client::{Http, Scrip},
     credits::Credit,
-    error::Error,
+    error::{Error, ErrorKind, status},
+    gather::{Endpoint, Outcome},
     holds::{Draw, PlaceHold, Settle},
+    wallet_view::WalletView,
     wallets::Wallet,
 };
 use api_types::{Credited, Deducted, DrawnHold, ErrorBody, PlacedHold};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, marker::PhantomData, sync::Arc};
 
 /// What work cost that a hold was placed for.
 #[derive(Debug, Clone)]
@@ -41,6 +43,72 @@ impl From<Settle> for Charge {
 impl From<Draw> for Charge {
     fn from(draw: Draw) -> Self {
         Self::Draw(draw)
+    }
+}
+
+/// The response to a batch.
+#[derive(Deserialize)]
+struct Answer<T> {
+    results: Vec<Done<T>>,
+}
+
+/// The result of an item.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Done<T> {
+    Refused { error: Box<ErrorBody> },
+    Done(T),
+}
+
+/// The requests of calls of one kind that are gathered.
+pub(crate) struct Batches<T> {
+    http: Arc<Http>,
+    name: &'static str,
+    answer: PhantomData<fn() -> T>,
+}
+
+impl<T> Batches<T> {
+    pub(crate) fn new(http: Arc<Http>, name: &'static str) -> Self {
+        Self {
+            http,
+            name,
+            answer: PhantomData,
+        }
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> Endpoint for Batches<T> {
+    type Answer = T;
+
+    async fn single(&self, call: &Call) -> Outcome<T> {
+        Ok(self.http.once(call).await?.0)
+    }
+
+    async fn batch(&self, items: &[&str]) -> Outcome<Vec<Outcome<T>>> {
+        let call = Call::post([self.name, "batch"]);
+        let body = format!(r#"{{"items":[{}]}}"#, items.join(","));
+        let (answer, head) = self.http.send(&call, Some(body.into())).await?;
+        let Answer { results } = answer;
+        if results.len() != items.len() {
+            return Err(ErrorKind::Unreadable {
+                status: 200,
+                problem: format!("{} results for {} items", results.len(), items.len()),
+            });
+        }
+        let results = results.into_iter().map(|done| match done {
+            Done::Done(done) => Ok(done),
+            Done::Refused { mut error } => {
+                error.status = status(&error.code);
+                error.request_id.clone_from(&head.request_id);
+                Err(ErrorKind::Refused(error))
+            }
+        });
+        Ok(results.collect())
+    }
+
+    async fn open_wallet(&self, user: &str) -> Result<(), Error> {
+        let opened = self.http.answer(Call::open_wallet(user)).await;
+        opened.map(|(WalletView { .. }, _)| ())
     }
 }
 
@@ -109,16 +177,6 @@ impl Scrip {
         name: &str,
         items: Vec<Item>,
     ) -> Result<Results<T>, Error> {
-        #[derive(Deserialize)]
-        struct Answer<T> {
-            results: Vec<Done<T>>,
-        }
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Done<T> {
-            Refused { error: Box<ErrorBody> },
-            Done(T),
-        }
         let ask = async |some: &[Item]| -> Result<Results<T>, Error> {
             let call = Call::post([name, "batch"]).body(&json!({"items": some}))?;
             let answer: Answer<T> = self.call(call.repeatable()).await?;

@@ -47,6 +47,13 @@ impl Call {
         }
     }
 
+    /// Makes the wallet of a user, if there is none.
+    pub(crate) fn open_wallet(user: &str) -> Self {
+        Self::post(["wallets", "external"])
+            .with("externalUserId", user)
+            .repeatable()
+    }
+
     /// Adds a query parameter if there is a value.
     #[must_use]
     pub(crate) fn query(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
@@ -116,19 +123,29 @@ macro_rules! setters {
 }
 pub(crate) use setters;
 
-/// Reads a response: its body as `T`, with whether that is the answer of an earlier call; or the error in it.
-pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<(T, bool), ErrorKind> {
+/// What the headers of a response say.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// Whether it is the answer of an earlier call.
+    pub(crate) replayed: bool,
+    pub(crate) request_id: Option<String>,
+}
+
+/// Reads a response: its body as `T`, or the error in it.
+pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<(T, Head), ErrorKind> {
     let status = response.status();
-    let replayed = response.headers().get("idempotency-replayed");
-    let replayed = replayed.is_some_and(|value| value == "true");
-    let retry_after = response.headers().get(RETRY_AFTER);
-    let retry_after = retry_after
-        .and_then(|value| value.to_str().ok()?.parse().ok())
+    let header = |name: &str| response.headers().get(name)?.to_str().ok();
+    let head = Head {
+        replayed: header("idempotency-replayed") == Some("true"),
+        request_id: header("x-request-id").map(str::to_owned),
+    };
+    let retry_after = header(RETRY_AFTER.as_str())
+        .and_then(|value| value.parse().ok())
         .map(Duration::from_secs);
     let bytes = response
         .bytes()
         .await
-        .map_err(|error| ErrorKind::NoAnswer(error.without_url()))?;
+        .map_err(|error| ErrorKind::unanswered(error.without_url()))?;
     let unreadable = |problem: String| ErrorKind::Unreadable {
         status: status.as_u16(),
         problem,
@@ -138,7 +155,7 @@ pub(crate) async fn read<T: DeserializeOwned>(response: Response) -> Result<(T, 
         let bytes: &[u8] = if bytes.is_empty() { b"null" } else { &bytes };
         let read = serde_json::from_slice(bytes);
         return read
-            .map(|body| (body, replayed))
+            .map(|body| (body, head))
             .map_err(|error| unreadable(error.to_string()));
     }
     let mut refusal: Box<ErrorBody> = serde_json::from_slice(&bytes)

@@ -1,12 +1,14 @@
 //! The client: one server, one key, shared connections.
 
 use crate::{
-    call::{self, Call},
+    batches::Batches,
+    call::{self, Call, Head},
     error::{Error, ErrorKind},
+    gather::Gatherer,
     retry,
 };
-use api_types::{Identity, Product};
-use reqwest::Url;
+use api_types::{Deducted, Identity, Product};
+use reqwest::{Body, Url, header::CONTENT_TYPE};
 use rustls_platform_verifier::BuilderVerifierExt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -18,11 +20,14 @@ const RETRIES: u32 = 3;
 /// Calls one Scrip server with one key. Clones share connections, so create one and clone it.
 #[derive(Clone)]
 pub struct Scrip {
-    inner: Arc<Inner>,
+    pub(crate) http: Arc<Http>,
+    /// None where deductions are not gathered.
+    pub(crate) deductions: Option<Arc<Gatherer<Batches<Deducted>>>>,
 }
 
-struct Inner {
-    http: reqwest::Client,
+/// What makes the requests: one server, one key.
+pub(crate) struct Http {
+    client: reqwest::Client,
     base: Url,
     key: SecretString,
     retries: u32,
@@ -34,12 +39,13 @@ pub struct Builder {
     key: SecretString,
     timeout: Duration,
     retries: u32,
+    gather: bool,
     http: Option<reqwest::Client>,
 }
 
 impl fmt::Debug for Scrip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = self.inner.base.as_str();
+        let base = self.http.base.as_str();
         f.debug_struct("Scrip")
             .field("base", &base)
             .finish_non_exhaustive()
@@ -70,6 +76,7 @@ impl Scrip {
             key: SecretString::from(key.into()),
             timeout: TIMEOUT,
             retries: RETRIES,
+            gather: true,
             http: None,
         }
     }
@@ -93,22 +100,30 @@ impl Scrip {
         Ok(found.products)
     }
 
-    /// Makes a call, and repeats it where that is safe and may help.
-    pub(crate) async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
-        self.answer(call).await.map(|(body, _)| body)
+    /// Waits until all deductions that were gathered have their answers; later ones go by themselves. Call it before the
+    /// program ends.
+    pub async fn close(&self) {
+        if let Some(deductions) = &self.deductions {
+            deductions.close().await;
+        }
     }
 
-    /// The same, with whether the answer is that of an earlier call with the same key.
-    pub(crate) async fn answer<T: DeserializeOwned>(&self, call: Call) -> Result<(T, bool), Error> {
+    /// Makes a call, and repeats it where that is safe and may help.
+    pub(crate) async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        self.http.answer(call).await.map(|(body, _)| body)
+    }
+}
+
+impl Http {
+    /// Makes a call, and repeats it where that is safe and may help.
+    pub(crate) async fn answer<T: DeserializeOwned>(&self, call: Call) -> Result<(T, Head), Error> {
         let mut attempt = 0;
         loop {
             let kind = match self.once(&call).await {
                 Ok(answer) => return Ok(answer),
                 Err(kind) => kind,
             };
-            let chance = uuid::Uuid::new_v4().as_u64_pair().1;
-            let pause = retry::pause(&kind, call.repeatable, attempt, chance);
-            match pause.filter(|_| attempt < self.inner.retries) {
+            match retry::next(&kind, call.repeatable, attempt, self.retries) {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return Err(Error::new(kind, call.key)),
             }
@@ -116,25 +131,40 @@ impl Scrip {
         }
     }
 
-    async fn once<T: DeserializeOwned>(&self, call: &Call) -> Result<(T, bool), ErrorKind> {
-        let inner = &*self.inner;
-        let mut url = inner.base.clone();
+    /// Makes one attempt.
+    pub(crate) async fn once<T: DeserializeOwned>(
+        &self,
+        call: &Call,
+    ) -> Result<(T, Head), ErrorKind> {
+        let body = Some(&call.body).filter(|body| !body.is_empty());
+        let body = body.map(serde_json::to_vec).transpose();
+        let body = body.map_err(|error| ErrorKind::Misused(error.to_string()))?;
+        self.send(call, body.map(Body::from)).await
+    }
+
+    /// The same, with another body, as JSON.
+    pub(crate) async fn send<T: DeserializeOwned>(
+        &self,
+        call: &Call,
+        body: Option<Body>,
+    ) -> Result<(T, Head), ErrorKind> {
+        let mut url = self.base.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(["api", "v1"]).extend(&call.path);
         }
         if !call.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&call.query);
         }
-        let mut request = inner
-            .http
+        let mut request = self
+            .client
             .request(call.method.clone(), url)
-            .bearer_auth(inner.key.expose_secret());
-        if !call.body.is_empty() {
-            request = request.json(&call.body);
+            .bearer_auth(self.key.expose_secret());
+        if let Some(body) = body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
         // The URL may contain a recovery code, and errors are printed.
         let sent = request.send().await;
-        let response = sent.map_err(|error| ErrorKind::NoAnswer(error.without_url()))?;
+        let response = sent.map_err(|error| ErrorKind::unanswered(error.without_url()))?;
         call::read(response).await
     }
 }
@@ -154,6 +184,14 @@ impl Builder {
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
+        self
+    }
+
+    /// Sets whether deductions that are made while others are under way go together, as batches; with a secret key they
+    /// do by default.
+    #[must_use]
+    pub fn gather(mut self, gather: bool) -> Self {
+        self.gather = gather;
         self
     }
 
@@ -183,17 +221,22 @@ impl Builder {
                 "a key begins with pay_sk_ (secret), pay_pk_ (publishable) or pay_ws_ (a session)",
             ));
         }
-        let http = match self.http {
-            Some(http) => http,
+        let gathers = self.gather && key.starts_with("pay_sk_");
+        let client = match self.http {
+            Some(client) => client,
             None => http(&base, self.timeout)?,
         };
+        let http = Arc::new(Http {
+            client,
+            base,
+            key: self.key,
+            retries: self.retries,
+        });
+        let batches = || Batches::new(Arc::clone(&http), "deductions");
+        let gatherer = || Arc::new(Gatherer::new(batches(), self.retries, self.timeout));
         Ok(Scrip {
-            inner: Arc::new(Inner {
-                http,
-                base,
-                key: self.key,
-                retries: self.retries,
-            }),
+            deductions: gathers.then(gatherer),
+            http,
         })
     }
 }

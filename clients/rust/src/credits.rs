@@ -4,6 +4,7 @@ use crate::{
     call::{Call, setters},
     client::Scrip,
     error::Error,
+    gather::Item,
     wallets::Wallet,
 };
 use api_types::{Credited, Deducted, ErrorBody};
@@ -116,8 +117,13 @@ impl Scrip {
     /// `insufficient_credits` (the refusal says how many are missing and which prices would cover them),
     /// `wallet_not_found`, `product_required`, `idempotency_key_reused`, and the errors of any call.
     pub async fn deduct(&self, wallet: &Wallet, deduct: Deduct) -> Result<Deducted, Error> {
+        let is_key_new = deduct.idempotency_key.is_none();
         let call = wallet.post("deduct").body(&deduct)?.keyed();
-        Ok(self.spend(wallet, call).await?.0)
+        let done = match &self.deductions {
+            Some(gatherer) if gatherer.is_open() => gatherer.call(Item::new(wallet, call)?).await?,
+            _ => self.spend(wallet, call).await?.0,
+        };
+        Ok(own(done, is_key_new))
     }
 
     /// Deducts credits from up to 1,000 wallets, each independently; returns the results in order. Several
@@ -128,12 +134,24 @@ impl Scrip {
         &self,
         items: Vec<BatchItem>,
     ) -> Result<Vec<Result<Deducted, Box<ErrorBody>>>, Error> {
+        let is_key_new = |item: &BatchItem| item.deduct.idempotency_key.is_none();
+        let new_keys: Vec<_> = items.iter().map(is_key_new).collect();
         let items = items.iter().map(|BatchItem { wallet, deduct }| {
             // An item is what a deduction by itself would send.
             let item = Call::post(["deductions"]).of(wallet).body(deduct)?;
             Ok(item.keyed().body)
         });
-        self.batch("deductions", items.collect::<Result<_, Error>>()?)
-            .await
+        let items = items.collect::<Result<_, Error>>()?;
+        let results = self.batch("deductions", items).await?;
+        let results = results.into_iter().zip(new_keys);
+        let results = results.map(|(result, is_key_new)| Ok(own(result?, is_key_new)));
+        Ok(results.collect())
     }
+}
+
+/// An answer under a key that was made for its call: where it is a repeat, this call did it before.
+fn own(mut done: Deducted, is_key_new: bool) -> Deducted {
+    let is_anything = |charged: i64| charged.saturating_add(done.owed.unwrap_or(0)) > 0;
+    done.deducted |= is_key_new && done.charged.is_none_or(is_anything);
+    done
 }

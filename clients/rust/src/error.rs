@@ -1,7 +1,7 @@
 //! Errors of calls, each with what a caller needs to react.
 
 use api_types::ErrorBody;
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct Error {
 }
 
 /// The kinds of failure.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// Scrip refused the request.
@@ -19,7 +19,7 @@ pub enum ErrorKind {
     Refused(Box<ErrorBody>),
     /// No complete response came: it may have been done or not. Repeat it with the same key.
     #[error("no answer from Scrip: {0}")]
-    NoAnswer(#[source] reqwest::Error),
+    NoAnswer(#[source] Arc<dyn std::error::Error + Send + Sync>),
     /// The response is not one of Scrip's API, but perhaps a proxy's.
     #[error("status {status}, and not what the API describes: {problem}")]
     Unreadable {
@@ -36,11 +36,45 @@ pub enum ErrorKind {
     Misused(String),
 }
 
+impl ErrorKind {
+    /// The request was sent, perhaps, and no whole response came.
+    pub(crate) fn unanswered(
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync + 'static>>,
+    ) -> Self {
+        Self::NoAnswer(cause.into().into())
+    }
+
+    /// The status of the response; 0 where there was none.
+    pub(crate) fn status(&self) -> u16 {
+        match self {
+            Self::Refused(refusal) => refusal.status,
+            Self::Unreadable { status, .. } => *status,
+            _ => 0,
+        }
+    }
+
+    /// The API's error code.
+    pub(crate) fn code(&self) -> Option<&str> {
+        match self {
+            Self::Refused(refusal) => Some(&refusal.code),
+            _ => None,
+        }
+    }
+}
+
 impl Error {
     pub(crate) fn new(kind: ErrorKind, key: Option<String>) -> Self {
         Self {
             kind: Box::new(kind),
             idempotency_key: key,
+        }
+    }
+
+    /// The failure of one call as that of another.
+    pub(crate) fn keyed(self, key: Option<String>) -> Self {
+        Self {
+            idempotency_key: key,
+            ..self
         }
     }
 
@@ -66,13 +100,32 @@ impl Error {
     /// The API's error code, such as `insufficient_credits`.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
-        self.refusal().map(|refusal| refusal.code.as_str())
+        self.kind.code()
     }
 
     /// The idempotency key of the call: repeated with this key, it is done once.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
         self.idempotency_key.as_deref()
+    }
+}
+
+/// The status of a refusal with this code; 0 where it is not known. The items of a batch have none.
+pub(crate) fn status(code: &str) -> u16 {
+    match code {
+        "invalid_request" | "conflicting_wallet" | "product_required" => 400,
+        "insufficient_credits" => 402,
+        "project_archived" | "wallet_frozen" => 403,
+        "hold_not_found" | "product_not_found" | "wallet_not_found" => 404,
+        "balance_limit"
+        | "hold_closed"
+        | "idempotency_key_reused"
+        | "too_many_holds"
+        | "too_many_lots" => 409,
+        "rate_limited" | "too_many_invalid_codes" => 429,
+        "internal_error" => 500,
+        "overloaded" | "unavailable" => 503,
+        _ => 0,
     }
 }
 
@@ -85,5 +138,33 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         std::error::Error::source(&*self.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::status;
+
+    #[test]
+    fn an_item_of_a_batch_has_the_status_that_it_has_by_itself() {
+        let document = include_str!("../../../docs/openapi/api.json");
+        let document: serde_json::Value = serde_json::from_str(document).unwrap_or_default();
+        let mut known = 0;
+        for path in ["/wallets/external/deduct", "/wallets/{code}/deduct"] {
+            let responses = document["paths"][path]["post"]["responses"].as_object();
+            for (number, response) in responses.into_iter().flatten() {
+                let described = response["description"].as_str().unwrap_or_default();
+                let words: Vec<_> = described.split('`').collect();
+                for pair in words.windows(2).filter(|pair| pair[1].starts_with(": ")) {
+                    let is_of_a_request = ["401", "403", "413", "415"].contains(&number.as_str());
+                    known += 1;
+                    assert!(
+                        status(pair[0]).to_string() == *number || is_of_a_request,
+                        "{pair:?}"
+                    );
+                }
+            }
+        }
+        assert!(known > 20, "{known}");
     }
 }

@@ -183,7 +183,8 @@ impl Scrip {
     /// The hold, and whether it was there before.
     async fn place(&self, wallet: &Wallet, hold: PlaceHold) -> Result<(PlacedHold, bool), Error> {
         let call = wallet.post("holds").body(&hold)?.keyed();
-        self.spend(wallet, call).await
+        let (placed, head) = self.spend(wallet, call).await?;
+        Ok((placed, head.replayed))
     }
 
     /// Reads a hold.

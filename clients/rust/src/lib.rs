@@ -7,6 +7,7 @@ mod credits;
 mod debts;
 mod error;
 mod events;
+mod gather;
 mod holds;
 mod orders;
 mod pages;

@@ -10,19 +10,29 @@ const MAX_PAUSE: Duration = Duration::from_secs(5);
 /// A server's `Retry-After` beyond this is returned to the caller instead.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The pause before the `attempt`th repetition, counted from 0; `None`: do not repeat. `repeatable` says
-/// whether repeating has no further effect. `chance` is any number: it spreads callers who failed together.
-pub(crate) fn pause(
+/// The pause before the `attempt`th repetition, of which there may be `retries`; `None`: do not repeat.
+pub(crate) fn next(
     kind: &ErrorKind,
     repeatable: bool,
     attempt: u32,
-    chance: u64,
+    retries: u32,
 ) -> Option<Duration> {
+    let chance = uuid::Uuid::new_v4().as_u64_pair().1;
+    pause(kind, repeatable, attempt, chance).filter(|_| attempt < retries)
+}
+
+/// The pause before the `attempt`th repetition, counted from 0; `None`: do not repeat. `repeatable` says
+/// whether repeating has no further effect. `chance` is any number: it spreads callers who failed together.
+fn pause(kind: &ErrorKind, repeatable: bool, attempt: u32, chance: u64) -> Option<Duration> {
     let asked = match kind {
         // These errors mean that nothing was done.
         ErrorKind::Refused(it) if it.status == 429 || it.code == "overloaded" => it.retry_after,
         ErrorKind::Refused(it) if it.status == 503 && repeatable => it.retry_after,
-        ErrorKind::NoAnswer(error) if repeatable || error.is_connect() => None,
+        ErrorKind::NoAnswer(error)
+            if repeatable || error.downcast_ref().is_some_and(reqwest::Error::is_connect) =>
+        {
+            None
+        }
         ErrorKind::Unreadable { status, .. } if repeatable && [502, 503, 504].contains(status) => {
             None
         }

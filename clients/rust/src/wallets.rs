@@ -1,6 +1,12 @@
 //! Wallets: creating and reading them, their ledgers, recovery codes, features and portals.
 
-use crate::{call::Call, client::Scrip, error::Error, pages::Pages, wallet_view::WalletView};
+use crate::{
+    call::{Call, Head},
+    client::Scrip,
+    error::Error,
+    pages::Pages,
+    wallet_view::WalletView,
+};
 use api_types::{FrozenWallet, LedgerEntry};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -53,6 +59,23 @@ impl Wallet {
         }
     }
 
+    /// Its name, the same for all spellings of a code.
+    pub(crate) fn name(&self) -> String {
+        match &self.0 {
+            Address::External(user) => format!("user {user}"),
+            Address::Code(code) => {
+                let letters = code.expose_secret().chars();
+                let letters = letters.filter(char::is_ascii_alphanumeric);
+                let plain = letters.map(|letter| match letter.to_ascii_uppercase() {
+                    'I' | 'L' => '1',
+                    'O' => '0',
+                    letter => letter,
+                });
+                format!("code {}", plain.collect::<String>())
+            }
+        }
+    }
+
     /// A POST to this wallet's own path below `/wallets`.
     pub(crate) fn post(&self, verb: &str) -> Call {
         match &self.0 {
@@ -88,20 +111,19 @@ impl Scrip {
     /// # Errors
     /// `secret_key_required`, and the errors of any call.
     pub async fn open_wallet(&self, user: impl Into<String>) -> Result<WalletView, Error> {
-        let call = Call::post(["wallets", "external"]).with("externalUserId", user.into());
-        self.call(call.repeatable()).await
+        self.call(Call::open_wallet(&user.into())).await
     }
 
-    /// Takes from a wallet, or sets aside in it; with whether an earlier call did it. A user who has none gets one: it may begin with free credits.
+    /// Takes from a wallet, or sets aside in it. A user who has none gets one: it may begin with free credits.
     pub(crate) async fn spend<T: DeserializeOwned>(
         &self,
         wallet: &Wallet,
         call: Call,
-    ) -> Result<(T, bool), Error> {
-        match (self.answer(call.clone()).await, wallet.user()) {
+    ) -> Result<(T, Head), Error> {
+        match (self.http.answer(call.clone()).await, wallet.user()) {
             (Err(error), Some(user)) if error.code() == Some("wallet_not_found") => {
                 self.open_wallet(user).await?;
-                self.answer(call).await
+                self.http.answer(call).await
             }
             (done, _) => done,
         }
