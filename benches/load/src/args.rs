@@ -60,6 +60,8 @@ pub(crate) enum Suite {
     Webhooks,
     /// Ten thousand streams of balances: memory while idle, and deductions beside them and on their wallets.
     Streams,
+    /// Ten thousand wallets of 600 past deductions that slept: the first second of deductions beside the tenth.
+    Waking,
     /// Each page of the dashboard over a million wallets and ten million entries, then a full and an
     /// incremental backup of them.
     Dashboard {
@@ -107,6 +109,7 @@ impl Suite {
             Self::Purchases { deductions: None },
             Self::Webhooks,
             Self::Streams,
+            Self::Waking,
             Self::Dashboard {
                 wallets: None,
                 entries: None,

@@ -36,6 +36,7 @@ mod server;
 mod stop;
 mod streams;
 mod sustained;
+mod waking;
 mod webhooks;
 
 use std::{path::Path, process::ExitCode};
@@ -115,6 +116,7 @@ impl Bench {
             Suite::Purchases { deductions } => self.purchases(deductions),
             Suite::Webhooks => self.webhooks(),
             Suite::Streams => self.streams(),
+            Suite::Waking => self.waking(),
             Suite::Dashboard {
                 wallets,
                 entries,
