@@ -22,7 +22,7 @@ use crate::{
         encode_wallet,
         entry::{self, Entry},
     },
-    index::{Key, MAX_VERSION, merge},
+    index::{FINGERPRINT_BYTES, Key, MAX_VERSION, fingerprint, merge},
     lookups::{self, AllChanges},
 };
 
@@ -196,8 +196,8 @@ impl Pending {
             snapshot,
         } = self;
         let slot = tools.slots.awake(&key);
-        let recent = slot.as_ref().map(|slot| slot.recent(before, &new));
-        let (unindexed, mut replaced) = index(tools, key, &mut stored, recent)?;
+        let recent = slot.and_then(|slot| slot.recent(before, &new));
+        let (recent, mut replaced) = index(tools, key, &mut stored, &new, recent)?;
         let parts = match snapshot.filter(|snapshot| snapshot.last <= tools.durable()) {
             Some(Snapshot { bytes, version, .. }) => {
                 stored.set_snapshot(store, tools.number, &key, bytes, version)?
@@ -208,10 +208,9 @@ impl Pending {
         let list = retire::list(store, tools.number, key, replaced)?;
         store.writes.put(&store.wallets, key.0, stored.encode()?)?;
         slices.look(store, key, &stored.head.runs);
-        if let Some(slot) = slot
-            && !slot.publish(&stored, &unindexed)?
-        {
-            return Err(damaged(format!("{key:?}: a run of its index is missing")));
+        // Also one that woke since: it may have read the former record.
+        if let Some(slot) = tools.slots.awake(&key) {
+            slot.publish(&stored, recent.as_deref());
         }
         Ok(list)
     }
@@ -256,40 +255,41 @@ fn replayed(
     stored.set_snapshot(store, number, &key, bytes, wallet.version)
 }
 
-/// Leaves keys in their entries, or writes a run of all that are in none. Returns the keys that are
-/// in no run afterwards (empty if no awake wallet needs them), and the runs that were merged away.
-/// `awake`: the unindexed keys that the awake wallet's slot has, if it has them.
+/// Leaves new keys in their entries, or writes a run of all that are in none. Returns the keys that are in no run
+/// afterwards, if they are known, and the runs that were merged away. `recent`: the keys that are in no run yet, if the
+/// awake wallet's slot has them.
 fn index(
     tools: &CheckpointContext<'_>,
     key: WalletKey,
     stored: &mut WalletRecord,
-    awake: Option<Option<Vec<Key>>>,
-) -> Result<(Vec<Key>, Vec<RetiredObject>), Error> {
+    new: &[Key],
+    recent: Option<Vec<Key>>,
+) -> Result<(Option<Vec<Key>>, Vec<RetiredObject>), Error> {
     let store = tools.store();
-    let events = stored.head.version.saturating_sub(stored.head.indexed);
-    let may_be_many = events > store.tuning.inline_keys as u64;
-    let keys = match awake {
-        None if !may_be_many => return Ok((Vec::new(), Vec::new())),
-        Some(Some(keys)) => keys,
-        None | Some(None) => pages::unindexed(store, &key, stored)?,
-    };
-    // Entries without keys are read, too, whenever unindexed keys are: they must not become many either.
-    let read_often = events > (store.tuning.inline_keys as u64).saturating_mul(MAX_READ_FOR_A_KEY);
-    if keys.len() <= store.tuning.inline_keys && !read_often {
-        return Ok((keys, Vec::new()));
+    let (fingerprints, head) = (&mut stored.fingerprints, &stored.head);
+    fingerprints.reserve_exact(new.len().saturating_mul(FINGERPRINT_BYTES));
+    fingerprints.extend(new.iter().flat_map(|key| fingerprint(key.hash)));
+    let most = store.tuning.inline_keys;
+    // Entries without keys are read, too, whenever keys are: they must not become many either.
+    let read_often = head.version.saturating_sub(head.indexed)
+        > (most as u64).saturating_mul(MAX_READ_FOR_A_KEY);
+    if fingerprints.len() <= most.saturating_mul(FINGERPRINT_BYTES) && !read_often {
+        return Ok((recent, Vec::new()));
     }
-    if keys.is_empty() {
-        stored.head.indexed = stored.head.version;
-        return Ok((keys, Vec::new()));
+    let mut replaced = Vec::new();
+    if !fingerprints.is_empty() {
+        let keys = match recent {
+            Some(keys) => keys,
+            None => pages::keys(store, &key, stored, head.indexed, head.version)?,
+        };
+        let plan = merge::plan(&head.runs, keys.len(), &store.tuning);
+        let run = merge::write(store, key, tools.number, &keys, &plan)?;
+        stored.head.runs = plan.kept;
+        stored.head.runs.push(run);
+        let sources = plan.sources.iter();
+        replaced.extend(sources.map(|run| RetiredObject::Run(run.number)));
+        stored.fingerprints.clear();
     }
-    let plan = merge::plan(&stored.head.runs, keys.len(), &store.tuning);
-    let run = merge::write(store, key, tools.number, &keys, &plan)?;
-    stored.head.runs = plan.kept;
-    stored.head.runs.push(run);
     stored.head.indexed = stored.head.version;
-    let replaced = plan
-        .sources
-        .iter()
-        .map(|run| RetiredObject::Run(run.number));
-    Ok((Vec::new(), replaced.collect()))
+    Ok((Some(Vec::new()), replaced))
 }

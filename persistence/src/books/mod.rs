@@ -230,22 +230,20 @@ impl AppliedState {
     /// then the newer record is read.
     fn read(&self, key: &WalletKey, slot: Option<&Slot>) -> Result<Option<Wallet>, Error> {
         let store = self.store();
-        let publish = |record: &WalletRecord, slot: &Slot| {
-            slot.publish(record, &pages::unindexed(store, key, record)?)
-        };
         let mut version_read = 0;
         loop {
             let Some(record) = WalletRecord::read(store, key)? else {
                 return Ok(None);
             };
-            if let Some(wallet) = record.wallet(store, key)?
-                && slot.map_or(Ok(true), |slot| publish(&record, slot))?
-            {
+            if let Some(wallet) = record.wallet(store, key)? {
+                if let Some(slot) = slot {
+                    slot.publish(&record, None);
+                }
                 return Ok(wallet);
             }
             if record.head.version == version_read {
                 return Err(damaged(format!(
-                    "{key:?}: a run or a part that it names is missing"
+                    "{key:?}: a part of its snapshot is missing"
                 )));
             }
             version_read = record.head.version;

@@ -190,20 +190,22 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// Keys that are in no run, sorted.
-pub(super) fn unindexed(
+/// The keys of entries after one version, up to another, sorted.
+pub(super) fn keys(
     store: &Store,
     key: &WalletKey,
     stored: &WalletRecord,
+    after: u64,
+    last: u64,
 ) -> Result<Vec<Key>, Error> {
     let mut keys = Vec::new();
-    let from = From::after(stored.head.indexed);
-    each(store, key, stored, from, &mut |entry, _| {
-        keys.extend(entry.hash.map(|hash| Key {
+    each(store, key, stored, From::after(after), &mut |entry, _| {
+        let is_wanted = entry.version <= last;
+        keys.extend(entry.hash.filter(|_| is_wanted).map(|hash| Key {
             hash,
             version: entry.version,
         }));
-        Ok(true)
+        Ok(is_wanted)
     })?;
     keys.sort_unstable();
     Ok(keys)

@@ -7,7 +7,6 @@ use std::collections::{BTreeSet, VecDeque};
 use domain::id::WalletKey;
 
 use super::{
-    pages,
     retire::{self, List, RetiredObject},
     slot::Slots,
     store::Store,
@@ -17,7 +16,7 @@ use crate::{
     error::Error,
     index::{
         merge::{self, Merge},
-        run::{self, RunMeta},
+        run::RunMeta,
     },
 };
 
@@ -96,13 +95,7 @@ impl Slices {
             .writes
             .put(&store.wallets, wallet.0, stored.encode()?)?;
         if let Some(slot) = slots.awake(&wallet) {
-            let keys = match slot.recent(stored.head.version, &[]) {
-                Some(keys) => keys,
-                None => pages::unindexed(store, &wallet, &stored)?,
-            };
-            if !slot.publish(&stored, &keys)? {
-                return Err(run::missing(&wallet, number));
-            }
+            slot.publish(&stored, slot.recent(stored.head.version, &[]).as_deref());
         }
         self.look(store, wallet, &stored.head.runs);
         Ok(replaced)

@@ -1,10 +1,15 @@
-//! What an awake wallet keeps of its applied history: the newest keys and its runs' filters, shared
+//! What an awake wallet keeps of its applied history: the newest keys and filters of its runs, shared
 //! by the wallet's actor, which asks, and the checkpoint, which publishes. At most one slot for each
-//! wallet; a sleeping wallet has none. Records themselves are never kept.
+//! wallet; a sleeping wallet has none. Records themselves are never kept. Waking reads neither keys nor
+//! filters, so that it costs the same with any past: look-ups read what they need.
 
 use std::{
+    cmp::Reverse,
     collections::HashMap,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, OnceLock, Weak,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use domain::{history::Record, id::WalletKey};
@@ -19,9 +24,9 @@ use crate::{
     contract::History,
     error::Error,
     index::{
-        Key,
-        filter::{self, Budget, BudgetShare, Filter},
-        pack, packed,
+        Fingerprint, Key,
+        filter::{self, Block, Budget, BudgetShare, Reservation},
+        fingerprint, pack, packed,
         run::{self, RunMeta},
         unpack, versions,
     },
@@ -30,32 +35,61 @@ use crate::{
 /// A slot's view of one applied state. Never changed, only replaced.
 pub(crate) struct State {
     version: u64,
-    /// Keys that are in no run, packed and sorted.
-    recent: Box<[u8]>,
-    /// Their filter: most look-ups are of new keys, and this answers them from one cache line
-    /// where a search touches several.
-    recent_filter: Box<[filter::Block]>,
+    /// Keys of later entries are in no run.
+    indexed: u64,
+    /// Those keys, packed and sorted, if they are known: the checkpoint knows them, or a look-up has read them.
+    recent: OnceLock<Box<[u8]>>,
+    /// The filter of their fingerprints; empty if there are none. Most look-ups are of new keys, and this answers them
+    /// from one cache line where a search touches several.
+    recent_filter: Box<[Block]>,
     runs: Box<[Arc<Run>]>,
 }
 
-/// A run, and its filter unless the budget was used up.
+type PageFilter = Box<[Block]>;
+
+/// A run, with the filters of pages that look-ups came to, as far as the budget goes.
 struct Run {
     meta: RunMeta,
-    filter: Option<Filter>,
+    pages: OnceLock<Box<[OnceLock<PageFilter>]>>,
+    reserved: Reservation,
 }
 
 impl Run {
-    fn bytes(&self) -> usize {
-        let filter = self.filter.as_ref();
-        filter.map_or(0, |filter| filter.form.bytes())
+    fn new(meta: RunMeta, share: &Arc<BudgetShare>) -> Self {
+        Self {
+            meta,
+            pages: OnceLock::new(),
+            reserved: share.reservation(),
+        }
+    }
+
+    /// Whether it may have a hash, if the filter of that page is in memory.
+    fn may_have(&self, hash: u64) -> Option<bool> {
+        let page = usize::from(self.meta.page_of(hash));
+        let filter = self.pages.get()?.get(page)?.get()?;
+        Some(filter::may_have(filter, hash))
+    }
+
+    fn keep(&self, page: u16, filter: PageFilter) {
+        let pages = || (0..self.meta.pages).map(|_| OnceLock::new()).collect();
+        if let Some(filter) = self.reserved.fit(filter)
+            && let Some(page) = self.pages.get_or_init(pages).get(usize::from(page))
+        {
+            drop(page.set(filter));
+        }
     }
 }
+
+/// So many look-ups read filters before any is kept: most wallets wake for a few.
+const LOOK_UPS_WITHOUT_FILTERS: u32 = 4;
 
 pub(crate) struct Slot {
     key: WalletKey,
     slots: Arc<Slots>,
     /// Its part of the memory for filters.
     share: Arc<BudgetShare>,
+    /// How many look-ups have read filters.
+    readers: AtomicU32,
     state: RwLock<Arc<State>>,
 }
 
@@ -103,7 +137,8 @@ impl Slots {
         }
         let nothing = State {
             version: 0,
-            recent: Box::default(),
+            indexed: 0,
+            recent: OnceLock::from(Box::default()),
             recent_filter: Box::default(),
             runs: Box::default(),
         };
@@ -111,6 +146,7 @@ impl Slots {
             key: *key,
             slots: Arc::clone(self),
             share: self.budget.share(),
+            readers: AtomicU32::new(0),
             state: RwLock::new(Arc::new(nothing)),
         });
         shard.insert(*key, Arc::downgrade(&slot));
@@ -145,119 +181,42 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    /// The keys that are in no run as of a version, together with new ones, sorted. `None`: this slot
-    /// shows another version.
+    /// The keys that are in no run as of a version, together with new ones, sorted. `None`: this slot shows another
+    /// version, or does not know them.
     pub(crate) fn recent(&self, version: u64, new: &[Key]) -> Option<Vec<Key>> {
         let state = Arc::clone(&self.state.read());
-        if state.version != version {
-            return None;
-        }
-        let room = packed(&state.recent).len().saturating_add(new.len());
-        let mut keys = Vec::with_capacity(room);
-        keys.extend(unpack(&state.recent));
+        let recent = state.recent.get().filter(|_| state.version == version)?;
+        let mut keys = Vec::with_capacity(packed(recent).len().saturating_add(new.len()));
+        keys.extend(unpack(recent));
         keys.extend_from_slice(new);
         keys.sort_unstable();
         Some(keys)
     }
 
-    /// Publishes a record's runs, and its keys that are in no run, unless a newer record was published already: a
-    /// wallet that is loaded while it is applied may come here in either order. The publisher reads the filters, so
-    /// that look-ups do not wait for them. `false` if a run is not there (any more): read the record again.
-    pub(crate) fn publish(&self, record: &WalletRecord, keys: &[Key]) -> Result<bool, Error> {
+    /// Publishes a record's runs, and its keys that are in no run if they are known, unless a newer record was published
+    /// already: a wallet that is loaded while it is applied may come here in either order.
+    pub(crate) fn publish(&self, record: &WalletRecord, keys: Option<&[Key]>) {
         let old = Arc::clone(&self.state.read());
-        if old.version > record.head.version {
-            return Ok(true);
-        }
-        let mut runs = Vec::with_capacity(record.head.runs.len());
-        // A wallet with more than its part makes its largest filter smaller, one with each checkpoint.
+        // A wallet with more than its part lets go of its largest run's filters, which may come back smaller.
         let is_over = self.share.is_over_share();
-        let large = old.runs.iter().filter(|run| run.filter.is_some());
-        let largest = large.max_by_key(|run| run.bytes()).filter(|_| is_over);
-        for meta in &record.head.runs {
-            if let Some(run) = largest.filter(|run| run.meta == *meta)
-                && let Some(filter) = run.filter.as_ref().and_then(Filter::smaller)
-            {
-                runs.push(Arc::new(Run {
-                    meta: *meta,
-                    filter: Some(filter),
-                }));
-                continue;
-            }
-            let same = old
-                .runs
-                .iter()
-                .find(|run| run.meta == *meta && run.filter.is_some());
-            match same {
-                Some(run) => runs.push(Arc::clone(run)),
-                None => match self.filter(meta)? {
-                    Ok(filter) => runs.push(Arc::new(Run {
-                        meta: *meta,
-                        filter,
-                    })),
-                    Err(RunRetired) => return Ok(false),
-                },
-            }
-        }
-        let mut recent = Vec::new();
-        pack(keys, &mut recent);
+        let largest = old.runs.iter().max_by_key(|run| run.reserved.bytes());
+        let largest = largest.filter(|_| is_over).map(|run| run.meta.number);
+        let runs = record.head.runs.iter().map(|meta| {
+            let same = |run: &&Arc<Run>| run.meta == *meta && largest != Some(meta.number);
+            let same = old.runs.iter().find(same);
+            same.map_or_else(|| Arc::new(Run::new(*meta, &self.share)), Arc::clone)
+        });
+        let recent = keys.map(packed_keys);
         let new = Arc::new(State {
             version: record.head.version,
-            recent: recent.into(),
-            recent_filter: recent_filter(keys),
-            runs: runs.into(),
+            indexed: record.head.indexed,
+            recent: recent.map_or_else(OnceLock::new, OnceLock::from),
+            recent_filter: recent_filter(&record.fingerprints),
+            runs: runs.collect(),
         });
         let mut state = self.state.write();
-        if state.version <= new.version {
+        if new.age() > state.age() {
             *state = new;
-        }
-        Ok(true)
-    }
-
-    fn filter(&self, meta: &RunMeta) -> Result<Result<Option<Filter>, RunRetired>, Error> {
-        let store = &self.slots.store;
-        let keys = usize::try_from(meta.keys).unwrap_or(usize::MAX);
-        let per_page = match meta.pages {
-            0 | 1 => filter::blocks_for(keys),
-            _ => filter::blocks_for(store.tuning.keys_per_page),
-        };
-        let count = per_page.saturating_mul(usize::from(meta.pages.max(1)));
-        let mut blocks = Vec::with_capacity(count);
-        if meta.pages > 1 {
-            for page in 0..meta.pages {
-                let Some(stored) = run::stored_filter(store, &self.key, meta.number, page)? else {
-                    return Ok(Err(RunRetired));
-                };
-                blocks.extend(stored);
-            }
-        } else {
-            let mut keys = Vec::new();
-            if !run::read(store, &self.key, meta.number, 0, &mut keys)? {
-                return Ok(Err(RunRetired));
-            }
-            blocks.resize(count, [0; 8]);
-            for key in keys {
-                filter::insert(&mut blocks, key.hash);
-            }
-        }
-        // Pages written under another tuning have another size; all pages of a run have the same.
-        let per_page = blocks
-            .len()
-            .checked_div(usize::from(meta.pages.max(1)))
-            .unwrap_or_default();
-        Ok(Ok(self.affordable(blocks, per_page)))
-    }
-
-    /// The largest form of a filter that there is room for.
-    fn affordable(&self, blocks: Vec<filter::Block>, per_page: usize) -> Option<Filter> {
-        let mut form = filter::FilterBlocks::new(blocks, per_page);
-        if !self.share.has_room_for_full(form.bytes()) {
-            form = form.halved().unwrap_or_else(|whole| whole);
-        }
-        loop {
-            if let Some(reserved) = self.share.reserve(form.bytes()) {
-                return Some(Filter { form, reserved });
-            }
-            form = form.halved().ok()?;
         }
     }
 
@@ -297,22 +256,30 @@ impl Slot {
         matches: &dyn Fn(&Record) -> bool,
     ) -> Result<Result<Option<Record>, RunRetired>, Error> {
         let store = &self.slots.store;
+        let keep = self.readers.fetch_add(1, Ordering::Relaxed) >= LOOK_UPS_WITHOUT_FILTERS;
         // Runs of several levels may overlap in time: only all of them together have an order.
-        let mut candidates: Vec<u64> = versions(packed(&state.recent), hash).collect();
+        let mut candidates = Vec::new();
+        if state.may_be_recent(hash) {
+            let recent = self.read_recent(state)?;
+            candidates.extend(versions(packed(recent), hash));
+        }
         for run in &state.runs {
-            let page = run.meta.page_of(hash);
-            let perhaps = match &run.filter {
-                Some(filter) => filter.may_have(page, hash),
-                None if run.meta.pages > 1 => {
-                    match run::stored_filter(store, &self.key, run.meta.number, page)? {
-                        Some(blocks) => filter::may_have(&blocks, hash),
-                        None => return Ok(Err(RunRetired)),
+            match run.may_have(hash) {
+                Some(false) => continue,
+                Some(true) => {}
+                None => {
+                    let page = run.meta.page_of(hash);
+                    let stored = run::stored_filter(store, &self.key, run.meta.number, page)?;
+                    let Some(stored) = stored else {
+                        return Ok(Err(RunRetired));
+                    };
+                    if keep {
+                        run.keep(page, stored.blocks());
+                    }
+                    if !stored.may_have(hash) {
+                        continue;
                     }
                 }
-                None => true,
-            };
-            if !perhaps {
-                continue;
             }
             let Some(versions) = run::find(store, &self.key, &run.meta, hash)? else {
                 return Ok(Err(RunRetired));
@@ -328,6 +295,19 @@ impl Slot {
         Ok(Ok(None))
     }
 
+    /// A state's keys that are in no run.
+    fn read_recent<'a>(&self, state: &'a State) -> Result<&'a [u8], Error> {
+        if let Some(recent) = state.recent.get() {
+            return Ok(recent);
+        }
+        let store = &self.slots.store;
+        // Its record may be newer. Entries are never removed.
+        let record = WalletRecord::read(store, &self.key)?
+            .ok_or_else(|| damaged(format!("{:?}: its record is missing", self.key)))?;
+        let keys = pages::keys(store, &self.key, &record, state.indexed, state.version)?;
+        Ok(state.recent.get_or_init(|| packed_keys(&keys)))
+    }
+
     fn confirm(
         &self,
         version: u64,
@@ -341,30 +321,48 @@ impl Slot {
 /// A run that a state names is gone: a checkpoint has replaced it.
 struct RunRetired;
 
-fn recent_filter(keys: &[Key]) -> Box<[filter::Block]> {
-    let mut blocks = vec![[0; 8]; filter::blocks_for(keys.len())];
-    for key in keys {
-        filter::insert(&mut blocks, key.hash);
+fn packed_keys(keys: &[Key]) -> Box<[u8]> {
+    let mut bytes = Vec::new();
+    pack(keys, &mut bytes);
+    bytes.into()
+}
+
+fn recent_filter(fingerprints: &[u8]) -> Box<[Block]> {
+    let fingerprints: &[Fingerprint] = fingerprints.as_chunks().0;
+    if fingerprints.is_empty() {
+        return Box::default();
+    }
+    let mut blocks = vec![[0; 8]; filter::blocks_for(fingerprints.len())];
+    for fingerprint in fingerprints {
+        filter::insert(&mut blocks, spread(*fingerprint));
     }
     blocks.into()
 }
 
+/// A fingerprint as the filter takes it: as many bits as a hash.
+fn spread(fingerprint: Fingerprint) -> u64 {
+    let [a, b, c] = fingerprint;
+    u64::from(u32::from_be_bytes([0, a, b, c])).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 impl State {
-    fn recently_used(&self, hash: u64) -> bool {
-        !self.recent.is_empty()
-            && filter::may_have(&self.recent_filter, hash)
-            && versions(packed(&self.recent), hash).next().is_some()
+    /// Of two states the one with the larger age is newer: of one version it has fewer runs, since some were merged.
+    fn age(&self) -> (u64, Reverse<usize>) {
+        (self.version, Reverse(self.runs.len()))
+    }
+
+    fn may_be_recent(&self, hash: u64) -> bool {
+        let filter = &self.recent_filter;
+        !filter.is_empty() && filter::may_have(filter, spread(fingerprint(hash)))
     }
 
     /// Whether memory alone can tell that the hash was never used.
     fn never_used(&self, hash: u64) -> bool {
-        !self.recently_used(hash)
-            && self.runs.iter().all(|run| {
-                let page = run.meta.page_of(hash);
-                run.filter
-                    .as_ref()
-                    .is_some_and(|filter| !filter.may_have(page, hash))
-            })
+        !self.may_be_recent(hash)
+            && self
+                .runs
+                .iter()
+                .all(|run| run.may_have(hash) == Some(false))
     }
 }
 

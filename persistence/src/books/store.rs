@@ -26,7 +26,7 @@ pub(crate) struct Store {
     pub(crate) directory: sled::Tree,
     /// Checkpoint, wallet, page, part: [`crate::index::run`].
     pub(crate) index: sled::Tree,
-    /// Checkpoint, wallet, page: the filters of runs with several pages.
+    /// Checkpoint, wallet, page: the filters of runs.
     pub(crate) filters: sled::Tree,
     /// Kind, identifier: a document.
     pub(crate) catalog: sled::Tree,

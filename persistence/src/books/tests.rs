@@ -306,6 +306,45 @@ fn an_awake_wallet_follows_the_checkpoints() {
 }
 
 #[test]
+fn waking_reads_neither_keys_nor_filters() {
+    let mut world = World::new(3);
+    let key = wallet_key(3);
+    world.deductions(key, 800);
+    let db = database();
+    let applied = OverlaidBooks::open(&db, small());
+    let all = world.log.len();
+    for from in (0..all).step_by(7) {
+        awake::checkpoint_awake(&applied, &world, from..(from + 7).min(all));
+    }
+    assert!(!record(&applied, &key).fingerprints.is_empty());
+    let store = applied.store();
+    let trees = [&store.pages, &store.index, &store.filters];
+    let stored = trees.map(|tree| tree.iter().flatten().collect::<Vec<_>>());
+    trees.iter().for_each(|tree| tree.clear().unwrap());
+    let loaded = applied.load(&key).unwrap().unwrap();
+    assert!(loaded.wallet == world.wallets[&key].0);
+    for (tree, records) in trees.into_iter().zip(stored) {
+        for (key, value) in records {
+            tree.insert(key, value).unwrap();
+        }
+    }
+    // A few look-ups keep nothing, more do.
+    let records = &world.wallets[&key].1;
+    let keyed = records.iter().filter(|record| record.lookup().is_some());
+    for (number, record) in keyed.enumerate() {
+        let hash = record.lookup().unwrap().hash(&key);
+        let found = loaded.history.find(hash, &|other| other == record);
+        assert_eq!(found.unwrap().as_ref(), Some(record));
+        assert_eq!(applied.slots.filter_bytes() > 0, number >= 4, "{number}");
+    }
+    // It is as awake as one that never slept.
+    world.deductions(key, 100);
+    checkpoint_all(&applied, world.part(all..), 9);
+    let (wallet, records) = &world.wallets[&key];
+    check_history(&*loaded.history, &key, wallet.version, records);
+}
+
+#[test]
 fn a_reader_that_holds_a_former_state_looks_again() {
     for filter_bytes in [small().filter_bytes, 0] {
         let mut world = World::new(2);
@@ -537,12 +576,12 @@ fn checksum(tree: &sled::Tree) -> u32 {
 }
 
 const GOLDEN: [u32; 8] = [
-    2_425_846_199,
+    2_213_199_780,
     1_535_097_128,
     3_435_230_060,
     3_036_931_639,
     2_628_729_262,
-    4_132_586_400,
+    2_031_767_397,
     1_048_247_656,
     405_017_397,
 ];

@@ -59,6 +59,8 @@ pub(crate) struct WalletRecord {
     pub(crate) head: Head,
     /// The wallet, encoded; empty if it is in parts or there is none yet.
     pub(crate) snapshot: Vec<u8>,
+    /// Fingerprints of the keys of entries after `head.indexed`, in their order.
+    pub(crate) fingerprints: Vec<u8>,
     /// Entries after `head.spilled`.
     pub(crate) tail: Vec<u8>,
 }
@@ -74,14 +76,14 @@ impl WalletRecord {
         value.map(|value| Self::decode(key, &value)).transpose()
     }
 
-    /// A format byte, two lengths, then head, snapshot and tail.
+    /// A format byte, three lengths, then head, snapshot, fingerprints and tail.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, Error> {
         let head = encode_value(&self.head)?;
-        let sections = [&head, &self.snapshot, &self.tail];
+        let sections = [&head, &self.snapshot, &self.fingerprints, &self.tail];
         let length = sections.iter().map(|section| section.len()).sum::<usize>();
-        let mut bytes = Vec::with_capacity(length.saturating_add(9));
+        let mut bytes = Vec::with_capacity(length.saturating_add(13));
         bytes.push(FORMAT);
-        for section in [&head, &self.snapshot] {
+        for section in [&head, &self.snapshot, &self.fingerprints] {
             let length = u32::try_from(section.len())
                 .map_err(|_| damaged("a wallet's record is too long".into()))?;
             bytes.extend_from_slice(&length.to_be_bytes());
@@ -95,20 +97,21 @@ impl WalletRecord {
     pub(crate) fn decode(key: &WalletKey, bytes: &[u8]) -> Result<Self, Error> {
         let short = || damaged(format!("{key:?}: its record is cut short"));
         let mut rest = checked(bytes, "a wallet's record")?;
-        let mut lengths = [0; 2];
+        let mut lengths = [0; 3];
         for length in &mut lengths {
             let (bytes, after) = rest.split_first_chunk::<4>().ok_or_else(short)?;
             *length = u32::from_be_bytes(*bytes) as usize;
             rest = after;
         }
-        let mut sections = [&[][..]; 2];
+        let mut sections = [&[][..]; 3];
         for (section, length) in sections.iter_mut().zip(lengths) {
             (*section, rest) = rest.split_at_checked(length).ok_or_else(short)?;
         }
-        let [head, snapshot] = sections;
+        let [head, snapshot, fingerprints] = sections;
         Ok(Self {
             head: decode_value(head)?,
             snapshot: snapshot.to_vec(),
+            fingerprints: fingerprints.to_vec(),
             tail: rest.to_vec(),
         })
     }

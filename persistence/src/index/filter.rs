@@ -27,10 +27,15 @@ const SALT: Block = [
     0x5c6b_fb31,
 ];
 
-/// How many blocks so many keys need, at least one.
+/// How many blocks so many keys need: a multiple of four, so that they can be halved twice.
 pub(crate) const fn blocks_for(keys: usize) -> usize {
     let blocks = keys.saturating_mul(BITS_PER_KEY).div_ceil(256);
-    if blocks == 0 { 1 } else { blocks }
+    let most = 1 << MAX_HALVINGS;
+    if blocks == 0 {
+        most
+    } else {
+        blocks.next_multiple_of(most)
+    }
 }
 
 pub(crate) fn insert(page: &mut [Block], hash: u64) {
@@ -44,13 +49,20 @@ pub(crate) fn insert(page: &mut [Block], hash: u64) {
 
 /// Whether a page's blocks may have a hash. An empty page of blocks is damage: "perhaps".
 pub(crate) fn may_have(page: &[Block], hash: u64) -> bool {
-    page.get(place(hash, page.len())).is_none_or(|block| {
-        let missing = block
-            .iter()
-            .zip(mask(hash))
-            .fold(0, |missing, (word, bit)| missing | (bit & !word));
-        missing == 0
-    })
+    let block = page.get(place(hash, page.len()));
+    block.is_none_or(|block| has(block, hash))
+}
+
+/// The same of a page's stored blocks.
+pub(crate) fn stored_may_have(page: &[u8], hash: u64) -> bool {
+    let blocks = page.as_chunks().0;
+    let block = blocks.get(place(hash, blocks.len()));
+    block.is_none_or(|block| has(&read(block), hash))
+}
+
+fn has(block: &Block, hash: u64) -> bool {
+    let words = block.iter().zip(mask(hash));
+    words.fold(0, |missing, (word, bit)| missing | (bit & !word)) == 0
 }
 
 fn mask(hash: u64) -> Block {
@@ -69,95 +81,32 @@ pub(crate) fn to_bytes(page: &[Block], into: &mut Vec<u8>) {
     into.extend(page.iter().flatten().flat_map(|word| word.to_le_bytes()));
 }
 
-pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = Block> + '_ {
-    bytes.as_chunks::<BLOCK_BYTES>().0.iter().map(|block| {
-        let mut words = [0; 8];
-        for (word, bytes) in words.iter_mut().zip(block.as_chunks::<4>().0) {
-            *word = u32::from_le_bytes(*bytes);
-        }
-        words
-    })
+pub(crate) fn from_bytes(bytes: &[u8]) -> Box<[Block]> {
+    bytes.as_chunks().0.iter().map(read).collect()
 }
 
-/// The filters of a whole run, at full size or halved.
-pub(crate) struct FilterBlocks {
-    /// The pages' blocks, one page after the other.
-    blocks: Box<[Block]>,
-    per_page: usize,
-    halvings: u8,
+fn read(block: &[u8; BLOCK_BYTES]) -> Block {
+    let mut words = [0; 8];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    words
 }
 
 /// A quarter of the bits: still one wrong "perhaps" in twelve only.
-const MAX_HALVINGS: u8 = 2;
+const MAX_HALVINGS: u32 = 2;
 
-impl FilterBlocks {
-    pub(crate) fn new(blocks: Vec<Block>, per_page: usize) -> Self {
-        Self {
-            blocks: blocks.into(),
-            per_page,
-            halvings: 0,
-        }
-    }
-
-    pub(crate) const fn bytes(&self) -> usize {
-        self.blocks.len() * BLOCK_BYTES
-    }
-
-    /// Joins neighbouring blocks to half as many, for a few more wrong "perhaps". `Err` if there may not be fewer.
-    pub(crate) fn halved(self) -> Result<Self, Self> {
-        // Among half as many blocks a hash's block is at half the index: pairs must not reach over pages.
-        let may = self.halvings < MAX_HALVINGS && self.per_page.is_multiple_of(2);
-        if !may || self.per_page == 0 {
-            return Err(self);
-        }
-        let pairs = self.blocks.as_chunks::<2>().0.iter();
-        let pairs = pairs.map(|[one, other]| {
-            let mut both = *one;
-            let words = both.iter_mut().zip(other);
-            words.for_each(|(word, more)| *word |= more);
-            both
-        });
-        Ok(Self {
-            blocks: pairs.collect(),
-            per_page: self.per_page / 2,
-            halvings: self.halvings.saturating_add(1),
-        })
-    }
-
-    /// Whether `page`, the page of this hash, may have it.
-    fn may_have(&self, page: u16, hash: u64) -> bool {
-        let start = usize::from(page).saturating_mul(self.per_page);
-        let end = start.saturating_add(self.per_page);
-        self.blocks
-            .get(start..end)
-            .is_none_or(|page| may_have(page, hash))
-    }
-}
-
-/// The filters of a whole run in memory.
-pub(crate) struct Filter {
-    pub(crate) form: FilterBlocks,
-    /// The filter's part of the budget, for as long as it exists.
-    pub(crate) reserved: Reservation,
-}
-
-impl Filter {
-    /// Whether `page`, the page of this hash, may have it.
-    pub(crate) fn may_have(&self, page: u16, hash: u64) -> bool {
-        self.form.may_have(page, hash)
-    }
-
-    /// The same filter at half the size, if it may be halved.
-    pub(crate) fn smaller(&self) -> Option<Self> {
-        let form = FilterBlocks {
-            blocks: self.form.blocks.clone(),
-            ..self.form
-        };
-        let form = form.halved().ok()?;
-        // Less than the larger filter gives back: there is room for it.
-        let reserved = self.reserved.share.take(form.bytes());
-        Some(Self { form, reserved })
-    }
+/// Joins neighbouring blocks to half as many, for a few more wrong "perhaps". `None` if they are not pairs.
+fn halved(page: &[Block]) -> Option<Box<[Block]>> {
+    let (pairs, rest) = page.as_chunks::<2>();
+    // Among half as many blocks a hash's block is at half the index.
+    let pairs = pairs.iter().map(|[one, other]| {
+        let mut both = *one;
+        let words = both.iter_mut().zip(other);
+        words.for_each(|(word, more)| *word |= more);
+        both
+    });
+    (rest.is_empty() && !page.is_empty()).then(|| pairs.collect())
 }
 
 /// Bytes that all filters in memory may take together, and how they are shared: while half of them are free any
@@ -180,7 +129,7 @@ pub(crate) struct BudgetShare {
 /// Bytes of a share, given back when dropped.
 pub(crate) struct Reservation {
     share: Arc<BudgetShare>,
-    bytes: usize,
+    bytes: AtomicUsize,
 }
 
 impl Budget {
@@ -214,29 +163,21 @@ impl Budget {
 impl BudgetShare {
     /// Whether filters may have their full size. The last quarter is for halved ones, so that no
     /// wallet is left without.
-    pub(crate) fn has_room_for_full(&self, bytes: usize) -> bool {
+    fn has_room_for_full(&self, bytes: usize) -> bool {
         let used = self.budget.used.load(Ordering::Relaxed);
         let limit = self.budget.limit;
         used.saturating_add(bytes) <= limit.saturating_sub(limit / 4)
     }
 
-    /// Reserves bytes whether or not there is room.
-    fn take(self: &Arc<Self>, bytes: usize) -> Reservation {
-        self.budget.used.fetch_add(bytes, Ordering::Relaxed);
-        self.reservation(bytes)
-    }
-
-    fn reservation(self: &Arc<Self>, bytes: usize) -> Reservation {
-        if self.bytes.fetch_add(bytes, Ordering::Relaxed) == 0 && bytes > 0 {
-            self.budget.holders.fetch_add(1, Ordering::Relaxed);
-        }
+    pub(crate) fn reservation(self: &Arc<Self>) -> Reservation {
         Reservation {
             share: Arc::clone(self),
-            bytes,
+            bytes: AtomicUsize::new(0),
         }
     }
 
-    pub(crate) fn reserve(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
+    /// Takes bytes of the budget if there is room.
+    fn take(&self, bytes: usize) -> bool {
         let budget = &self.budget;
         let own = self.bytes.load(Ordering::Relaxed);
         let most = if own == 0 {
@@ -246,7 +187,7 @@ impl BudgetShare {
             budget.fair_share()
         };
         let is_within_share = own.saturating_add(bytes) <= most;
-        let reserved = budget
+        let taken = budget
             .used
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
                 let limit = if is_within_share {
@@ -256,8 +197,11 @@ impl BudgetShare {
                 };
                 used.checked_add(bytes).filter(|&sum| sum <= limit)
             });
-        reserved.ok()?;
-        Some(self.reservation(bytes))
+        let taken = taken.is_ok();
+        if taken && bytes > 0 && self.bytes.fetch_add(bytes, Ordering::Relaxed) == 0 {
+            budget.holders.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
     }
 
     /// Whether this wallet has more than its fair share while others need room: then it is to give some back.
@@ -267,11 +211,37 @@ impl BudgetShare {
     }
 }
 
+impl Reservation {
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, bytes: usize) -> bool {
+        let taken = self.share.take(bytes);
+        if taken {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// The largest form of a page's filter that there is room for.
+    pub(crate) fn fit(&self, mut page: Box<[Block]>) -> Option<Box<[Block]>> {
+        for halvings in 0..=MAX_HALVINGS {
+            let bytes = page.len().saturating_mul(BLOCK_BYTES);
+            if (halvings > 0 || self.share.has_room_for_full(bytes)) && self.add(bytes) {
+                return Some(page);
+            }
+            page = halved(&page)?;
+        }
+        None
+    }
+}
+
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let Self { share, bytes } = self;
-        share.budget.used.fetch_sub(*bytes, Ordering::Relaxed);
-        if share.bytes.fetch_sub(*bytes, Ordering::Relaxed) == *bytes && *bytes > 0 {
+        let (share, bytes) = (&self.share, self.bytes());
+        share.budget.used.fetch_sub(bytes, Ordering::Relaxed);
+        if share.bytes.fetch_sub(bytes, Ordering::Relaxed) == bytes && bytes > 0 {
             share.budget.holders.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -282,50 +252,53 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halving_hides_nothing_and_stops() {
+    fn halving_hides_nothing() {
         let hashes = (0..300_u64).map(|key| key.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let hashes: Vec<u64> = hashes.collect();
-        let per_page = 32;
-        let mut blocks = vec![[0; 8]; 2 * per_page];
-        for hash in &hashes {
-            blocks
-                .chunks_mut(per_page)
-                .for_each(|page| insert(page, *hash));
-        }
-        let mut form = FilterBlocks::new(blocks, per_page);
+        let mut page: Box<[Block]> = vec![[0; 8]; blocks_for(300)].into();
+        hashes.iter().for_each(|hash| insert(&mut page, *hash));
         for left in [32, 16, 8] {
-            assert_eq!(form.per_page, left);
-            for hash in &hashes {
-                assert!(form.may_have(0, *hash) && form.may_have(1, *hash));
-            }
+            assert_eq!(page.len(), left);
+            assert!(hashes.iter().all(|hash| may_have(&page, *hash)));
             let others =
                 (0..10_000_u64).map(|key| (key << 20 | 7).wrapping_mul(0xD134_2543_DE82_EF95));
-            let wrong = others.filter(|hash| form.may_have(1, *hash)).count();
+            let wrong = others.filter(|hash| may_have(&page, *hash)).count();
             assert!(wrong < 2_500, "{wrong} of 10,000");
-            form = form.halved().unwrap_or_else(|whole| whole);
+            page = halved(&page).unwrap();
         }
-        assert_eq!(form.per_page, 8, "no further");
     }
 
     #[test]
     fn a_latecomer_gets_its_share() {
         let budget = Arc::new(Budget::new(1000));
         let (first, second) = (budget.share(), budget.share());
-        let most = first.reserve(500).unwrap();
-        assert!(first.reserve(501).is_none(), "more than there is");
-        let more = first.reserve(400).unwrap();
+        let most = first.reservation();
+        assert!(most.add(500));
+        assert!(!most.add(501), "more than there is");
+        let more = first.reservation();
+        assert!(more.add(400));
         assert!(!first.is_over_share(), "alone it may have all");
-        let late = second.reserve(100).unwrap();
-        assert!(second.reserve(100).is_none(), "nothing is left");
+        let late = second.reservation();
+        assert!(late.add(100));
+        assert!(!late.add(100), "nothing is left");
         assert!(first.is_over_share());
         drop(more);
         assert!(!first.is_over_share());
-        let later = second.reserve(400).unwrap();
-        assert!(second.reserve(1).is_none(), "half of it is half of it");
-        drop((most, late, later));
+        assert!(late.add(400));
+        assert!(!late.add(1), "half of it is half of it");
+        drop((most, late));
         assert_eq!(
             (budget.used(), budget.holders.load(Ordering::Relaxed)),
             (0, 0)
         );
+    }
+
+    #[test]
+    fn filters_are_smaller_where_there_is_little_room() {
+        let page = || vec![[0; 8]; 8].into();
+        let budget = Arc::new(Budget::new(20 * BLOCK_BYTES));
+        let own = budget.share().reservation();
+        let sizes = [(); 5].map(|()| own.fit(page()).map(|page: Box<[Block]>| page.len()));
+        assert_eq!(sizes, [Some(8), Some(4), Some(4), Some(4), None]);
     }
 }

@@ -36,6 +36,17 @@ pub(crate) struct Key {
     pub(crate) version: u64,
 }
 
+/// The first bytes of a hash. Every new key is compared with them where keys themselves would take too much: among the
+/// 315 keys that a wallet may have in no run, one in 50,000 new ones has the same.
+pub(crate) type Fingerprint = [u8; FINGERPRINT_BYTES];
+
+pub(crate) const FINGERPRINT_BYTES: usize = 3;
+
+pub(crate) const fn fingerprint(hash: u64) -> Fingerprint {
+    let [a, b, c, ..] = hash.to_be_bytes();
+    [a, b, c]
+}
+
 /// A key on disk: the hash, then 40 bits of the version, both big endian.
 pub(crate) const KEY_BYTES: usize = 13;
 

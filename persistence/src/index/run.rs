@@ -134,18 +134,34 @@ pub(crate) fn find(
     Ok(Some(matching))
 }
 
-/// A page's stored filter. `None`: it is not there (any more).
-pub(crate) fn stored_filter(
-    store: &impl Pages,
+pub(crate) struct StoredFilter<V>(V);
+
+impl<V: AsRef<[u8]>> StoredFilter<V> {
+    fn bytes(&self) -> &[u8] {
+        self.0.as_ref().get(1..).unwrap_or_default()
+    }
+
+    pub(crate) fn may_have(&self, hash: u64) -> bool {
+        filter::stored_may_have(self.bytes(), hash)
+    }
+
+    pub(crate) fn blocks(&self) -> Box<[filter::Block]> {
+        filter::from_bytes(self.bytes())
+    }
+}
+
+/// A page's filter. `None`: it is not there (any more).
+pub(crate) fn stored_filter<P: Pages>(
+    store: &P,
     wallet: &WalletKey,
     number: u64,
     page: u16,
-) -> Result<Option<Vec<filter::Block>>, Error> {
+) -> Result<Option<StoredFilter<P::Value>>, Error> {
     let Some(value) = store.filter(&filter_key(wallet, number, page))? else {
         return Ok(None);
     };
-    match value.as_ref().split_first() {
-        Some((&FORMAT, blocks)) => Ok(Some(filter::from_bytes(blocks).collect())),
+    match value.as_ref().first() {
+        Some(&FORMAT) => Ok(Some(StoredFilter(value))),
         _ => Err(Error::Damaged(format!(
             "{wallet:?}: the filter of page {page} of run {number} is damaged"
         ))),
@@ -171,11 +187,7 @@ impl Writer {
         let mean = store.tuning().keys_per_page;
         let pages = keys.div_ceil(mean as u64).max(1);
         let pages = u16::try_from(pages).unwrap_or(u16::MAX);
-        let blocks = if pages > 1 {
-            vec![[0; 8]; filter::blocks_for(mean)]
-        } else {
-            Vec::new()
-        };
+        let keys_of_page = usize::try_from(keys).map_or(mean, |keys| keys.min(mean));
         Self {
             wallet,
             run: RunMeta {
@@ -184,7 +196,7 @@ impl Writer {
                 keys,
                 pages,
             },
-            blocks,
+            blocks: vec![[0; 8]; filter::blocks_for(keys_of_page)],
         }
     }
 
@@ -192,8 +204,7 @@ impl Writer {
         self.run
     }
 
-    /// Writes one page. `keys` are sorted and belong to it. The only page of a run needs no stored
-    /// filter: a reader of the page builds it.
+    /// Writes one page and its filter. `keys` are sorted and belong to it.
     pub(crate) fn page(
         &mut self,
         store: &impl Pages,
@@ -220,9 +231,6 @@ impl Writer {
                 "{:?}: an index page is too large",
                 self.wallet
             )));
-        }
-        if self.blocks.is_empty() {
-            return Ok(());
         }
         self.blocks.fill([0; 8]);
         for key in keys {

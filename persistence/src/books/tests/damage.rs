@@ -52,6 +52,13 @@ fn damage_is_found() {
         tree.insert(key, page).unwrap();
     };
     assert_eq!(problems(&hide), 1);
+    let another_key = |applied: &AppliedState| {
+        let mut stored = record(applied, &key);
+        stored.fingerprints.extend([1; 3]);
+        let stored = stored.encode().unwrap();
+        applied.store().wallets.insert(key.0, stored).unwrap();
+    };
+    assert_eq!(problems(&another_key), 1);
     let short =
         |applied: &AppliedState| drop(applied.store().wallets.insert([1; 3], &[1]).unwrap());
     assert_eq!(problems(&short), 1);

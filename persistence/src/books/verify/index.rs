@@ -13,7 +13,7 @@ use crate::{
     },
     error::Error,
     index::{
-        Key, filter,
+        Key,
         run::{self, RunMeta},
     },
     usage::{Usage, mix},
@@ -94,14 +94,12 @@ fn read_run(
         if keys.iter().any(|key| meta.page_of(key.hash) != page) {
             return Err(wrong(page, "has keys of another page"));
         }
-        if meta.pages > 1 {
-            let filter = run::stored_filter(store, wallet, meta.number, page)?;
-            let filter = filter.ok_or_else(|| wrong(page, "has no filter"))?;
-            if keys.iter().any(|key| !filter::may_have(&filter, key.hash)) {
-                return Err(wrong(page, "has a filter that hides one of its keys"));
-            }
-            referenced.filters += 1;
+        let filter = run::stored_filter(store, wallet, meta.number, page)?;
+        let filter = filter.ok_or_else(|| wrong(page, "has no filter"))?;
+        if keys.iter().any(|key| !filter.may_have(key.hash)) {
+            return Err(wrong(page, "has a filter that hides one of its keys"));
         }
+        referenced.filters += 1;
         let values = keys.len().div_ceil(store.tuning.keys_per_value).max(1);
         referenced.index += values;
         count += keys.len() as u64;

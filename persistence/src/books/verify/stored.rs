@@ -26,7 +26,7 @@ use crate::{
     },
     error::Error,
     format::{DecodedEntry, entry::Entry},
-    index::Key,
+    index::{Key, fingerprint},
     lookups::ListChange,
     usage::{self, Usage},
 };
@@ -122,6 +122,7 @@ struct Replay<'a> {
     wallet: Option<Wallet>,
     records: u64,
     keys: IndexCounts,
+    fingerprints: Vec<u8>,
     sums: BTreeMap<ProductId, i64>,
 }
 
@@ -145,6 +146,7 @@ fn wallet(
         wallet: None,
         records: 0,
         keys: IndexCounts::default(),
+        fingerprints: Vec::new(),
         sums: BTreeMap::new(),
     };
     let mut listed = more.is_none().then(BTreeMap::new);
@@ -174,6 +176,11 @@ fn wallet(
         Ok(true)
     })?;
     report.records += replay.records;
+    if replay.fingerprints != stored.fingerprints {
+        return Err(damaged(format!(
+            "{key:?}: its fingerprints are not those of its newest keys"
+        )));
+    }
     let keys = index::read(store, key, stored, referenced)?;
     report.index_keys += keys.count();
     if keys != replay.keys {
@@ -235,13 +242,11 @@ impl Replay<'_> {
             return Err(wrong("has another version than its wallet"));
         }
         self.records += u64::from(decoded.record.is_some());
-        if entry.version <= self.stored.head.indexed
-            && let Some(hash) = entry.hash
-        {
-            self.keys.add(Key {
-                hash,
-                version: entry.version,
-            });
+        let (head, version) = (&self.stored.head, entry.version);
+        match entry.hash {
+            Some(hash) if version <= head.indexed => self.keys.add(Key { hash, version }),
+            Some(hash) if version <= head.version => self.fingerprints.extend(fingerprint(hash)),
+            Some(_) | None => {}
         }
         if wallet.version == self.stored.head.snapshot
             && self.snapshot.take().is_some_and(|taken| taken != *wallet)
