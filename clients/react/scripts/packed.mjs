@@ -38,7 +38,7 @@ try {
     writeFileSync(join(app, 'require.cjs'), code(([from, what]) => `const { ${what} } = require('${from}');`));
     for (const file of ['import.mjs', 'require.cjs']) assert.equal(run(app, process.execPath, file).trim(), major, file);
     writeFileSync(join(app, 'app.tsx'), readme);
-    const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--jsx', 'react-jsx', '--target', 'es2022', '--lib', 'es2022,dom', '--types', 'react'];
+    const flags = ['--noEmit', '--strict', '--skipDefaultLibCheck', '--exactOptionalPropertyTypes', '--jsx', 'react-jsx', '--target', 'es2022', '--lib', 'es2022,dom', '--types', 'react'];
     // Once as bundlers resolve, once as Node does.
     const mode = major === '18' ? ['--module', 'nodenext'] : ['--module', 'esnext', '--moduleResolution', 'bundler'];
     // By the newest compiler, too, which asks what a style sheet is.
