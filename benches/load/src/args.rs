@@ -75,6 +75,19 @@ pub(crate) enum Suite {
         #[arg(long, value_name = "ORDERS", value_parser = clap::value_parser!(u64).range(100..=1_000_000))]
         orders: Option<u64>,
     },
+    /// Deductions at a rate that does not wait for answers, most of them from few wallets; then whether balances,
+    /// answers and repeated requests agree. By default 3 rounds of 20 seconds.
+    Ledger {
+        /// Number of wallets.
+        #[arg(long, value_name = "WALLETS", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+        wallets: u64,
+        /// Exponent of the Zipf distribution; 0 takes all wallets alike.
+        #[arg(long, value_name = "EXPONENT", default_value_t = 0.99, value_parser = exponent)]
+        skew: f64,
+        /// Deductions a second.
+        #[arg(long, value_name = "PER_SECOND", default_value_t = 10_000.0, value_parser = positive)]
+        rate: f64,
+    },
     /// Whether it stays fast: single deductions for minutes, then batches up to many entries, measured
     /// every half minute. Not part of `all`.
     Sustained {
@@ -110,6 +123,11 @@ impl Suite {
             Self::Webhooks,
             Self::Streams,
             Self::Waking,
+            Self::Ledger {
+                wallets: 10_000,
+                skew: 0.99,
+                rate: 10_000.0,
+            },
             Self::Dashboard {
                 wallets: None,
                 entries: None,
@@ -156,11 +174,18 @@ impl BenchArgs {
 }
 
 fn positive(text: &str) -> Result<f64, String> {
+    number(text, 0.1, 1e6)
+}
+
+fn exponent(text: &str) -> Result<f64, String> {
+    number(text, 0.0, 4.0)
+}
+
+fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if (0.1..=1e6).contains(&number) {
-        Ok(number)
-    } else {
-        Err("not between 0.1 and 1,000,000".into())
+    match (least..=most).contains(&number) {
+        true => Ok(number),
+        false => Err(format!("not between {least} and {most}")),
     }
 }
 

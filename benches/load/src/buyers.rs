@@ -30,7 +30,7 @@ pub(crate) const PER_SECOND: f64 = 100.0;
 /// Wallets that they fill.
 pub(crate) const WALLETS: u64 = 10_000;
 /// Credits per purchase.
-const CREDITS: i64 = 100;
+const CREDITS: u64 = 100;
 
 /// The buyers of a project whose provider is the double of Stripe.
 pub(crate) struct Buyers {
@@ -168,17 +168,10 @@ impl Buyers {
                 }
             }
             let user = user(*wallet);
-            let path = format!("/api/v1/wallets/external?externalUserId={user}");
-            let wallet = self.read(&path).await?;
-            let balances = wallet.get("balances").and_then(Value::as_array);
-            let balance = balances
-                .context("balances")?
-                .iter()
-                .find(|balance| balance.get("productId") == Some(&json!(self.product)))
-                .and_then(|balance| balance.get("balance")?.as_i64());
-            let bought = orders.iter().map(|_| CREDITS).sum();
-            if balance != Some(bought) {
-                return Err(Error(format!("{user} has {balance:?} and bought {bought}")));
+            let balance = self.client.balance(&user, &self.product).await?;
+            let bought = CREDITS * orders.len() as u64;
+            if balance != bought {
+                return Err(Error(format!("{user} has {balance} and bought {bought}")));
             }
             paid += orders.len() as u64;
         }

@@ -67,6 +67,17 @@ impl Client {
         response.is_ok_and(|response| response.status() == StatusCode::OK)
     }
 
+    /// The credits of a product that a user has.
+    pub(crate) async fn balance(&self, user: &str, product: &str) -> Result<u64> {
+        let path = format!("/api/v1/wallets/external?externalUserId={user}");
+        let wallet = Self::json(self.request(Method::GET, &path)).await?;
+        let balances = wallet.get("balances").and_then(Value::as_array);
+        let mut balances = balances.context("balances")?.iter();
+        let balance = balances.find(|it| it.get("productId").is_some_and(|id| id == product));
+        let balance = balance.and_then(|it| it.get("balance")?.as_u64());
+        balance.context(format!("the balance of {user}"))
+    }
+
     /// Posts JSON and reads JSON.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Result<Value> {
         let request = self.request(Method::POST, path).json(body);

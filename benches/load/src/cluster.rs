@@ -79,7 +79,7 @@ impl Bench {
         };
         let wallets = Wallets::Random(WALLETS);
         let load = self.load(&setup.server, template, connections, wallets);
-        self.round(&load, &setup.server, series)
+        self.round(&load, &setup.server, series).map(drop)
     }
 
     fn beside_disk(

@@ -23,6 +23,7 @@ mod error;
 mod folder;
 mod format;
 mod http;
+mod ledger;
 mod load;
 mod million;
 mod noop;
@@ -100,6 +101,7 @@ fn run(args: BenchArgs) -> Result<()> {
         args,
         runtime,
     };
+    bench.machine();
     let outcome = suites.into_iter().try_for_each(|suite| bench.suite(suite));
     // Figures from before a failure are shown, too.
     bench.report.print(bench.args.json)?;
@@ -122,9 +124,21 @@ impl Bench {
                 entries,
                 orders,
             } => self.dashboard(wallets, entries, orders),
+            Suite::Ledger {
+                wallets,
+                skew,
+                rate,
+            } => self.ledger(wallets, skew, rate),
             Suite::Sustained { minutes, entries } => self.sustained(minutes, entries),
             Suite::All | Suite::Noop { .. } => Ok(()),
         }
+    }
+
+    /// Names the machine above the figures.
+    fn machine(&mut self) {
+        let cores = std::thread::available_parallelism().map_or(0, usize::from);
+        self.report.value("processor cores", cores as f64, "");
+        self.report.note(process::machine(self.folder.path()));
     }
 
     /// Starts the measured server on a data directory, without waiting until it is ready.
@@ -172,6 +186,7 @@ impl Bench {
             threads: self.args.load_threads,
             template,
             wallets,
+            run: None,
             rate: None,
             may_shed: false,
             warm_up: self.args.warm_up(),

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -12,6 +13,29 @@ use super::{
 
 /// Cores that other processes may use before a round is called disturbed.
 const MAX_OTHERS: f64 = 0.15;
+
+/// What figures depend on: the processor, the kernel, and the disk of a folder.
+pub(crate) fn machine(folder: &Path) -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let (cpuinfo, mounts) = (read("/proc/cpuinfo"), read("/proc/mounts"));
+    let model = cpuinfo.lines().find(|line| line.starts_with("model name"));
+    let model = model.and_then(|line| Some(line.split_once(": ")?.1));
+    let folder = folder.canonicalize().unwrap_or_default();
+    let mounts = mounts.lines().map(|line| {
+        let mut words = line.split_whitespace();
+        let mut word = || words.next().unwrap_or_default();
+        (word(), word(), word())
+    });
+    // Of mounts over each other the last counts.
+    let disk = mounts.filter(|(_, at, _)| folder.starts_with(at));
+    let disk = disk.max_by_key(|(_, at, _)| at.len());
+    let (device, _, kind) = disk.unwrap_or(("an unknown disk", "", "unknown"));
+    format!(
+        "{}, Linux {}, {kind} on {device}",
+        model.unwrap_or("unknown processor"),
+        read("/proc/sys/kernel/osrelease").trim_end()
+    )
+}
 
 /// Resident memory in bytes.
 pub(crate) fn resident(pid: u32) -> Result<u64> {

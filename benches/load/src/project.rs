@@ -12,7 +12,7 @@ use super::{
 
 pub(crate) const PROJECTS: &str = "/api/admin/v1/projects";
 /// Credits that every wallet starts with: more than any load deducts.
-const FUNDS: u64 = 1_000_000_000;
+pub(crate) const FUNDS: u64 = 1_000_000_000;
 pub(crate) const BATCH: u64 = 1_000;
 /// Connections over which data is created.
 const CONNECTIONS: usize = 64;

@@ -74,8 +74,9 @@ pub(crate) fn percentiles(latency: &Histogram<u64>) -> String {
 }
 
 impl Bench {
-    /// Runs one round of a load, and waits until the server has done what it put off.
-    pub(crate) fn round(&self, load: &Load, server: &Server, series: &mut Series) -> Result<()> {
+    /// Runs one round of a load, and waits until the server has done what it put off; returns the number of good
+    /// responses.
+    pub(crate) fn round(&self, load: &Load, server: &Server, series: &mut Series) -> Result<u64> {
         let watch = Watch::start(server.pid())?;
         let outcome = load.run()?;
         let usage = watch.stop()?;
@@ -91,6 +92,6 @@ impl Bench {
             percentiles(&outcome.latency),
             usage.server * 1e6 / rate.max(1.0),
         );
-        Ok(())
+        Ok(outcome.all)
     }
 }

@@ -6,6 +6,7 @@
 
 mod connection;
 mod template;
+mod zipf;
 
 use std::{
     net::SocketAddr,
@@ -20,7 +21,10 @@ use hdrhistogram::Histogram;
 use tokio::{task::JoinSet, time::sleep};
 
 use self::connection::Connection;
-pub(super) use self::template::{Template, user};
+pub(super) use self::{
+    template::{Template, user},
+    zipf::Zipf,
+};
 use super::{
     error::{Context, Error, Result},
     stop,
@@ -30,11 +34,13 @@ use super::{
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// How often that and the user's wish to end are checked.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// A timer fires up to so much later than it is asked to.
+const TIMER: Duration = Duration::from_millis(1);
 /// How long to wait after a response that says that the server is too busy.
 const SHED_PAUSE: Duration = Duration::from_millis(100);
 
 /// Which wallet each request is for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Wallets {
     /// A random one of this many, evenly.
     Random(u64),
@@ -42,21 +48,24 @@ pub(super) enum Wallets {
     InOrder { wallets: u64, times: u64 },
     /// A total of `items` requests (or items of a batch), each for a random one of `wallets` wallets.
     Count { items: u64, wallets: u64 },
+    /// A total of `items` requests, most of them for few wallets.
+    Zipf { items: u64, zipf: Arc<Zipf> },
 }
 
 impl Wallets {
-    fn wallet(self, item: u64) -> u64 {
+    pub(super) fn wallet(&self, item: u64) -> u64 {
         match self {
-            Self::Random(wallets) | Self::Count { wallets, .. } => spread(item, wallets),
+            Self::Random(wallets) | Self::Count { wallets, .. } => spread(item, *wallets),
             Self::InOrder { times, .. } => item / times,
+            Self::Zipf { zipf, .. } => zipf.wallet(item),
         }
     }
 
-    const fn items(self) -> u64 {
+    const fn items(&self) -> u64 {
         match self {
             Self::Random(_) => u64::MAX,
-            Self::InOrder { wallets, times } => wallets * times,
-            Self::Count { items, .. } => items,
+            Self::InOrder { wallets, times } => *wallets * *times,
+            Self::Count { items, .. } | Self::Zipf { items, .. } => *items,
         }
     }
 }
@@ -77,6 +86,8 @@ pub(super) struct Load {
     pub(super) threads: usize,
     pub(super) template: Template,
     pub(super) wallets: Wallets,
+    /// The number in its idempotency keys, of an earlier load to repeat that; `None`: one that no load had.
+    pub(super) run: Option<u64>,
     /// Requests per second, independent of responses; `None`: the next one after each response.
     pub(super) rate: Option<f64>,
     /// Whether a request that the server sheds (503) is tried again after a moment; otherwise that is an error.
@@ -90,6 +101,8 @@ pub(super) struct Load {
 /// The result of a load.
 #[derive(Debug)]
 pub(super) struct Outcome {
+    /// Good responses at any time.
+    pub(super) all: u64,
     /// Responses within the measured time.
     pub(super) responses: u64,
     /// Requests that were shed, where that is no error.
@@ -114,7 +127,7 @@ pub(super) fn histogram() -> Result<Histogram<u64>> {
 }
 
 /// A new number for a load, so that no idempotency key is reused, not even by other runs on the same data.
-fn next_run() -> u64 {
+pub(super) fn next_run() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -136,6 +149,7 @@ struct Run {
 }
 
 struct Results {
+    all: u64,
     in_time: u64,
     shed: u64,
     last: Instant,
@@ -148,11 +162,12 @@ impl Load {
         let threads = self.threads.clamp(1, self.connections.max(1));
         let begin = Instant::now() + self.warm_up;
         let run = Arc::new(Run {
-            number: next_run(),
+            number: self.run.unwrap_or_else(next_run),
             begin,
             end: self.length.map(|length| begin + length),
             next_request: AtomicU64::new(0),
             results: Mutex::new(Results {
+                all: 0,
                 in_time: 0,
                 shed: 0,
                 last: begin,
@@ -250,9 +265,8 @@ impl Run {
                 return None;
             }
             if due > now {
-                // Not the server's fault if it takes longer.
                 tokio::time::sleep_until(due.into()).await;
-                started = Instant::now();
+                started = Instant::now().min(due + TIMER);
             } else {
                 started = due;
             }
@@ -267,6 +281,7 @@ impl Run {
     fn record(&self, started: Instant, now: Instant) {
         let mut results = self.results();
         results.last = now;
+        results.all += 1;
         if now >= self.begin {
             let nanoseconds = (now - started).as_nanos() as u64;
             results.latency.saturating_record(nanoseconds);
@@ -280,17 +295,18 @@ impl Run {
 
     fn outcome(&self) -> Result<Outcome> {
         let results = self.results();
-        let all = results.latency.len();
+        let measured = results.latency.len();
         // A round that is too short for every connection to get a response lasts until its last one.
         let is_short = results.in_time < self.load.connections as u64;
         let (responses, end) = match self.end {
             Some(end) if !is_short => (results.in_time, end),
-            _ => (all, results.last),
+            _ => (measured, results.last),
         };
         if responses == 0 {
             return Err(Error("no response".into()));
         }
         Ok(Outcome {
+            all: results.all,
             responses,
             shed: results.shed,
             elapsed: end.saturating_duration_since(self.begin),
