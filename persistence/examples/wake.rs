@@ -82,13 +82,13 @@ fn fill(journal: &SledJournal, wallets: u64, keys: u64) -> Result<(), Box<dyn Er
 }
 
 fn wake(journal: &SledJournal, wallets: u64, cache: &str) -> Result<(), Box<dyn Error>> {
-    let mut took = [Duration::ZERO; 3];
+    let (mut waking, mut first, mut further) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
     let mut awake: Vec<LoadedWallet> = Vec::with_capacity(usize::try_from(wallets)?);
     let before = resident()?;
     for wallet in 0..wallets {
         let started = Instant::now();
         let loaded = journal.load(&wallet_key(wallet))?;
-        took[0] += started.elapsed();
+        waking += started.elapsed();
         awake.push(loaded.ok_or("a wallet is missing")?);
     }
     let loaded = resident()?;
@@ -97,7 +97,10 @@ fn wake(journal: &SledJournal, wallets: u64, cache: &str) -> Result<(), Box<dyn 
             let hash = (wallet * LOOK_UPS + look_up + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
             let started = Instant::now();
             loaded.history.find(hash, &|_| false)?;
-            took[usize::from(look_up > 0) + 1] += started.elapsed();
+            match look_up {
+                0 => first += started.elapsed(),
+                _ => further += started.elapsed(),
+            }
         }
     }
     let used = resident()?;
@@ -105,9 +108,9 @@ fn wake(journal: &SledJournal, wallets: u64, cache: &str) -> Result<(), Box<dyn 
     let kilobytes = |bytes: f64| bytes / 1e3 / wallets as f64;
     println!(
         "{cache}: wake {:.1} µs, first look-up {:.1} µs, further {:.2} µs; resident {:.1} KB a wallet, then {:.1} KB",
-        each(took[0], 1),
-        each(took[1], 1),
-        each(took[2], LOOK_UPS - 1),
+        each(waking, 1),
+        each(first, 1),
+        each(further, LOOK_UPS - 1),
         kilobytes(loaded - before),
         kilobytes(used - before),
     );

@@ -46,7 +46,8 @@ impl Operation {
     pub(crate) fn request(&self, product: &str, hold_id: Option<&str>) -> (String, Option<Value>) {
         let post = |path: &str, body| (format!("/api/v1{path}"), Some(body));
         // Half of what has a batch of its own goes as one of one item.
-        let alone_or_in_batch = |path: &str, batch: &str, amount: i64, body: Value| match amount % 2 {
+        let alone_or_in_batch = |path: &str, batch: &str, amount: i64, body: Value| match amount % 2
+        {
             0 => post(batch, json!({ "items": [body] })),
             _ => post(path, body),
         };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use actors::{BatchAnswer, Scope};
 use api_types::ErrorBody;
-use axum::{extract::State, response::Response};
+use axum::response::Response;
 use catalog::ProjectCatalog;
 use domain::text::IdempotencyKey;
 use edge::{SecretKey, body::BatchBody};
@@ -21,9 +21,8 @@ use wire::{
 };
 
 use crate::{
-    api::{App, deduct::ListedDeduction, hold::ListedHold, settle::ListedCharge},
+    api::App,
     http::{
-        grant::Credit,
         idempotency,
         subject::{NamedWallet, refer},
     },
@@ -89,36 +88,8 @@ enum ItemResult<T> {
     Refused { error: Box<ErrorBody> },
 }
 
-/// The handlers, one for each kind of item.
-macro_rules! handlers {
-    ($($name:ident: $item:ty;)*) => {$(
-        pub(super) async fn $name(
-            State(app): State<App>,
-            key: SecretKey,
-            body: BatchBody,
-        ) -> Result<Response, Error> {
-            answer::<$item>(&app, &key, &body).await
-        }
-    )*};
-}
-
-handlers! {
-    deduct_batch: ListedDeduction;
-    hold_batch: ListedHold;
-    settle_batch: ListedCharge;
-    credit_batch: Credit;
-}
-
-/// A batch of deductions, for the fast path.
-pub(crate) async fn by_list(
-    app: &App,
-    key: &SecretKey,
-    body: &BatchBody,
-) -> Result<Response, Error> {
-    answer::<ListedDeduction>(app, key, body).await
-}
-
-async fn answer<I: BatchItem>(
+/// Answers a batch.
+pub(super) async fn answer<I: BatchItem>(
     app: &App,
     key: &SecretKey,
     body: &BatchBody,

@@ -89,7 +89,7 @@ impl FastPath {
                 Some(ShortRoute::List) => {
                     let key = SecretKey::of(context.caller)?;
                     let body = BatchBody::read(headers, body, limits).await?;
-                    batch::by_list(app, &key, &body).await
+                    batch::answer::<deduct::ListedDeduction>(app, &key, &body).await
                 }
                 Some(ShortRoute::Code(typed)) => {
                     let key = AnyKey::of(context.caller.clone())?;

@@ -3,6 +3,7 @@
 //! [`actors::Handle`] and knows nothing of how they are kept.
 
 mod batch;
+mod batches;
 mod checkout;
 mod create;
 mod credit;

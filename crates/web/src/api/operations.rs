@@ -79,13 +79,13 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// Hold credits of many wallets
             /// As a batch of deductions: each item is a hold of a wallet of either kind, with its key. `replayed` says that an
             /// earlier request placed it.
-            POST "/holds/batch" batch::hold_batch(batch::Request<hold::ListedHold>):
+            POST "/holds/batch" batches::hold_batch(batch::Request<hold::ListedHold>):
                 200 "The result of each" -> batch::Results<hold::ListedHold>,
                 errors: [ConflictingWallet, ProjectArchived];
             /// Settle and draw from many holds
             /// As a batch of deductions: each item settles a hold, or with `keepOpen` draws from it. Repeating it answers
             /// `deducted: false`.
-            POST "/settlements/batch" batch::settle_batch(batch::Request<settle::ListedCharge>):
+            POST "/settlements/batch" batches::settle_batch(batch::Request<settle::ListedCharge>):
                 200 "The result of each" -> batch::Results<settle::ListedCharge>;
             /// Read a hold
             /// A publishable key reads the holds of code wallets.
@@ -178,12 +178,12 @@ pub(crate) fn operations() -> Vec<ApiOperation<App>> {
             /// Each item is applied or refused on its own, those of one wallet in list order, and all that were
             /// applied are durable before the answer. A malformed item refuses the whole batch, with `param`
             /// naming it (`items[3].amount`).
-            POST "/deductions/batch" batch::deduct_batch(batch::Request<deduct::ListedDeduction>):
+            POST "/deductions/batch" batches::deduct_batch(batch::Request<deduct::ListedDeduction>):
                 200 "The result of each" -> batch::Results<deduct::ListedDeduction>,
                 errors: [ConflictingWallet, ProjectArchived];
             /// Grant credits to many wallets
             /// As a batch of deductions: each item is what `POST /credit` takes, with its key.
-            POST "/credit/batch" batch::credit_batch(batch::Request<Credit>):
+            POST "/credit/batch" batches::credit_batch(batch::Request<Credit>):
                 200 "The result of each" -> batch::Results<Credit>, errors: [ConflictingWallet, ProjectArchived];
             /// Freeze a wallet
             /// What would take its credits is refused (`wallet_frozen`), and so is its checkout: deductions, holds, draws, and to

@@ -81,10 +81,10 @@ pub(super) struct ListedCharge {
     /// Draws the amount, and leaves the hold open: a draw needs `idempotencyKey`, charges 1 credit or more and takes no
     /// `onShortfall`. When left out, the hold is settled.
     keep_open: Option<bool>,
-    /// Of a settlement the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
-    /// takes the surplus from the balance. Of a draw what the work cost since the last one.
+    /// A settlement takes the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
+    /// takes the surplus from the balance. A draw takes what the work cost since the last one.
     amount: Credits,
-    /// Names a draw: it is applied once. A settlement is named by its hold, and needs none.
+    /// Names a draw: it is applied once. A settlement needs none: its hold names it.
     idempotency_key: Option<KeyText>,
     /// What to do where the balance cannot cover the surplus of a settlement: `refuse` (when left out) leaves the hold
     /// open, `drain` takes what can be spent, `owe` makes a debt of the rest as far as that may be.
