@@ -1263,8 +1263,8 @@ export interface components {
         /** @description What the work cost that a hold was placed for: in all, or with `keepOpen` so far. */
         SettleItem: {
             /**
-             * @description Of a settlement the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
-             *     takes the surplus from the balance. Of a draw what the work cost since the last one.
+             * @description A settlement takes the whole cost, what was drawn included: less than was held or drawn gives the rest back; more
+             *     takes the surplus from the balance. A draw takes what the work cost since the last one.
              */
             amount: components["schemas"]["Whole"];
             holdId: components["schemas"]["HoldId"];
