@@ -9,7 +9,7 @@ const LIMITS = [
   { name: '@scrip-wallet/react, styles.css', entry: 'react/styles.css', limit: 2_000 },
   { name: '@scrip-wallet/ai', entry: 'ai/dist/index.js', limit: 4_000, external: ['ai', '@scrip-wallet/server'] },
   // No page loads it; the gathering of deductions is 2,300 of it.
-  { name: '@scrip-wallet/server', entry: 'server/dist/index.js', limit: 13_700 },
+  { name: '@scrip-wallet/server', entry: 'server/dist/index.js', limit: 14_000 },
 ];
 const weigh = (files) => files.reduce((sum, { contents }) => sum + gzipSync(contents, { level: 9 }).length, 0);
 

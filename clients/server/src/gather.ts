@@ -1,14 +1,27 @@
-// Gathers deductions: the calls that come while requests are under way go together with the next one, as a batch. It
-// waits for no timer, so a lone call is sent at once. Calls of one wallet are sent in their order, and each has an
-// answer, a deadline, retries and an abort of its own. It knows no endpoint.
+// Gathers calls of one kind, deductions say: those that come while requests are under way go together with the next
+// one, as a batch. It waits for no timer, so a lone call is sent at once. Calls of one wallet, or of one hold, are sent
+// in their order, and each has an answer, a deadline, retries and an abort of its own. It knows no endpoint.
 import { ScripError, retryDelay, type CallOptions } from '@scrip-wallet/core';
-import type { BatchItem, Settled } from './input.js';
+
+/** What all kinds of items have: a wallet or a hold, an amount, and a key unless they settle a hold. */
+export interface Item {
+  externalUserId?: string | null;
+  code?: string | null;
+  holdId?: string | null;
+  keepOpen?: boolean | null;
+  productId?: string | null;
+  idempotencyKey?: string | null;
+  onShortfall?: string | null;
+  expiresAt?: string | null;
+  amount: number;
+  meta?: Record<string, unknown> | null;
+}
 
 /** How the requests are made: one attempt each. */
-export interface Endpoints {
-  deduct(item: BatchItem, options: CallOptions): Promise<Settled>;
+export interface Endpoints<A> {
+  single(item: Item, options: CallOptions): Promise<A>;
   /** Ends with the signal. The results in the order of the items. */
-  deductBatch(items: readonly BatchItem[], signal: AbortSignal): Promise<(Settled | ScripError)[]>;
+  batch(items: readonly Item[], signal: AbortSignal): Promise<(A | ScripError)[]>;
   /** Makes a user's wallet, with as many attempts as it takes. */
   ensureWallet(externalUserId: string): Promise<unknown>;
 }
@@ -33,28 +46,28 @@ const MAX_ITEM_BYTES = 16 * 1024;
 /** How long a server that has no batches is asked without them. */
 export const SINGLES_MS = 60_000;
 
-/** The calls of one wallet that are not under way, in their order. */
-interface Line {
+/** The calls of one wallet or one hold that are not under way, in their order. */
+interface Line<A> {
   readonly key: string;
-  readonly calls: GatheredCall[];
-  /** What they wait for: requests with calls of this wallet, pauses before a retry, the making of the wallet. */
+  readonly calls: GatheredCall<A>[];
+  /** What they wait for: requests with calls of this line, pauses before a retry, the making of the wallet. */
   blocks: number;
 }
 
-interface GatheredCall {
-  readonly item: BatchItem;
-  readonly line: Line;
+interface GatheredCall<A> {
+  readonly item: Item;
+  readonly line: Line<A>;
   readonly order: number;
   readonly bytes: number;
   readonly timeoutMs: number;
-  readonly resolve: (answer: Settled) => void;
+  readonly resolve: (answer: A) => void;
   readonly reject: (error: unknown) => void;
   readonly signal: AbortSignal | undefined;
   /** Whether it goes by itself. */
   isAlone: boolean;
   attempt: number;
   /** What it waits for before its next attempt. */
-  pause: Pause | undefined;
+  pause: Pause<A> | undefined;
   /** Whether its user's wallet was made for it. */
   hasWallet: boolean;
   /** The request that it is in. */
@@ -66,8 +79,8 @@ interface GatheredCall {
 }
 
 /** The time before the next attempt of calls that failed together, and are sent together again. */
-interface Pause {
-  readonly calls: Set<GatheredCall>;
+interface Pause<A> {
+  readonly calls: Set<GatheredCall<A>>;
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
@@ -78,12 +91,12 @@ interface BatchRequest {
   live: number;
 }
 
-export class Gatherer {
-  readonly #endpoints: Endpoints;
+export class Gatherer<A extends object> {
+  readonly #endpoints: Endpoints<A>;
   readonly #options: GatherOptions;
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, Line<A>>();
   /** Lines whose first call may be sent, in the order in which they became so. */
-  readonly #ready = new Set<Line>();
+  readonly #ready = new Set<Line<A>>();
   #requests = 0;
   #calls = 0;
   #waitingBytes = 0;
@@ -95,7 +108,7 @@ export class Gatherer {
   #batchBytes = MAX_BATCH_BYTES;
   #singlesUntil = 0;
 
-  constructor(endpoints: Endpoints, options: GatherOptions) {
+  constructor(endpoints: Endpoints<A>, options: GatherOptions) {
     this.#endpoints = endpoints;
     this.#options = options;
   }
@@ -111,18 +124,17 @@ export class Gatherer {
     return new Promise((resolve) => (this.#calls > 0 ? this.#onIdle.push(resolve) : resolve()));
   }
 
-  deduct(given: BatchItem, options: CallOptions = {}): Promise<Settled> {
+  call(given: Item, options: CallOptions = {}): Promise<A> {
     const { signal, timeoutMs = this.#options.timeoutMs } = options;
     const { item, bytes, isAlone } = prepared(given);
-    const { idempotencyKey } = item;
     return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(aborted(signal, idempotencyKey));
+      if (signal?.aborted) return reject(aborted(signal, item));
       if (this.#waitingBytes + bytes + CALL_BYTES > MAX_WAITING_BYTES)
-        return reject(new ScripError('overloaded', 'Too many deductions wait for an answer.', { status: 503, idempotencyKey }));
-      const key = walletOf(item);
+        return reject(new ScripError('overloaded', 'Too many calls wait for an answer.', { status: 503, ...keyOf(item) }));
+      const key = lineOf(item);
       let line = this.#lines.get(key);
       if (!line) this.#lines.set(key, (line = { key, calls: [], blocks: 0 }));
-      const call: GatheredCall = {
+      const call: GatheredCall<A> = {
         item, line, order: this.#order++, bytes, timeoutMs, resolve, reject, signal, isAlone,
         attempt: 0, pause: undefined, hasWallet: false, request: undefined, until: 0, timer: undefined, onAbort: () => this.#abort(call),
       }; // prettier-ignore
@@ -141,7 +153,7 @@ export class Gatherer {
   }
 
   /** Has a line's calls sent, if they wait for nothing. */
-  #offer(line: Line): void {
+  #offer(line: Line<A>): void {
     if (line.blocks > 0) return void this.#ready.delete(line);
     const [first] = line.calls;
     const isAlone = first?.isAlone || this.#isWithoutBatches();
@@ -163,10 +175,10 @@ export class Gatherer {
   }
 
   /** As much of what may be sent as a batch has room for: at least one call. */
-  #take(): GatheredCall[] {
-    const taken: GatheredCall[] = [];
+  #take(): GatheredCall<A>[] {
+    const taken: GatheredCall<A>[] = [];
     let bytes = 0;
-    const fits = (call: GatheredCall) => !call.isAlone && taken.length < MAX_ITEMS && (taken.length === 0 || bytes + call.bytes <= this.#batchBytes);
+    const fits = (call: GatheredCall<A>) => !call.isAlone && taken.length < MAX_ITEMS && (taken.length === 0 || bytes + call.bytes <= this.#batchBytes);
     for (const line of this.#ready) {
       let count = 0;
       for (const call of line.calls) {
@@ -182,24 +194,24 @@ export class Gatherer {
     return taken;
   }
 
-  async #send(calls: readonly GatheredCall[], isCounted: boolean): Promise<void> {
+  async #send(calls: readonly GatheredCall<A>[], isCounted: boolean): Promise<void> {
     const request: BatchRequest = { stop: undefined, live: calls.length };
     const lines = new Set(calls.map(({ line }) => line));
     for (const line of lines) line.blocks++;
     for (const call of calls) call.request = request;
     if (isCounted) this.#requests++;
     const [first] = calls;
-    let results: (Settled | ScripError)[] = [];
+    let results: (A | ScripError)[] = [];
     let failure: ScripError | undefined;
     try {
       if (calls.length === 1 && first) {
         // It keeps the time and the signal of its one call by itself.
         clearTimeout(first.timer);
-        results = [await this.#endpoints.deduct(first.item, { signal: first.signal, timeoutMs: Math.max(first.until - Date.now(), 0) })];
+        results = [await this.#endpoints.single(first.item, { signal: first.signal, timeoutMs: Math.max(first.until - Date.now(), 0) })];
       } else {
         request.stop = new AbortController();
         const items = calls.map(({ item }) => item);
-        results = await this.#endpoints.deductBatch(items, request.stop.signal);
+        results = await this.#endpoints.batch(items, request.stop.signal);
       }
     } catch (error) {
       failure = error as ScripError;
@@ -207,13 +219,13 @@ export class Gatherer {
     if (isCounted) this.#requests--;
     if (failure && calls.length > 1) this.#learn(failure, calls);
     const isUndecided = failure && calls.length > 1 && [400, 404, 405, 413].includes(failure.status);
-    const lacking: GatheredCall[] = [];
-    const failed: [GatheredCall, ScripError][] = [];
+    const lacking: GatheredCall<A>[] = [];
+    const failed: [GatheredCall<A>, ScripError][] = [];
     for (const [at, call] of calls.entries()) {
       // Those that gave up, or whose time was over, ask no more of it.
       if (call.request !== request) continue;
       call.request = undefined;
-      const result = failure ?? (results[at] as Settled | ScripError);
+      const result = failure ?? (results[at] as A | ScripError);
       if (isUndecided) this.#putBack(call);
       else if (!(result instanceof Error)) this.#end(call, () => call.resolve(result));
       else if (result.code === 'wallet_not_found' && call.item.externalUserId != null && !call.hasWallet) lacking.push(call);
@@ -225,7 +237,7 @@ export class Gatherer {
   }
 
   /** What a refusal of a whole batch says about its calls: they are sent again, under their keys, and lose no attempt. */
-  #learn({ status, param }: ScripError, calls: readonly GatheredCall[]): void {
+  #learn({ status, param }: ScripError, calls: readonly GatheredCall<A>[]): void {
     if (status === 413) this.#batchBytes = Math.floor(calls.reduce((sum, { bytes }) => sum + bytes, 0) / 2);
     if (status === 404 || status === 405) {
       this.#singlesUntil = Date.now() + SINGLES_MS;
@@ -238,7 +250,7 @@ export class Gatherer {
   }
 
   /** Makes the wallets of new users: they may begin with free credits. */
-  #makeWallets(calls: readonly GatheredCall[]): void {
+  #makeWallets(calls: readonly GatheredCall<A>[]): void {
     for (const call of calls) {
       call.hasWallet = true;
       clearTimeout(call.timer);
@@ -248,13 +260,13 @@ export class Gatherer {
     for (const line of new Set(calls.map((call) => call.line))) {
       line.blocks++;
       const made = this.#endpoints.ensureWallet(String(line.calls[0]?.item.externalUserId)).catch((error: unknown) => {
-        for (const call of line.calls.filter((each) => calls.includes(each))) this.#giveUp(call, keyedError(error, call.item.idempotencyKey));
+        for (const call of line.calls.filter((each) => calls.includes(each))) this.#giveUp(call, keyedError(error, call.item));
       });
       void made.then(() => this.#unblock([line]));
     }
   }
 
-  #startAttempt(call: GatheredCall): void {
+  #startAttempt(call: GatheredCall<A>): void {
     call.until = Date.now() + call.timeoutMs;
     call.timer = setTimeout(() => {
       if (call.request) this.#leave(call);
@@ -266,17 +278,17 @@ export class Gatherer {
   }
 
   /** Tries again later, or says why not. */
-  #fail(failed: readonly [GatheredCall, ScripError][]): void {
+  #fail(failed: readonly [GatheredCall<A>, ScripError][]): void {
     /** By the attempt and the failure. */
     const delays = new Map<string, number | undefined>();
-    const groups = new Map<number, Set<GatheredCall>>();
+    const groups = new Map<number, Set<GatheredCall<A>>>();
     for (const [call, failure] of failed) {
       const { attempt, item } = call;
       const kind = `${attempt} ${failure.code}`;
       if (!delays.has(kind)) delays.set(kind, attempt < this.#options.retries ? retryDelay(failure, true, attempt) : undefined);
       const delayMs = delays.get(kind);
       if (delayMs === undefined) {
-        this.#end(call, () => call.reject(keyedError(failure, item.idempotencyKey)));
+        this.#end(call, () => call.reject(keyedError(failure, item)));
         continue;
       }
       groups.set(delayMs, (groups.get(delayMs) ?? new Set()).add(call));
@@ -299,15 +311,15 @@ export class Gatherer {
     }
   }
 
-  #abort(call: GatheredCall): void {
+  #abort(call: GatheredCall<A>): void {
     const { signal, item } = call;
-    this.#giveUp(call, aborted(signal, item.idempotencyKey));
+    this.#giveUp(call, aborted(signal, item));
     this.#offer(call.line);
     this.#flushSoon();
   }
 
   /** Ends a call, and nothing but it. */
-  #giveUp(call: GatheredCall, error: unknown): void {
+  #giveUp(call: GatheredCall<A>, error: unknown): void {
     if (call.request) this.#leave(call);
     else this.#remove(call);
     const { pause } = call;
@@ -317,25 +329,25 @@ export class Gatherer {
   }
 
   /** A request that no call waits for ends. */
-  #leave(call: GatheredCall): void {
+  #leave(call: GatheredCall<A>): void {
     const { request } = call;
     call.request = undefined;
     if (request && --request.live === 0) request.stop?.abort();
   }
 
-  #remove(call: GatheredCall): void {
+  #remove(call: GatheredCall<A>): void {
     const { calls } = call.line;
     const at = calls.indexOf(call);
     if (at >= 0) calls.splice(at, 1);
   }
 
-  #putBack(call: GatheredCall): void {
+  #putBack(call: GatheredCall<A>): void {
     const { calls } = call.line;
     const at = calls.findIndex(({ order }) => order > call.order);
     calls.splice(at < 0 ? calls.length : at, 0, call);
   }
 
-  #unblock(lines: Iterable<Line>): void {
+  #unblock(lines: Iterable<Line<A>>): void {
     for (const line of lines) {
       line.blocks--;
       this.#offer(line);
@@ -343,7 +355,7 @@ export class Gatherer {
     this.#flush();
   }
 
-  #end(call: GatheredCall, answer: () => void): void {
+  #end(call: GatheredCall<A>, answer: () => void): void {
     clearTimeout(call.timer);
     call.signal?.removeEventListener('abort', call.onAbort);
     this.#waitingBytes -= call.bytes + CALL_BYTES;
@@ -352,34 +364,37 @@ export class Gatherer {
   }
 }
 
-const aborted = (signal: AbortSignal | undefined, idempotencyKey: string) =>
-  new ScripError('aborted', 'The call was aborted.', { cause: signal?.reason, idempotencyKey });
+const keyOf = ({ idempotencyKey }: Item) => (idempotencyKey == null ? {} : { idempotencyKey });
+
+const aborted = (signal: AbortSignal | undefined, item: Item) => new ScripError('aborted', 'The call was aborted.', { cause: signal?.reason, ...keyOf(item) });
 
 /** The failure of a request as that of one of its calls. */
-const keyedError = (error: unknown, idempotencyKey: string): unknown =>
-  error instanceof ScripError ? new ScripError(error.code, error.message, { ...error, cause: error.cause, idempotencyKey }) : error;
+const keyedError = (error: unknown, item: Item): unknown =>
+  error instanceof ScripError ? new ScripError(error.code, error.message, { ...error, cause: error.cause, ...keyOf(item) }) : error;
 
 const isName = (value: unknown) => typeof value === 'string' && value.length > 0 && value.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(value);
 
 /** What is sent, an upper bound of its length, and whether it goes by itself: what a batch would be refused for. */
-function prepared(given: BatchItem): { item: BatchItem; bytes: number; isAlone: boolean } {
-  const { externalUserId, code, productId, idempotencyKey, amount, onShortfall, meta } = given;
+function prepared(given: Item): { item: Item; bytes: number; isAlone: boolean } {
+  const { externalUserId, code, holdId, productId, idempotencyKey, amount, onShortfall, expiresAt, meta } = given;
   let item = given;
   let note = '{}';
   try {
     // As it is now: the caller may change it before it is sent.
-    if (meta != null) item = { ...given, meta: JSON.parse((note = JSON.stringify(meta))) as typeof meta };
+    if (meta != null) item = { ...given, meta: JSON.parse((note = JSON.stringify(meta))) as Record<string, unknown> };
   } catch {
     note = '';
   }
-  const names = [externalUserId ?? code, productId, idempotencyKey, onShortfall].filter((name) => name != null);
+  const names = [externalUserId ?? code ?? holdId, productId, idempotencyKey, onShortfall, expiresAt].filter((name) => name != null);
   // A character is three bytes at most, or two where it is escaped.
-  const bytes = 160 + 3 * names.reduce((sum, name) => sum + String(name).length, note.length);
-  const isNamed = names.every(isName) && names.length > 1 && (code == null || productId != null);
-  const isPlain = isNamed && note.startsWith('{') && Number.isSafeInteger(amount) && amount > 0;
+  const bytes = 240 + 3 * names.reduce<number>((sum, name) => sum + String(name).length, note.length);
+  const isNamed = names.every(isName) && (holdId ?? ((externalUserId ?? code) && idempotencyKey)) != null && (code == null || productId != null);
+  const isPlain = isNamed && note.startsWith('{') && Number.isSafeInteger(amount) && amount >= (holdId == null ? 1 : 0);
   return { item, bytes, isAlone: !isPlain || bytes > MAX_ITEM_BYTES };
 }
 
 /** The same for all spellings of a code. */
-const walletOf = ({ code, externalUserId }: BatchItem): string =>
-  code == null ? `user ${String(externalUserId)}` : `code ${String(code).replace(/-/g, '').toUpperCase().replace(/[IL]/g, '1').replace(/O/g, '0')}`;
+const lineOf = ({ code, externalUserId, holdId }: Item): string => {
+  if (holdId != null) return `hold ${holdId}`;
+  return code == null ? `user ${String(externalUserId)}` : `code ${String(code).replace(/-/g, '').toUpperCase().replace(/[IL]/g, '1').replace(/O/g, '0')}`;
+};

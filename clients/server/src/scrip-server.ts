@@ -33,7 +33,7 @@ import {
   type Wallet,
 } from '@scrip-wallet/core';
 import { pollEvents, type PollOptions } from './events.js';
-import { Gatherer } from './gather.js';
+import { Gatherer, type Item } from './gather.js';
 import type {
   BatchAnswer,
   BatchItem,
@@ -72,7 +72,7 @@ import { withHold, type RunningHold, type WithHoldInput, type Worked } from './w
 export interface ScripServerOptions extends HttpOptions {
   /** A secret key. It opens every wallet of the project: it never leaves the server. */
   secretKey: string | undefined;
-  /** Whether deductions that are made while others are under way go together, as batches. Default true. */
+  /** Whether deductions, grants, holds and charges of holds that are made while others are under way go together, as batches. Default true. */
   gather?: boolean | undefined;
 }
 
@@ -81,7 +81,7 @@ type Schemas = components['schemas'];
 /** All that a back end may do: with any wallet, order and subscription of its project. */
 export class ScripServer {
   readonly #http: Http;
-  readonly #gatherer: Gatherer | undefined;
+  readonly #gatherers: Gatherers | undefined;
 
   constructor(options: ScripServerOptions) {
     if ('window' in globalThis && 'document' in globalThis)
@@ -94,17 +94,30 @@ export class ScripServer {
     if (!gather) return;
     // The gatherer counts attempts and time, for each call.
     const http = new Http({ ...options, retries: 0, timeoutMs: MAX_TIMEOUT_MS }, secretKey);
-    const endpoints = {
-      deduct: ({ code, ...body }: BatchItem, options: CallOptions) => http.call<Settled>('POST', `${walletPath({ ...body, code })}/deduct`, { ...options, body }),
-      deductBatch: (items: readonly BatchItem[], signal: AbortSignal) => each<Settled>(http, 'deductions', items, { signal }),
-      ensureWallet: (user: string) => this.ensureWallet(user),
+    const gathered = <A extends object>(name: string, single: (item: Item) => [string, object]) =>
+      new Gatherer<A>(
+        {
+          single: (item, call) => {
+            const [path, body] = single(item);
+            return http.call<A>('POST', path, { ...call, body, repeatable: true });
+          },
+          batch: (items, signal) => each<A>(http, name, items, { signal }),
+          ensureWallet: (user) => this.ensureWallet(user),
+        },
+        { timeoutMs, retries },
+      );
+    const spends = (verb: string) => ({ code, ...body }: Item): [string, object] => [`${walletPath({ ...body, code })}/${verb}`, body];
+    this.#gatherers = {
+      deductions: gathered('deductions', spends('deduct')),
+      holds: gathered('holds', spends('holds')),
+      grants: gathered('credit', (body) => ['/credit', body]),
+      charges: gathered('settlements', ({ holdId, keepOpen, ...body }) => [`/holds/${segment(holdId ?? '', 'hold')}/${keepOpen ? 'draw' : 'settle'}`, body]),
     };
-    this.#gatherer = new Gatherer(endpoints, { timeoutMs, retries });
   }
 
-  /** Waits for the answers of all deductions that were gathered; those that are made after it go by themselves. */
+  /** Waits for the answers of all calls that were gathered; those that are made after it go by themselves. */
   async close(): Promise<void> {
-    await this.#gatherer?.close();
+    await Promise.all(Object.values(this.#gatherers ?? {}).map((each) => each.close()));
   }
 
   /** What the key is, and of which project. */
@@ -165,15 +178,17 @@ export class ScripServer {
 
   /** Gives credits, once for each key. A user without a wallet gets one. */
   async credit(input: CreditInput, options?: CallOptions): Promise<Credit> {
-    return this.#http.call('POST', '/credit', { ...options, body: input });
+    const grants = this.#gatherers?.grants;
+    return grants?.isOpen ? grants.call(input, options) : this.#http.call('POST', '/credit', { ...options, body: input });
   }
 
   /** Takes credits, once for each key. Those that are made while others are under way go together: see `gather`. */
   async deduct(input: DeductInput, options?: CallOptions): Promise<Settled> {
-    if (!this.#gatherer?.isOpen) return this.#once(input, (call) => this.#spend(input, 'deduct', 'onShortfall', { ...options, ...call }));
+    const deductions = this.#gatherers?.deductions;
+    if (!deductions?.isOpen) return this.#once(input, (call) => this.#spend(input, 'deduct', 'onShortfall', { ...options, ...call }));
     const item = keyed(input, `${SPENT} onShortfall`) as BatchItem;
     walletPath(item);
-    const answer = await this.#gatherer.deduct(item, options);
+    const answer = await deductions.call(item, options);
     return input.idempotencyKey == null ? ownAnswer(answer) : answer;
   }
 
@@ -209,12 +224,22 @@ export class ScripServer {
 
   /** Sets credits aside for work whose cost is known only afterwards; see `withHold`. */
   async hold(input: HoldInput, options?: CallOptions): Promise<PlacedHold> {
-    return this.#spend(input, 'holds', HOLD, options);
+    const holds = this.#gatherers?.holds;
+    if (!holds?.isOpen) return this.#spend(input, 'holds', HOLD, options);
+    const item = keyed(input, `${SPENT} ${HOLD}`) as HoldItem;
+    walletPath(item);
+    return holds.call(item, options);
   }
 
   /** Charges a part of a hold, once for each key, and leaves it open. What is settled in the end counts draws in. */
   async draw(holdId: string, input: DrawInput, options?: CallOptions): Promise<Drawn> {
     const body = keyed(input, 'amount meta');
+    const charges = this.#gatherers?.charges;
+    if (charges?.isOpen) {
+      segment(holdId, 'hold');
+      const answer = (await charges.call({ ...body, holdId, keepOpen: true } as SettleItem, options)) as Drawn;
+      return input.idempotencyKey == null ? ownAnswer(answer) : answer;
+    }
     return this.#once(input, (call) => this.#http.call('POST', `/holds/${segment(holdId, 'hold')}/draw`, { ...options, ...call, body }));
   }
 
@@ -224,7 +249,10 @@ export class ScripServer {
 
   /** Deducts what the work cost and gives back the rest. */
   async settle(holdId: string, input: SettleInput, options?: CallOptions): Promise<Settled> {
-    return this.#close(holdId, 'settle', input, options);
+    const charges = this.#gatherers?.charges;
+    if (!charges?.isOpen) return this.#close(holdId, 'settle', input, options);
+    segment(holdId, 'hold');
+    return (await charges.call({ ...input, holdId } as SettleItem, options)) as Settled;
   }
 
   /** Gives back all of it. */
@@ -415,6 +443,14 @@ export class ScripServer {
     const body = { code, externalUserId, feature, action };
     return (await this.#http.call<{ features: string[] }>('POST', '/features', { ...options, body, repeatable: true })).features;
   }
+}
+
+interface Gatherers {
+  deductions: Gatherer<Settled>;
+  holds: Gatherer<PlacedHold>;
+  grants: Gatherer<Credit>;
+  /** Settlements and draws. */
+  charges: Gatherer<Charged>;
 }
 
 /** What deductions and holds take. */

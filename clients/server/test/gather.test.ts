@@ -1,8 +1,8 @@
 // The state machine by itself, in virtual time.
 import { ScripError, type CallOptions } from '@scrip-wallet/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Gatherer, MAX_ITEMS, MAX_WAITING_BYTES, SINGLES_MS, type Endpoints } from '../src/gather.js';
-import type { BatchItem, Settled } from '../src/input.js';
+import { Gatherer, MAX_ITEMS, MAX_WAITING_BYTES, SINGLES_MS, type Endpoints, type Item } from '../src/gather.js';
+import type { Settled } from '../src/input.js';
 
 /** A request that the test answers. */
 interface Asked {
@@ -31,31 +31,31 @@ const turns = async () => void (await vi.advanceTimersByTimeAsync(0));
 function setUp() {
   const asked: Asked[] = [];
   const made: string[] = [];
-  const ask = <T>(items: readonly BatchItem[], isBatch: boolean, signal: AbortSignal, whole: (results: (Settled | ScripError)[]) => T | Promise<T>) =>
+  const ask = <T>(items: readonly Item[], isBatch: boolean, signal: AbortSignal, whole: (results: (Settled | ScripError)[]) => T | Promise<T>) =>
     new Promise<T>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new ScripError('aborted', 'The call was aborted.')));
       asked.push({
-        keys: items.map(({ idempotencyKey }) => idempotencyKey),
+        keys: items.map(({ idempotencyKey }) => idempotencyKey ?? ''),
         isBatch,
         signal,
         answer: (refused = {}) => {
-          resolve(whole(items.map(({ idempotencyKey, amount }) => refused[idempotencyKey] ?? { balance: amount, deducted: true })));
+          resolve(whole(items.map(({ idempotencyKey, amount }) => refused[idempotencyKey ?? ''] ?? { balance: amount, deducted: true })));
           return turns();
         },
         fail: (error) => (reject(error), turns()),
       });
     });
-  const endpoints: Endpoints = {
-    deduct: (item, options) =>
+  const endpoints: Endpoints<Settled> = {
+    single: (item, options) =>
       limited(options, (signal) => ask([item], false, signal, ([only]) => (only instanceof ScripError ? Promise.reject(only) : (only as Settled)))),
-    deductBatch: (items, signal) => ask(items, true, signal, (results) => results),
+    batch: (items, signal) => ask(items, true, signal, (results) => results),
     ensureWallet: async (user) => void made.push(user),
   };
-  const gatherer = new Gatherer(endpoints, { timeoutMs: 15_000, retries: 3 });
+  const gatherer = new Gatherer<Settled>(endpoints, { timeoutMs: 15_000, retries: 3 });
   let amount = 0;
   /** Deducts under this key, from a user of the key's first letter. */
   const deduct = (idempotencyKey: string, more: object = {}, options = {}) => {
-    const call = gatherer.deduct({ externalUserId: idempotencyKey[0], amount: ++amount, idempotencyKey, ...more } as BatchItem, options);
+    const call = gatherer.call({ externalUserId: idempotencyKey[0], amount: ++amount, idempotencyKey, ...more } as Item, options);
     return call.catch((error: ScripError) => error);
   };
   /** Takes up both places, so that what comes next is gathered. */
@@ -119,9 +119,9 @@ describe('a deduction', () => {
 
   it('is sent as it was when it was made', async () => {
     const sent: unknown[] = [];
-    const endpoints = { deduct: async (item: BatchItem) => (sent.push(item.meta), { balance: 0, deducted: true }) } as unknown as Endpoints;
+    const endpoints = { single: async (item: Item) => (sent.push(item.meta), { balance: 0, deducted: true }) } as unknown as Endpoints<Settled>;
     const meta = { step: 1 };
-    const call = new Gatherer(endpoints, { timeoutMs: 1, retries: 0 }).deduct({ externalUserId: 'ann', amount: 1, idempotencyKey: 'a', meta });
+    const call = new Gatherer<Settled>(endpoints, { timeoutMs: 1, retries: 0 }).call({ externalUserId: 'ann', amount: 1, idempotencyKey: 'a', meta });
     meta.step = 2;
     await call;
     expect(sent).toEqual([{ step: 1 }]);
@@ -417,20 +417,20 @@ class Model {
     this.#hasBatches = hasBatches;
   }
 
-  #apply(items: readonly BatchItem[]): (Settled | ScripError)[] {
+  #apply(items: readonly Item[]): (Settled | ScripError)[] {
     const busy = new Set(items.map(({ externalUserId }) => externalUserId).filter(() => this.#next() < 0.05));
     return items.map(({ externalUserId, idempotencyKey }) => {
       if (busy.has(externalUserId)) return refusal(503, 'overloaded');
       const keys = this.applied.get(String(externalUserId)) ?? [];
       this.applied.set(String(externalUserId), keys);
-      const deducted = !keys.includes(idempotencyKey);
-      if (deducted) keys.push(idempotencyKey);
+      const deducted = !keys.includes(idempotencyKey ?? '');
+      if (deducted) keys.push(idempotencyKey ?? '');
       return { balance: keys.length, deducted };
     });
   }
 
   /** One request. No wallet may be in two, if there are batches. */
-  async ask(items: readonly BatchItem[], isBatch: boolean, signal: AbortSignal): Promise<(Settled | ScripError)[]> {
+  async ask(items: readonly Item[], isBatch: boolean, signal: AbortSignal): Promise<(Settled | ScripError)[]> {
     const users = new Set(items.map(({ externalUserId }) => String(externalUserId)));
     if (this.#hasBatches) for (const user of users) if (this.#underWay.has(user)) throw new Error(`${user} is in two requests`);
     for (const user of users) this.#underWay.add(user);
@@ -463,18 +463,18 @@ it('does each once, in order, and answers all, in every kind of trouble', async 
     const next = random(seed);
     const hasBatches = seed % 10 > 0;
     const model = new Model(next, hasBatches);
-    const endpoints: Endpoints = {
-      deduct: async (item, options) => {
+    const endpoints: Endpoints<Settled> = {
+      single: async (item, options) => {
         const [result] = await limited(options, (signal) => model.ask([item], false, signal));
         if (result instanceof ScripError) throw result;
         return result as Settled;
       },
-      deductBatch: (items, signal) => model.ask(items, true, signal),
+      batch: (items, signal) => model.ask(items, true, signal),
       ensureWallet: async () => undefined,
     };
-    const gatherer = new Gatherer(endpoints, { timeoutMs: 2_000, retries: 3 });
+    const gatherer = new Gatherer<Settled>(endpoints, { timeoutMs: 2_000, retries: 3 });
     const outcomes: (Settled | ScripError | undefined)[] = [];
-    const inputs: BatchItem[] = [];
+    const inputs: Item[] = [];
     for (let n = 0; n < 60; n++) {
       const isOdd = next() < 0.05;
       const item = { externalUserId: `user-${Math.floor(next() * 8)}`, amount: 1, idempotencyKey: `${n}`, ...(isOdd && { meta: { odd: 1 } }) };
@@ -482,7 +482,7 @@ it('does each once, in order, and answers all, in every kind of trouble', async 
       const stop = new AbortController();
       if (next() < 0.1) setTimeout(() => stop.abort(), next() * 1_000);
       const options = { signal: stop.signal, ...(next() < 0.1 && { timeoutMs: 100 }) };
-      gatherer.deduct(item, options).then(
+      gatherer.call(item, options).then(
         (answer) => (outcomes[n] = answer),
         (error: ScripError) => (outcomes[n] = error),
       );
@@ -495,7 +495,7 @@ it('does each once, in order, and answers all, in every kind of trouble', async 
     for (const [n, { idempotencyKey, meta }] of inputs.entries()) {
       const outcome = outcomes[n];
       expect([what, n, outcome]).not.toEqual([what, n, undefined]);
-      if (!(outcome instanceof ScripError)) expect([what, all.includes(idempotencyKey)]).toEqual([what, true]);
+      if (!(outcome instanceof ScripError)) expect([what, all.includes(idempotencyKey ?? '')]).toEqual([what, true]);
       else expect([what, ['aborted', 'timeout', 'network_error', 'rate_limited', 'unavailable', 'overloaded', 'invalid_request']]).toEqual([what, expect.arrayContaining([outcome.code])]);
       if (outcome instanceof ScripError && outcome.code === 'invalid_request') expect([what, meta, outcome.param]).toEqual([what, { odd: 1 }, 'meta']);
     }

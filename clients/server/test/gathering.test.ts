@@ -159,6 +159,47 @@ it('each has the answer and the error that it has by itself', async () => {
   for (const each of results) if (each instanceof ScripError) expect([each.requestId, each.idempotencyKey]).toEqual([expect.stringMatching(/^req_/), expect.any(String)]);
 });
 
+it('holds, draws, settlements and grants go together, too, over a network that loses answers', async () => {
+  const ids = Array.from({ length: 10 }, () => `user-${randomUUID()}`);
+  let answers = 0;
+  const proxy = await startProxy(() => answers++ % 4 === 1);
+  const { asked, client } = watched([], proxy.baseUrl);
+  /** A hundred calls at once, each tried until it has an answer. */
+  const all = async <T>(call: (externalUserId: string, n: number) => Promise<T>) => {
+    const until = async (ask: () => Promise<T>): Promise<T> => ask().catch((error: unknown) => (isScripError(error, 'network_error') ? until(ask) : Promise.reject(error)));
+    const before = asked.batches;
+    const results = await Promise.all(Array.from({ length: 100 }, (_, n) => until(() => call(ids[n % 10] as string, n))));
+    expect(asked.batches).toBeGreaterThan(before);
+    return results;
+  };
+  await all((externalUserId, n) => client.credit({ externalUserId, productId: service.product, amount: 20, idempotencyKey: `${n}` }));
+  const placed = await all((externalUserId, n) => client.hold({ externalUserId, amount: 7, idempotencyKey: `h${n}` }));
+  expect(new Set(placed.map(({ holdId }) => holdId)).size).toBe(100);
+  await all((_, n) => client.draw(placed[n]?.holdId ?? '', { amount: 2, idempotencyKey: `d${n}` }));
+  await all((_, n) => client.settle(placed[n]?.holdId ?? '', { amount: n < 50 ? 5 : 0 }));
+  proxy.close();
+  expect(await Promise.all(ids.map(balance))).toEqual(ids.map(() => 200 - 5 * 5));
+  const holdId = placed[0]?.holdId ?? '';
+  const results = [
+    scrip.settle(holdId, { amount: 5 }),
+    scrip.settle(holdId, { amount: 6 }),
+    scrip.draw(holdId, { amount: 1 }),
+    scrip.draw(holdId, { amount: 0 }),
+    scrip.settle('hold_none', { amount: 1 }),
+    scrip.hold({ externalUserId: ids[0] as string, amount: 1_000 }),
+    scrip.credit({ externalUserId: ids[0] as string, productId: 'prod_none', amount: 1, idempotencyKey: 'x' }),
+  ].map((call) => call.catch((error: ScripError) => error));
+  expect(await Promise.all(results)).toMatchObject([
+    { balance: 175, deducted: false },
+    { code: 'hold_closed' },
+    { code: 'hold_closed' },
+    { code: 'invalid_request', param: 'amount' },
+    { code: 'hold_not_found' },
+    { code: 'insufficient_credits', shortfall: 825 },
+    { code: 'product_not_found' },
+  ]);
+});
+
 it('is left out where it is not wanted, and once a client was closed', async () => {
   const ids = await users(5, 100);
   const plain = watched();
