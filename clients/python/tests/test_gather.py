@@ -447,6 +447,52 @@ def test_each_has_the_answer_and_the_error_that_it_has_by_itself(
             assert each.request_id and each.idempotency_key and each.docs
 
 
+def test_holds_draws_settlements_and_grants_go_together_too(service: Service, proxy: Proxy, user: MakeUser) -> None:
+    users = [user(0) for _ in range(5)]
+    proxy.only = "/batch"
+
+    async def work() -> "tuple[list[int], list[Any]]":
+        async def no_wait(seconds: float) -> None:
+            await asyncio.sleep(0)
+
+        async with AsyncScrip(service.secret_key, base_url=proxy.base_url, sleep=no_wait) as scrip:
+
+            async def each(call: Callable[[int], Any]) -> "list[Any]":
+                proxy.troubles.append("cut")
+                return await asyncio.gather(*(call(at) for at in range(50)))
+
+            def grant(at: int) -> Any:
+                return scrip.credit(
+                    external_user_id=users[at % 5], product_id=service.product, amount=20, idempotency_key=f"g{at}"
+                )
+
+            await each(grant)
+            holds = await each(lambda at: scrip.place_hold(external_user_id=users[at % 5], amount=7))
+            assert len({hold.hold_id for hold in holds}) == 50
+            draws = await each(lambda at: scrip.draw(holds[at].hold_id, 2))
+            assert all(draw.deducted and draw.held == 5 for draw in draws)
+            await each(lambda at: scrip.settle(holds[at].hold_id, 5 if at < 25 else 0))
+            wallets = [await scrip.wallet(each) for each in users]
+            refused = (
+                scrip.settle(holds[0].hold_id, 6),
+                scrip.draw(holds[0].hold_id, 0),
+                scrip.settle("hold_none", 1),
+                scrip.place_hold(external_user_id=users[0], amount=1_000),
+                scrip.credit(external_user_id=users[0], product_id="prod_none", amount=1, idempotency_key="x"),
+            )
+            errors = await asyncio.gather(*refused, return_exceptions=True)
+            return [wallet.balances[0].balance for wallet in wallets], list(errors)
+
+    balances, errors = asyncio.run(work())
+    assert balances == [200 - 5 * 5] * 5
+    assert [error.code for error in errors] == [
+        "hold_closed", "invalid_request", "hold_not_found", "insufficient_credits", "product_not_found",
+    ]  # fmt: skip
+    assert not proxy.troubles and {each for each in proxy.seen if "batch" in each} == {
+        f"POST /api/v1/{name}/batch" for name in ("credit", "holds", "settlements")
+    }
+
+
 def test_it_is_left_out_where_it_is_not_wanted(service: Service, proxy: Proxy, user: MakeUser) -> None:
     users = [user(10) for _ in range(5)]
 

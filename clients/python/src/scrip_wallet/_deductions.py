@@ -1,33 +1,38 @@
-"""Deductions as they are asked for, one or many, and other batches."""
+"""What batches take, as it is asked for: one, or many."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from ._call import Answer, Call, refusal
-from ._read import Unreadable, read
-from ._types import BatchItem, BatchResult, ListedItem
+from ._call import Answer, Call, refusal, segment
+from ._read import Unreadable
+from ._types import BatchItem, CreditItem, HoldItem, ListedItem, SettleItem
 from ._wallets import wallet_path
 from .errors import ScripError
-from .models import STATUSES, Deduction
+from .models import STATUSES
 
-Keyed = tuple[BatchItem, str]
-"""A deduction, and the key that it is sent under: its own, or one that is made up."""
+BATCHES: dict[type[ListedItem], str] = {
+    BatchItem: "/deductions/batch",
+    CreditItem: "/credit/batch",
+    HoldItem: "/holds/batch",
+    SettleItem: "/settlements/batch",
+}
+"""Where each kind of item goes as a batch."""
 
 
-def deducting(item: BatchItem, key: str) -> "Call[Deduction]":
-    path, headers = wallet_path(item.external_user_id, item.code)
+def alone(item: ListedItem, key: str) -> "Call[Any]":
+    """An item by itself."""
     body = item.body(key)
-    # The code is in a header.
-    body.pop("code", None)
-
-    def deduction(answer: Answer) -> Deduction:
-        return item.done(answer.body) if answer.replayed else read(Deduction, answer.body)
-
-    return Call("POST", f"{path}/deduct", deduction, body=body, headers=headers, key=key, repeatable=True)
-
-
-def deducting_many(keyed: "list[Keyed]") -> "Call[list[BatchResult]]":
-    return batch("/deductions/batch", keyed)
+    headers = None
+    if isinstance(item, SettleItem):
+        path = f"/holds/{segment(body.pop('holdId'), 'hold')}/{'draw' if body.pop('keepOpen', False) else 'settle'}"
+    elif isinstance(item, CreditItem):
+        path = "/credit"
+    else:
+        # The code is in a header.
+        wallet, headers = wallet_path(body.get("externalUserId"), body.pop("code", None))
+        path = f"{wallet}/{'holds' if isinstance(item, HoldItem) else 'deduct'}"
+    done: Any = lambda answer: item.done(answer.body)  # noqa: E731
+    return Call("POST", path, done, body=body, headers=headers, key=key, repeatable=True)
 
 
 def batch(path: str, keyed: "Sequence[tuple[ListedItem, str]]") -> "Call[list[Any]]":

@@ -1,6 +1,6 @@
-"""Gathers deductions: those that come while requests are under way go together with the next one, as a batch. It waits
-for no timer, so a lone one is sent at once. Those of one wallet are sent in their order, and each has an answer and
-retries of its own.
+"""Gathers calls of one kind, deductions say: those that come while requests are under way go together with the next
+one, as a batch. It waits for no timer, so a lone one is sent at once. Those of one wallet, or of one hold, are sent in
+their order, and each has an answer and retries of its own.
 
 `Gathering` decides and neither waits nor asks. Below it is who asks: with threads one of the callers that wait, for all
 of its request; with asyncio a task.
@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Optional, Union
 
-from ._types import BatchItem, BatchResult
+from ._types import BatchResult, ListedItem
 from .errors import ScripError
 
 MAX_ITEMS = 1_000
@@ -33,24 +33,24 @@ MAX_ITEM_BYTES = 16 * 1024
 SINGLES_SECONDS = 60.0
 """How long a server that has no batches is asked without them."""
 
-Results = Sequence[BatchResult]
+Results = Sequence[Any]
 
 
 @dataclass(eq=False)
 class Line:
-    """The calls of one wallet that are not under way, in their order."""
+    """The calls of one wallet or one hold that are not under way, in their order."""
 
-    wallet: str
+    name: str
     calls: "list[GatheredCall]" = field(default_factory=list)
     blocks: int = 0
-    """What they wait for: requests with calls of this wallet, and calls that failed and may come again."""
+    """What they wait for: requests with calls of this line, and calls that failed and may come again."""
 
 
 @dataclass(eq=False)
 class GatheredCall:
-    """A deduction without an answer."""
+    """A call without an answer."""
 
-    item: BatchItem
+    item: ListedItem
     key: str
     size: int
     is_alone: bool
@@ -98,15 +98,15 @@ class Gathering:
         """Whether calls are gathered now."""
         return not self.is_closed and self._clock() >= self._singles_until
 
-    def call(self, item: BatchItem, key: str) -> GatheredCall:
+    def call(self, item: ListedItem, key: str) -> GatheredCall:
         """A new call, the last of its wallet."""
         item, size, is_alone = prepared(item, key)
         with self.lock:
             if self._bytes + size + CALL_BYTES > MAX_WAITING_BYTES:
-                message = "Too many deductions wait for an answer."
+                message = "Too many calls wait for an answer."
                 raise ScripError("overloaded", message, status=503, idempotency_key=key)
-            wallet = wallet_of(item)
-            line = self._lines.setdefault(wallet, Line(wallet))
+            name = line_of(item)
+            line = self._lines.setdefault(name, Line(name))
             call = GatheredCall(item, key, size, is_alone, line, self._order)
             self._order += 1
             self.count += 1
@@ -238,7 +238,7 @@ class Gathering:
             return
         self._ready.pop(line, None)
         if not line.calls:
-            self._lines.pop(line.wallet, None)
+            self._lines.pop(line.name, None)
             return
         count = 1 if line.calls[0].is_alone else len(line.calls)
         self._alone.extend(line.calls[:count])
@@ -290,36 +290,41 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) < 256 and not re.search("[\x00-\x1f\x7f-\x9f\ud800-\udfff]", value)
 
 
-def prepared(item: BatchItem, key: str) -> tuple[BatchItem, int, bool]:
+def prepared(item: ListedItem, key: str) -> tuple[ListedItem, int, bool]:
     """What is sent, an upper bound of its length, and whether it goes by itself: what a batch would be refused for."""
+    fields = vars(item)
+    meta, amount, product = fields["meta"], fields["amount"], fields.get("product_id")
     note: Optional[str] = "{}"
-    if item.meta is not None:
+    if meta is not None:
         try:
             # As it is now: the caller may change it before it is sent.
-            note = json.dumps(item.meta, allow_nan=False)
-            item = replace(item, meta=json.loads(note))
+            note = json.dumps(meta, allow_nan=False)
+            item = replace(item, meta=json.loads(note))  # type: ignore[type-var]
         except (TypeError, ValueError):
             note = None
-    wallet = item.code if item.external_user_id is None else item.external_user_id
-    names = [wallet, key] + [name for name in (item.product_id, item.on_shortfall) if name is not None]
+    target = next((fields[name] for name in TARGETS if fields.get(name) is not None), None)
+    names = [target, key] + [name for name in (product, fields.get("on_shortfall")) if name is not None]
     # Escaped, a character is six bytes at most.
-    size = 160 + len(note or "") + 6 * sum(len(str(name)) for name in names)
-    amount: Any = item.amount
+    size = 240 + len(note or "") + 6 * sum(len(str(name)) for name in names)
     is_plain = (
         all(is_name(name) for name in names)
-        and (item.code is None or item.product_id is not None)
+        and (fields.get("code") is None or product is not None)
         and (note or "").startswith("{")
         and type(amount) is int
-        and 0 < amount < 2**53
+        and (0 if "hold_id" in fields else 1) <= amount < 2**53
     )
     return item, size, not is_plain or size > MAX_ITEM_BYTES
 
 
-def wallet_of(item: BatchItem) -> str:
+TARGETS = ("hold_id", "external_user_id", "code")
+
+
+def line_of(item: ListedItem) -> str:
     """The same for all spellings of a code."""
-    if item.code is None:
-        return f"user {item.external_user_id}"
-    code = re.sub("[^0-9A-Za-z]", "", str(item.code)).upper()
+    fields = vars(item)
+    if fields.get("code") is None:
+        return next((f"{name} {fields[name]}" for name in TARGETS if fields.get(name) is not None), "")
+    code = re.sub("[^0-9A-Za-z]", "", str(fields["code"])).upper()
     return f"code {re.sub('[IL]', '1', code).replace('O', '0')}"
 
 

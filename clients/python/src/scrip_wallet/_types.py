@@ -138,6 +138,11 @@ class SettleItem(ListedItem):
     on_shortfall: Optional[OnShortfall] = None
     meta: Optional[Mapping[str, Any]] = None
 
+    def body(self, key: str) -> dict[str, Any]:
+        sent = super().body(key)
+        # A settlement is named by its hold.
+        return sent if self.keep_open else {name: sent[name] for name in sent if name != "idempotencyKey"}
+
     def done(self, result: Any) -> Union[Deduction, Draw]:
         return read(Draw, self._own(result, "deducted")) if self.keep_open else read(Deduction, result)
 

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional, TypeVar, Union
 
 from .._call import Answer, Call, new_key
-from .._deductions import batch
+from .._deductions import BATCHES, alone, batch
 from .._read import read, rows
-from .._types import Listed, Page
+from .._types import Listed, ListedItem, Page
 from .._wallets import anything, making
 from ..errors import ScripError
+from .gather import AsyncGatherer
 from .http import AsyncHttp
 
 T = TypeVar("T")
@@ -18,6 +19,7 @@ class AsyncCalls:
     """What the parts of a client share."""
 
     _http: AsyncHttp
+    _gatherers: dict[type[ListedItem], AsyncGatherer]
 
     async def _do(self, call: Call[T]) -> T:
         return await self._http.call(call)
@@ -33,9 +35,17 @@ class AsyncCalls:
         await self._do(making(user))
         return await self._do(call)
 
-    async def _batch(
-        self, path: str, kind: type[Listed], items: Iterable[Union[Listed, Mapping[str, Any]]]
-    ) -> list[Any]:
+    async def _gathered(self, item: ListedItem, key: Optional[str] = None) -> Any:
+        """Does it, together with others that are asked for at the same time where calls are gathered."""
+        key = key or vars(item)["idempotency_key"] or new_key()
+        call = alone(item, key)
+        gatherer = self._gatherers.get(type(item))
+        if gatherer is None or not gatherer.is_open:
+            return await self._spend(call)
+        return await gatherer.call(item, key)
+
+    async def _batch(self, kind: type[Listed], items: Iterable[Union[Listed, Mapping[str, Any]]]) -> list[Any]:
+        path = BATCHES[kind]
         keyed = [(item, vars(item)["idempotency_key"] or new_key()) for item in map(kind.of, items)]
         results = await self._do(batch(path, keyed))
         lacking = {}

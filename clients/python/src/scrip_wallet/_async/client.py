@@ -5,6 +5,7 @@ from typing import Optional
 
 import httpx
 
+from .._deductions import BATCHES
 from ..models import Identity, Product
 from .buying import AsyncBuying
 from .credits import AsyncCredits
@@ -21,8 +22,8 @@ class AsyncScrip(AsyncWallets, AsyncCredits, AsyncHolds, AsyncBuying, AsyncHisto
     `timeout` is how many seconds one attempt may take, `retries` how often a call is made again at most: one that
     had no effect (429, `overloaded`, no connection) always, and one that may be done twice without harm (a read, or
     one with an idempotency key) also where no answer came, or 500, 502, 503 or 504. `Retry-After` is honoured up to
-    30 s; a longer one is on the error. With `gather`, deductions that are made while others are under way go together,
-    as batches. `transport` and `sleep` stand in for the network and for time.
+    30 s; a longer one is on the error. With `gather`, deductions, grants, holds and charges of holds that are made
+    while others are under way go together, as batches. `transport` and `sleep` stand in for the network and for time.
     """
 
     def __init__(
@@ -37,7 +38,7 @@ class AsyncScrip(AsyncWallets, AsyncCredits, AsyncHolds, AsyncBuying, AsyncHisto
         sleep: Optional[Callable[[float], Awaitable[None]]] = None,
     ) -> None:
         self._http = AsyncHttp(secret_key, base_url, timeout=timeout, retries=retries, transport=transport, sleep=sleep)
-        self._gatherer = AsyncGatherer(self._http) if gather else None
+        self._gatherers = {kind: AsyncGatherer(self._http, path) for kind, path in BATCHES.items() if gather}
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._http.base_url}>"
@@ -49,9 +50,9 @@ class AsyncScrip(AsyncWallets, AsyncCredits, AsyncHolds, AsyncBuying, AsyncHisto
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Closes its connections, once all deductions that were gathered have their answers."""
-        if self._gatherer is not None:
-            await self._gatherer.aclose()
+        """Closes its connections, once all calls that were gathered have their answers."""
+        for gatherer in self._gatherers.values():
+            await gatherer.aclose()
         await self._http.aclose()
 
     async def me(self) -> Identity:

@@ -5,20 +5,14 @@ from datetime import datetime
 from typing import Any, Optional, Union
 
 from .._call import given, new_key, segment
-from .._deductions import deducting
-from .._read import instant_text
 from .._types import BatchItem, BatchResult, CreditItem, OnShortfall
-from .._wallets import wallet_path
 from ..errors import ScripError
 from ..models import Credit, Debt, Deduction, Forgiveness, Reversal
 from .calls import AsyncCalls
-from .gather import AsyncGatherer
 
 
 class AsyncCredits(AsyncCalls):
     """Credits given, taken and owed, each once for its key."""
-
-    _gatherer: Optional[AsyncGatherer]
 
     async def credit(
         self,
@@ -35,18 +29,9 @@ class AsyncCredits(AsyncCalls):
 
         Without a key each call is a new grant: give one that names the reason (`welcome-ann`).
         """
-        wallet_path(external_user_id, code)
-        key = idempotency_key or new_key()
-        body = given(
-            externalUserId=external_user_id,
-            code=code,
-            productId=product_id,
-            amount=amount,
-            idempotencyKey=key,
-            expiresAt=None if expires_at is None else instant_text(expires_at),
-            meta=meta,
-        )
-        return await self._post("/credit", Credit, body, key=key, own=idempotency_key is None and "credited")
+        item = CreditItem(product_id, amount, external_user_id, code, idempotency_key, expires_at, meta)
+        credit: Credit = await self._gathered(item)
+        return credit
 
     async def deduct(
         self,
@@ -63,11 +48,8 @@ class AsyncCredits(AsyncCalls):
         a wallet gets one. Those that are made while others are under way go together: see `gather`.
         """
         item = BatchItem(amount, external_user_id, code, product_id, idempotency_key, meta, on_shortfall)
-        key = idempotency_key or new_key()
-        call = deducting(item, key)
-        if self._gatherer is None or not self._gatherer.is_open:
-            return await self._spend(call)
-        return await self._gatherer.deduct(item, key)
+        deduction: Deduction = await self._gathered(item)
+        return deduction
 
     async def reverse_deduction(
         self, ledger_id: str, *, idempotency_key: str, amount: Optional[int] = None, note: Optional[str] = None
@@ -82,13 +64,13 @@ class AsyncCredits(AsyncCalls):
         the items' order: deductions, and errors for what was refused. Users without a wallet get one. A dictionary
         with a `BatchItem`'s fields does as well.
         """
-        return await self._batch("/deductions/batch", BatchItem, items)
+        return await self._batch(BatchItem, items)
 
     async def credit_batch(
         self, items: Iterable[Union[CreditItem, Mapping[str, Any]]]
     ) -> list[Union[Credit, ScripError]]:
         """Gives credits to up to 1,000 wallets, as `deduct_batch` takes them. Without a key each is a new grant."""
-        return await self._batch("/credit/batch", CreditItem, items)
+        return await self._batch(CreditItem, items)
 
     async def set_debt_limit(self, *, external_user_id: str, product_id: str, debt_limit: Optional[int]) -> Debt:
         """How much this user may owe of a product; None: as the product says. A user without a wallet gets one."""

@@ -1,20 +1,23 @@
-"""Deductions that go together, for those who make them one at a time."""
+"""Calls that go together, for those who make them one at a time."""
 
 import random
+from typing import Any
 
 from .._call import wait_before
-from .._deductions import deducting, deducting_many
+from .._deductions import alone, batch
 from .._gather import GatheredCall, Gathering, Results, async_answer, async_drain, async_leave
-from .._types import BatchItem
+from .._types import ListedItem
 from .._wallets import making
 from ..errors import ScripError
-from ..models import Deduction
 from .http import AsyncHttp
 
 
 class AsyncGatherer:
-    def __init__(self, http: AsyncHttp) -> None:
+    """Of one kind of calls, whose batches go to `path`."""
+
+    def __init__(self, http: AsyncHttp, path: str) -> None:
         self._http = http
+        self._path = path
         self._gathering = Gathering()
 
     @property
@@ -22,8 +25,8 @@ class AsyncGatherer:
         """Whether calls are gathered now."""
         return self._gathering.is_open
 
-    async def deduct(self, item: BatchItem, key: str) -> Deduction:
-        """Takes credits, with as many attempts as it takes."""
+    async def call(self, item: ListedItem, key: str) -> Any:
+        """What comes of an item, with as many attempts as it takes."""
         call = self._gathering.call(item, key)
         gathering, http = self._gathering, self._http
         try:
@@ -39,7 +42,7 @@ class AsyncGatherer:
 
     async def _prepare_next(self, call: GatheredCall, failure: ScripError) -> None:
         """Waits before the next attempt, or makes the wallet that it lacked; raises where there should be none."""
-        user = call.item.external_user_id
+        user = vars(call.item).get("external_user_id")
         if failure.code == "wallet_not_found" and user is not None and not call.has_wallet:
             call.has_wallet = True
             return await self._http.call(making(user))
@@ -53,8 +56,8 @@ class AsyncGatherer:
         """One attempt."""
         items = [(call.item, call.key) for call in calls]
         if len(items) == 1:
-            return [await self._http.call(deducting(*items[0]), retries=0)]
-        return await self._http.call(deducting_many(items), retries=0)
+            return [await self._http.call(alone(*items[0]), retries=0)]
+        return await self._http.call(batch(self._path, items), retries=0)
 
     async def aclose(self) -> None:
         """Waits until all have their answers."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
-from .._call import given, new_key, segment
+from .._call import segment
 from .._types import HoldItem, OnShortfall, SettleItem
 from .._wallets import placing
 from ..errors import ScripError
@@ -76,29 +76,23 @@ class AsyncHolds(AsyncCalls):
         meta: Optional[Mapping[str, Any]] = None,
     ) -> PlacedHold:
         """Sets credits aside for work whose cost is known only afterwards, and nothing more; see `hold`."""
-        call = placing(
-            amount=amount,
-            external_user_id=external_user_id,
-            code=code,
-            product_id=product_id,
-            idempotency_key=idempotency_key,
-            expires_in_seconds=expires_in_seconds,
-            max_overrun=max_overrun,
-            meta=meta,
+        item = HoldItem(
+            amount, external_user_id, code, product_id, idempotency_key, expires_in_seconds, max_overrun, meta
         )
-        return (await self._spend(call))[0]
+        placed: PlacedHold = await self._gathered(item)
+        return placed
 
     async def hold_batch(
         self, items: Iterable[Union[HoldItem, Mapping[str, Any]]]
     ) -> list[Union[PlacedHold, ScripError]]:
         """Places up to 1,000 holds, as `deduct_batch` takes credits."""
-        return await self._batch("/holds/batch", HoldItem, items)
+        return await self._batch(HoldItem, items)
 
     async def settle_batch(
         self, items: Iterable[Union[SettleItem, Mapping[str, Any]]]
     ) -> list[Union[Deduction, Draw, ScripError]]:
         """Settles up to 1,000 holds, or draws from them, as `deduct_batch` takes credits."""
-        return await self._batch("/settlements/batch", SettleItem, items)
+        return await self._batch(SettleItem, items)
 
     async def get_hold(self, hold_id: str) -> Hold:
         """A hold's state."""
@@ -113,8 +107,8 @@ class AsyncHolds(AsyncCalls):
         meta: Optional[Mapping[str, Any]] = None,
     ) -> Draw:
         """Charges a part of an open hold, which stays open. `meta` is laid over that of the hold."""
-        own = idempotency_key is None
-        return await self._draw(hold_id, amount, idempotency_key or new_key(), meta, own=own)
+        draw: Draw = await self._gathered(SettleItem(hold_id, amount, True, idempotency_key, None, meta))
+        return draw
 
     async def settle(
         self,
@@ -125,9 +119,8 @@ class AsyncHolds(AsyncCalls):
         meta: Optional[Mapping[str, Any]] = None,
     ) -> Deduction:
         """Charges what the work cost, draws included, and gives back the rest. `meta` is laid over that of the hold."""
-        path = f"/holds/{segment(hold_id, 'hold')}/settle"
-        body = given(amount=amount, onShortfall=on_shortfall, meta=meta)
-        return await self._post(path, Deduction, body, repeatable=True)
+        settled: Deduction = await self._gathered(SettleItem(hold_id, amount, None, None, on_shortfall, meta))
+        return settled
 
     async def release(self, hold_id: str) -> Released:
         """Gives back all of it."""
@@ -137,8 +130,3 @@ class AsyncHolds(AsyncCalls):
         """Keeps it open for so long from now."""
         path = f"/holds/{segment(hold_id, 'hold')}/extend"
         return await self._post(path, Hold, {"expiresInSeconds": expires_in_seconds}, repeatable=True)
-
-    async def _draw(self, hold_id: str, amount: int, key: str, meta: Optional[Mapping[str, Any]], *, own: bool) -> Draw:
-        path = f"/holds/{segment(hold_id, 'hold')}/draw"
-        body = given(amount=amount, idempotencyKey=key, meta=meta)
-        return await self._post(path, Draw, body, key=key, own=own and "deducted")

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Optional, TypeVar, Union
 
 from .._call import Answer, Call, new_key
-from .._deductions import batch
+from .._deductions import BATCHES, alone, batch
 from .._read import read, rows
-from .._types import Listed, Page
+from .._types import Listed, ListedItem, Page
 from .._wallets import anything, making
 from ..errors import ScripError
+from .gather import Gatherer
 from .http import Http
 
 T = TypeVar("T")
@@ -19,6 +20,7 @@ class Calls:
     """What the parts of a client share."""
 
     _http: Http
+    _gatherers: dict[type[ListedItem], Gatherer]
 
     def _do(self, call: Call[T]) -> T:
         return self._http.call(call)
@@ -34,9 +36,17 @@ class Calls:
         self._do(making(user))
         return self._do(call)
 
-    def _batch(
-        self, path: str, kind: type[Listed], items: Iterable[Union[Listed, Mapping[str, Any]]]
-    ) -> list[Any]:
+    def _gathered(self, item: ListedItem, key: Optional[str] = None) -> Any:
+        """Does it, together with others that are asked for at the same time where calls are gathered."""
+        key = key or vars(item)["idempotency_key"] or new_key()
+        call = alone(item, key)
+        gatherer = self._gatherers.get(type(item))
+        if gatherer is None or not gatherer.is_open:
+            return self._spend(call)
+        return gatherer.call(item, key)
+
+    def _batch(self, kind: type[Listed], items: Iterable[Union[Listed, Mapping[str, Any]]]) -> list[Any]:
+        path = BATCHES[kind]
         keyed = [(item, vars(item)["idempotency_key"] or new_key()) for item in map(kind.of, items)]
         results = self._do(batch(path, keyed))
         lacking = {}

@@ -6,20 +6,14 @@ from datetime import datetime
 from typing import Any, Optional, Union
 
 from .._call import given, new_key, segment
-from .._deductions import deducting
-from .._read import instant_text
 from .._types import BatchItem, BatchResult, CreditItem, OnShortfall
-from .._wallets import wallet_path
 from ..errors import ScripError
 from ..models import Credit, Debt, Deduction, Forgiveness, Reversal
 from .calls import Calls
-from .gather import Gatherer
 
 
 class Credits(Calls):
     """Credits given, taken and owed, each once for its key."""
-
-    _gatherer: Optional[Gatherer]
 
     def credit(
         self,
@@ -36,18 +30,9 @@ class Credits(Calls):
 
         Without a key each call is a new grant: give one that names the reason (`welcome-ann`).
         """
-        wallet_path(external_user_id, code)
-        key = idempotency_key or new_key()
-        body = given(
-            externalUserId=external_user_id,
-            code=code,
-            productId=product_id,
-            amount=amount,
-            idempotencyKey=key,
-            expiresAt=None if expires_at is None else instant_text(expires_at),
-            meta=meta,
-        )
-        return self._post("/credit", Credit, body, key=key, own=idempotency_key is None and "credited")
+        item = CreditItem(product_id, amount, external_user_id, code, idempotency_key, expires_at, meta)
+        credit: Credit = self._gathered(item)
+        return credit
 
     def deduct(
         self,
@@ -64,11 +49,8 @@ class Credits(Calls):
         a wallet gets one. Those that are made while others are under way go together: see `gather`.
         """
         item = BatchItem(amount, external_user_id, code, product_id, idempotency_key, meta, on_shortfall)
-        key = idempotency_key or new_key()
-        call = deducting(item, key)
-        if self._gatherer is None or not self._gatherer.is_open:
-            return self._spend(call)
-        return self._gatherer.deduct(item, key)
+        deduction: Deduction = self._gathered(item)
+        return deduction
 
     def reverse_deduction(
         self, ledger_id: str, *, idempotency_key: str, amount: Optional[int] = None, note: Optional[str] = None
@@ -83,13 +65,13 @@ class Credits(Calls):
         the items' order: deductions, and errors for what was refused. Users without a wallet get one. A dictionary
         with a `BatchItem`'s fields does as well.
         """
-        return self._batch("/deductions/batch", BatchItem, items)
+        return self._batch(BatchItem, items)
 
     def credit_batch(
         self, items: Iterable[Union[CreditItem, Mapping[str, Any]]]
     ) -> list[Union[Credit, ScripError]]:
         """Gives credits to up to 1,000 wallets, as `deduct_batch` takes them. Without a key each is a new grant."""
-        return self._batch("/credit/batch", CreditItem, items)
+        return self._batch(CreditItem, items)
 
     def set_debt_limit(self, *, external_user_id: str, product_id: str, debt_limit: Optional[int]) -> Debt:
         """How much this user may owe of a product; None: as the product says. A user without a wallet gets one."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from .._call import Call, new_key
 from .._keeper import Keeper, to_end
-from .._types import OnShortfall, Outcome
+from .._types import OnShortfall, Outcome, SettleItem
 from ..errors import ScripError, UnsettledError
 from ..models import Deduction, Draw, Hold, PlacedHold
 
@@ -131,7 +131,8 @@ class RunningHold:
         """
         key = idempotency_key or new_key()
         try:
-            draw = self._scrip._draw(self.hold_id, amount, key, meta, own=idempotency_key is None)
+            item = SettleItem(self.hold_id, amount, True, idempotency_key, None, meta)
+            draw: Draw = self._scrip._gathered(item, key)
         except ScripError as error:
             # It was not refused, so it may have been done: the work that it is for is not free.
             if error.status < 300 or (error.status >= 500 and error.code != "overloaded"):

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
-from .._call import given, new_key, segment
+from .._call import segment
 from .._types import HoldItem, OnShortfall, SettleItem
 from .._wallets import placing
 from ..errors import ScripError
@@ -77,29 +77,23 @@ class Holds(Calls):
         meta: Optional[Mapping[str, Any]] = None,
     ) -> PlacedHold:
         """Sets credits aside for work whose cost is known only afterwards, and nothing more; see `hold`."""
-        call = placing(
-            amount=amount,
-            external_user_id=external_user_id,
-            code=code,
-            product_id=product_id,
-            idempotency_key=idempotency_key,
-            expires_in_seconds=expires_in_seconds,
-            max_overrun=max_overrun,
-            meta=meta,
+        item = HoldItem(
+            amount, external_user_id, code, product_id, idempotency_key, expires_in_seconds, max_overrun, meta
         )
-        return (self._spend(call))[0]
+        placed: PlacedHold = self._gathered(item)
+        return placed
 
     def hold_batch(
         self, items: Iterable[Union[HoldItem, Mapping[str, Any]]]
     ) -> list[Union[PlacedHold, ScripError]]:
         """Places up to 1,000 holds, as `deduct_batch` takes credits."""
-        return self._batch("/holds/batch", HoldItem, items)
+        return self._batch(HoldItem, items)
 
     def settle_batch(
         self, items: Iterable[Union[SettleItem, Mapping[str, Any]]]
     ) -> list[Union[Deduction, Draw, ScripError]]:
         """Settles up to 1,000 holds, or draws from them, as `deduct_batch` takes credits."""
-        return self._batch("/settlements/batch", SettleItem, items)
+        return self._batch(SettleItem, items)
 
     def get_hold(self, hold_id: str) -> Hold:
         """A hold's state."""
@@ -114,8 +108,8 @@ class Holds(Calls):
         meta: Optional[Mapping[str, Any]] = None,
     ) -> Draw:
         """Charges a part of an open hold, which stays open. `meta` is laid over that of the hold."""
-        own = idempotency_key is None
-        return self._draw(hold_id, amount, idempotency_key or new_key(), meta, own=own)
+        draw: Draw = self._gathered(SettleItem(hold_id, amount, True, idempotency_key, None, meta))
+        return draw
 
     def settle(
         self,
@@ -126,9 +120,8 @@ class Holds(Calls):
         meta: Optional[Mapping[str, Any]] = None,
     ) -> Deduction:
         """Charges what the work cost, draws included, and gives back the rest. `meta` is laid over that of the hold."""
-        path = f"/holds/{segment(hold_id, 'hold')}/settle"
-        body = given(amount=amount, onShortfall=on_shortfall, meta=meta)
-        return self._post(path, Deduction, body, repeatable=True)
+        settled: Deduction = self._gathered(SettleItem(hold_id, amount, None, None, on_shortfall, meta))
+        return settled
 
     def release(self, hold_id: str) -> Released:
         """Gives back all of it."""
@@ -138,8 +131,3 @@ class Holds(Calls):
         """Keeps it open for so long from now."""
         path = f"/holds/{segment(hold_id, 'hold')}/extend"
         return self._post(path, Hold, {"expiresInSeconds": expires_in_seconds}, repeatable=True)
-
-    def _draw(self, hold_id: str, amount: int, key: str, meta: Optional[Mapping[str, Any]], *, own: bool) -> Draw:
-        path = f"/holds/{segment(hold_id, 'hold')}/draw"
-        body = given(amount=amount, idempotencyKey=key, meta=meta)
-        return self._post(path, Draw, body, key=key, own=own and "deducted")
