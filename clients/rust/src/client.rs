@@ -1,13 +1,13 @@
 //! The client: one server, one key, shared connections.
 
 use crate::{
-    batches::Batches,
+    batches::{Batches, Charged},
     call::{self, Call, Head},
     error::{Error, ErrorKind},
     gather::Gatherer,
     retry,
 };
-use api_types::{Deducted, Identity, Product};
+use api_types::{Credited, Deducted, Identity, PlacedHold, Product};
 use reqwest::{Body, Url, header::CONTENT_TYPE};
 use rustls_platform_verifier::BuilderVerifierExt;
 use secrecy::{ExposeSecret, SecretString};
@@ -21,8 +21,17 @@ const RETRIES: u32 = 3;
 #[derive(Clone)]
 pub struct Scrip {
     pub(crate) http: Arc<Http>,
-    /// None where deductions are not gathered.
-    pub(crate) deductions: Option<Arc<Gatherer<Batches<Deducted>>>>,
+    /// None where calls are not gathered.
+    pub(crate) gatherers: Option<Arc<Gatherers>>,
+}
+
+/// One gatherer for each kind of calls that have batches.
+pub(crate) struct Gatherers {
+    pub(crate) deductions: Arc<Gatherer<Batches<Deducted>>>,
+    pub(crate) grants: Arc<Gatherer<Batches<Credited>>>,
+    pub(crate) holds: Arc<Gatherer<Batches<PlacedHold>>>,
+    /// Settlements and draws.
+    pub(crate) charges: Arc<Gatherer<Batches<Charged>>>,
 }
 
 /// What makes the requests: one server, one key.
@@ -100,11 +109,14 @@ impl Scrip {
         Ok(found.products)
     }
 
-    /// Waits until all deductions that were gathered have their answers; later ones go by themselves. Call it before the
+    /// Waits until all calls that were gathered have their answers; later ones go by themselves. Call it before the
     /// program ends.
     pub async fn close(&self) {
-        if let Some(deductions) = &self.deductions {
-            deductions.close().await;
+        if let Some(gatherers) = &self.gatherers {
+            gatherers.deductions.close().await;
+            gatherers.grants.close().await;
+            gatherers.holds.close().await;
+            gatherers.charges.close().await;
         }
     }
 
@@ -187,8 +199,8 @@ impl Builder {
         self
     }
 
-    /// Sets whether deductions that are made while others are under way go together, as batches; with a secret key they
-    /// do by default.
+    /// Sets whether deductions, grants, holds and charges of holds that are made while others are under way go together,
+    /// as batches; with a secret key they do by default.
     #[must_use]
     pub fn gather(mut self, gather: bool) -> Self {
         self.gather = gather;
@@ -232,13 +244,28 @@ impl Builder {
             key: self.key,
             retries: self.retries,
         });
-        let batches = || Batches::new(Arc::clone(&http), "deductions");
-        let gatherer = || Arc::new(Gatherer::new(batches(), self.retries, self.timeout));
+        let (retries, timeout) = (self.retries, self.timeout);
+        let gatherers = || Gatherers {
+            deductions: gatherer(&http, "deductions", retries, timeout),
+            grants: gatherer(&http, "credit", retries, timeout),
+            holds: gatherer(&http, "holds", retries, timeout),
+            charges: gatherer(&http, "settlements", retries, timeout),
+        };
         Ok(Scrip {
-            deductions: gathers.then(gatherer),
+            gatherers: gathers.then(gatherers).map(Arc::new),
             http,
         })
     }
+}
+
+fn gatherer<T: DeserializeOwned + Send + 'static>(
+    http: &Arc<Http>,
+    name: &'static str,
+    retries: u32,
+    timeout: Duration,
+) -> Arc<Gatherer<Batches<T>>> {
+    let batches = Batches::new(Arc::clone(http), name);
+    Arc::new(Gatherer::new(batches, retries, timeout))
 }
 
 /// Follows no redirects, which would pass the key on, and uses no proxy to this machine, which would see the

@@ -108,8 +108,11 @@ impl Scrip {
     /// `secret_key_required`, `wallet_not_found`, `product_not_found`, `idempotency_key_reused`,
     /// `balance_limit`, `too_many_lots`, and the errors of any call.
     pub async fn credit(&self, wallet: &Wallet, credit: Credit) -> Result<Credited, Error> {
-        let call = Call::post(["credit"]).of(wallet).body(&credit)?;
-        self.call(call.keyed()).await
+        let call = Call::post(["credit"]).of(wallet).body(&credit)?.keyed();
+        match &self.gatherers {
+            Some(of) if of.grants.is_open() => of.grants.call(Item::of_wallet(wallet, call)?).await,
+            _ => self.call(call).await,
+        }
     }
 
     /// Deducts credits, all of them or none; with [`Deduct::on_shortfall`] as many as there are.
@@ -119,8 +122,10 @@ impl Scrip {
     pub async fn deduct(&self, wallet: &Wallet, deduct: Deduct) -> Result<Deducted, Error> {
         let is_key_new = deduct.idempotency_key.is_none();
         let call = wallet.post("deduct").body(&deduct)?.keyed();
-        let done = match &self.deductions {
-            Some(gatherer) if gatherer.is_open() => gatherer.call(Item::new(wallet, call)?).await?,
+        let done = match &self.gatherers {
+            Some(of) if of.deductions.is_open() => {
+                of.deductions.call(Item::of_wallet(wallet, call)?).await?
+            }
             _ => self.spend(wallet, call).await?.0,
         };
         Ok(own(done, is_key_new))

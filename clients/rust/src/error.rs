@@ -82,6 +82,11 @@ impl Error {
         Self::new(ErrorKind::Misused(why.into()), None)
     }
 
+    pub(crate) fn misread(problem: &str) -> Self {
+        let (status, problem) = (200, problem.to_owned());
+        Self::new(ErrorKind::Unreadable { status, problem }, None)
+    }
+
     /// The kind of failure.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {

@@ -1,6 +1,6 @@
 //! Gathers calls: those that are made while requests are under way go together with the next one, as a batch. There is
-//! no timer, so a lone call is sent at once. Calls of one wallet are sent in their order, and each has an answer, a
-//! deadline and retries of its own.
+//! no timer, so a lone call is sent at once. Calls of one wallet, or of one hold, are sent in their order, and each has
+//! an answer, a deadline and retries of its own.
 //!
 //! A caller waits, and decides about retries, on its own runtime. A request is a task on the runtime of one of the callers, and
 //! outlives that caller's future. With the runtime it ends, and who waits for it on another one tries again.
@@ -128,7 +128,7 @@ impl<E: Endpoint> Gatherer<E> {
         }
     }
 
-    /// A new call, the last of its wallet.
+    /// A new call, the last of its line.
     fn enter(self: &Arc<Self>, item: &Arc<Item>) -> Outcome<PendingCall<E>> {
         let mut queues = self.queues();
         let bytes = queues.bytes.saturating_add(item.bytes());
@@ -183,8 +183,8 @@ impl<E: Endpoint> Gatherer<E> {
     /// Has the calls of a request know what came of it.
     fn finish(&self, calls: Vec<Waiting<E::Answer>>, outcome: Outcome<Vec<Outcome<E::Answer>>>) {
         let mut queues = self.queues();
-        let mut wallets: Vec<_> = calls.iter().map(|it| Arc::clone(&it.item.wallet)).collect();
-        wallets.dedup();
+        let mut lines: Vec<_> = calls.iter().map(|it| Arc::clone(&it.item.line)).collect();
+        lines.dedup();
         match outcome {
             Err(refusal) if calls.len() > 1 && queues.learn(&refusal, &calls) => {
                 let waiting = calls.into_iter().filter(|call| !call.answer.is_closed());
@@ -199,13 +199,13 @@ impl<E: Endpoint> Gatherer<E> {
                     // Those that were withdrawn have ended by themselves.
                     match answer.send(result) {
                         Ok(()) if is_done => self.end(&mut queues, &item),
-                        Ok(()) => queues.block(&item.wallet),
+                        Ok(()) => queues.block(&item.line),
                         Err(_) => {}
                     }
                 }
             }
         }
-        wallets.iter().for_each(|wallet| queues.unblock(wallet));
+        lines.iter().for_each(|line| queues.unblock(line));
     }
 
     fn end(&self, queues: &mut Queues<E::Answer>, item: &Item) {
@@ -312,8 +312,8 @@ impl<E: Endpoint> PendingCall<E> {
                 answer,
             });
             match mem::take(&mut self.blocks) {
-                true => queues.unblock(&self.item.wallet),
-                false => queues.offer(&self.item.wallet),
+                true => queues.unblock(&self.item.line),
+                false => queues.offer(&self.item.line),
             }
         }
         gatherer.flush();
@@ -331,7 +331,7 @@ impl<E: Endpoint> PendingCall<E> {
             let mut queues = gatherer.queues();
             let outcome = queues.withdraw(&self.item, self.order, answer);
             outcome.unwrap_or_else(|| {
-                queues.block(&self.item.wallet);
+                queues.block(&self.item.line);
                 let timeout = gatherer.timeout;
                 Err(ErrorKind::unanswered(format!("none within {timeout:?}")))
             })
@@ -356,8 +356,8 @@ impl<E: Endpoint> Drop for PendingCall<E> {
         };
         gatherer.end(&mut queues, item);
         match blocks {
-            true => queues.unblock(&item.wallet),
-            false => queues.offer(&item.wallet),
+            true => queues.unblock(&item.line),
+            false => queues.offer(&item.line),
         }
         if queues.work().is_some() {
             gatherer.stalled.notify_one();

@@ -1,10 +1,12 @@
 //! Holds, for work whose cost is known only afterwards.
 
 use crate::{
+    batches::Charged,
     call::{Call, setters},
     client::Scrip,
     credits::OnShortfall,
     error::{Error, ErrorKind},
+    gather::Item,
     wallets::Wallet,
 };
 use api_types::{Deducted, DrawnHold, Hold, PlacedHold};
@@ -177,7 +179,13 @@ impl Scrip {
     /// # Errors
     /// `insufficient_credits`, `wallet_not_found`, `too_many_holds`, and the errors of any call.
     pub async fn hold(&self, wallet: &Wallet, hold: PlaceHold) -> Result<PlacedHold, Error> {
-        Ok(self.place(wallet, hold).await?.0)
+        match &self.gatherers {
+            Some(of) if of.holds.is_open() => {
+                let call = wallet.post("holds").body(&hold)?.keyed();
+                of.holds.call(Item::of_wallet(wallet, call)?).await
+            }
+            _ => Ok(self.place(wallet, hold).await?.0),
+        }
     }
 
     /// The hold, and whether it was there before.
@@ -202,7 +210,10 @@ impl Scrip {
     /// `hold_not_found`; the errors of any call.
     pub async fn settle(&self, hold: &str, cost: impl Into<Settle>) -> Result<Deducted, Error> {
         let call = Call::post(["holds", hold, "settle"]).body(&cost.into())?;
-        self.call(call.repeatable()).await
+        match self.charge(hold, false, call.repeatable()).await? {
+            Charged::Settled(settled) => Ok(settled),
+            Charged::Drawn(_) => Err(Error::misread("a settlement was answered as a draw")),
+        }
     }
 
     /// Charges a part of an open hold while the work goes on; it stays charged however the hold ends.
@@ -211,7 +222,19 @@ impl Scrip {
     /// `hold_not_found`, and the errors of any call.
     pub async fn draw(&self, hold: &str, part: impl Into<Draw>) -> Result<DrawnHold, Error> {
         let call = Call::post(["holds", hold, "draw"]).body(&part.into())?;
-        self.call(call.keyed()).await
+        match self.charge(hold, true, call.keyed()).await? {
+            Charged::Drawn(drawn) => Ok(drawn),
+            Charged::Settled(_) => Err(Error::misread("a draw was answered as a settlement")),
+        }
+    }
+
+    async fn charge(&self, hold: &str, keep_open: bool, call: Call) -> Result<Charged, Error> {
+        match &self.gatherers {
+            Some(of) if of.charges.is_open() => {
+                of.charges.call(Item::of_hold(hold, keep_open, call)?).await
+            }
+            _ => self.call(call).await,
+        }
     }
 
     /// Returns all held credits but those that were drawn; the result is the balance that can be spent now.

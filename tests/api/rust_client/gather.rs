@@ -2,8 +2,11 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use futures_util::future::join_all;
 use postgres_kit::Proxy;
-use scrip_wallet::{Credit, Deduct, Deducted, Error, LedgerFilter, OnShortfall, Scrip, Wallet};
+use scrip_wallet::{
+    Credit, Deduct, Deducted, Error, LedgerFilter, OnShortfall, PlaceHold, Scrip, Wallet,
+};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{code, secret};
@@ -234,4 +237,53 @@ async fn it_is_left_out_where_it_is_not_wanted_and_once_a_client_was_closed() {
         code(scrip.deduct(&wallets[0], Deduct::new(1)).await),
         "insufficient_credits"
     );
+}
+
+#[tokio::test]
+async fn holds_draws_settlements_and_grants_go_together_too() {
+    let service = Service::start().await;
+    let (proxy, scrip) = proxied(&service);
+    let wallets: Vec<_> = (0..10)
+        .map(|at| Wallet::external(format!("user {at}")))
+        .collect();
+    let (scrip, of) = (&scrip, |at: usize| &wallets[at % 10]);
+    let grants = (0..500).map(async |at| {
+        let credit = Credit::new(&service.product, 20).key(format!("g{at}"));
+        scrip.credit(of(at), credit).await.unwrap()
+    });
+    assert_eq!(join_all(grants).await.len(), 500);
+    proxy.lose_next_answer();
+    let holds = (0..500).map(async |at| scrip.hold(of(at), PlaceHold::new(7)).await.unwrap());
+    let holds = join_all(holds).await;
+    let ids: BTreeSet<_> = holds.iter().map(|hold| &hold.hold_id).collect();
+    assert_eq!(ids.len(), 500);
+    let draws = holds
+        .iter()
+        .map(async |hold| scrip.draw(&hold.hold_id, 2).await.unwrap());
+    assert!(
+        join_all(draws)
+            .await
+            .iter()
+            .all(|drawn| drawn.deducted && drawn.held == 5)
+    );
+    let settlements = holds.iter().enumerate().map(async |(at, hold)| {
+        let cost = if at < 250 { 5 } else { 0 };
+        scrip.settle(&hold.hold_id, cost).await.unwrap()
+    });
+    proxy.lose_next_answer();
+    join_all(settlements).await;
+    assert!(proxy.losses() > 0);
+    assert_eq!(left(&service, &wallets).await, [50 * 20 - 25 * 5; 10]);
+    assert!(proxy.connections() < 20, "{}", proxy.connections());
+
+    let first = &holds[0].hold_id;
+    let (settled, drawn, nothing) = tokio::join!(
+        scrip.settle(first, 6),
+        scrip.draw(first, 1),
+        scrip.settle("hold_none", 1)
+    );
+    assert_eq!(code(settled), "hold_closed");
+    assert_eq!(code(drawn), "hold_closed");
+    assert_eq!(code(nothing), "hold_not_found");
+    scrip.close().await;
 }

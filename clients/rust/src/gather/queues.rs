@@ -27,7 +27,8 @@ pub(crate) struct Item {
     /// As it goes in a batch.
     pub(super) text: String,
     pub(super) user: Option<String>,
-    pub(super) wallet: Arc<str>,
+    /// The wallet or the hold whose calls keep their order.
+    pub(super) line: Arc<str>,
     goes_alone: AtomicBool,
 }
 
@@ -39,10 +40,10 @@ pub(super) struct Waiting<T> {
     pub(super) answer: oneshot::Sender<Outcome<T>>,
 }
 
-/// The calls of one wallet that are not under way, by their order.
+/// The calls of one wallet, or of one hold, that are not under way, by their order.
 struct Queue<T> {
     calls: BTreeMap<u64, Waiting<T>>,
-    /// What they wait for: a request with calls of this wallet, and calls that failed and may come again.
+    /// What they wait for: a request with calls of this line, and calls that failed and may come again.
     blocks: usize,
     is_ready: bool,
 }
@@ -65,20 +66,41 @@ pub(super) struct Queues<T> {
 }
 
 impl Item {
+    /// A call about a wallet.
     /// # Errors
     /// [`ErrorKind::Misused`] where it is no JSON.
-    pub(crate) fn new(wallet: &Wallet, single: Call) -> Result<Self, Error> {
+    pub(crate) fn of_wallet(wallet: &Wallet, single: Call) -> Result<Self, Error> {
         let (name, value) = wallet.field();
-        let mut fields = single.body.clone();
-        fields.insert(name.to_owned(), value.into());
-        let text = serde_json::to_string(&fields);
+        let listed = single.clone().with(name, value);
+        Self::new(wallet.name(), wallet.user(), single, &listed.body)
+    }
+
+    /// A charge of a hold.
+    /// # Errors
+    /// [`ErrorKind::Misused`] where it is no JSON.
+    pub(crate) fn of_hold(hold: &str, keep_open: bool, single: Call) -> Result<Self, Error> {
+        let listed = single.clone().with("holdId", hold);
+        let listed = match keep_open {
+            true => listed.with("keepOpen", true),
+            false => listed,
+        };
+        Self::new(format!("hold {hold}"), None, single, &listed.body)
+    }
+
+    fn new(
+        line: String,
+        user: Option<&str>,
+        single: Call,
+        fields: &Map<String, Value>,
+    ) -> Result<Self, Error> {
+        let text = serde_json::to_string(fields);
         let text = text.map_err(|error| Error::misused(error.to_string()))?;
-        let goes_alone = text.len() > MAX_ITEM_BYTES || !is_well_formed(&fields);
+        let goes_alone = text.len() > MAX_ITEM_BYTES || !is_well_formed(fields);
         Ok(Self {
             single,
             text,
-            user: wallet.user().map(str::to_owned),
-            wallet: wallet.name().into(),
+            user: user.map(str::to_owned),
+            line: line.into(),
             goes_alone: goes_alone.into(),
         })
     }
@@ -96,7 +118,13 @@ fn is_well_formed(fields: &Map<String, Value>) -> bool {
             let is_short = text.chars().count() < 256;
             !text.is_empty() && is_short && !text.chars().any(char::is_control)
         }
-        Value::Number(number) => number.as_u64().is_some_and(|n| 0 < n && n < 1 << 53),
+        // A settlement may cost nothing.
+        Value::Number(number) => {
+            let least = u64::from(!fields.contains_key("holdId"));
+            number
+                .as_u64()
+                .is_some_and(|n| (least..1 << 53).contains(&n))
+        }
         _ => name != "meta" || value.is_object(),
     };
     fields.iter().all(is_fine) && (!fields.contains_key("code") || fields.contains_key("productId"))
@@ -131,9 +159,9 @@ impl<T> Queues<T> {
         item.goes_alone.load(Ordering::Relaxed) || self.is_without_batches()
     }
 
-    fn queue(&mut self, wallet: &Arc<str>) -> &mut Queue<T> {
+    fn queue(&mut self, line: &Arc<str>) -> &mut Queue<T> {
         self.queues
-            .entry(Arc::clone(wallet))
+            .entry(Arc::clone(line))
             .or_insert_with(|| Queue {
                 calls: BTreeMap::new(),
                 blocks: 0,
@@ -142,8 +170,8 @@ impl<T> Queues<T> {
     }
 
     pub(super) fn put(&mut self, call: Waiting<T>) {
-        let wallet = Arc::clone(&call.item.wallet);
-        self.queue(&wallet).calls.insert(call.order, call);
+        let line = Arc::clone(&call.item.line);
+        self.queue(&line).calls.insert(call.order, call);
     }
 
     /// The outcome of a call for which nobody waits any more; none where there is none yet, and then it is not sent if
@@ -158,52 +186,52 @@ impl<T> Queues<T> {
         answer.close();
         let outcome = answer.try_recv().ok();
         if outcome.is_none() {
-            self.queue(&item.wallet).calls.remove(&order);
+            self.queue(&item.line).calls.remove(&order);
         }
         outcome
     }
 
-    pub(super) fn block(&mut self, wallet: &Arc<str>) {
-        let queue = self.queue(wallet);
+    pub(super) fn block(&mut self, line: &Arc<str>) {
+        let queue = self.queue(line);
         queue.blocks = queue.blocks.saturating_add(1);
     }
 
-    pub(super) fn unblock(&mut self, wallet: &Arc<str>) {
-        let queue = self.queue(wallet);
+    pub(super) fn unblock(&mut self, line: &Arc<str>) {
+        let queue = self.queue(line);
         queue.blocks = queue.blocks.saturating_sub(1);
-        self.offer(wallet);
+        self.offer(line);
     }
 
     /// Has a queue's calls sent, if they wait for nothing.
-    pub(super) fn offer(&mut self, wallet: &Arc<str>) {
-        let queue = self.queue(wallet);
+    pub(super) fn offer(&mut self, line: &Arc<str>) {
+        let queue = self.queue(line);
         if queue.blocks > 0 || queue.is_ready {
             return;
         }
         let Some(first) = queue.calls.values().next() else {
-            self.queues.remove(wallet);
+            self.queues.remove(line);
             return;
         };
         let item = Arc::clone(&first.item);
         queue.is_ready = true;
         match self.goes_alone(&item) {
-            true => self.ready.push_front(Arc::clone(wallet)),
-            false => self.ready.push_back(Arc::clone(wallet)),
+            true => self.ready.push_front(Arc::clone(line)),
+            false => self.ready.push_back(Arc::clone(line)),
         }
     }
 
     /// The wallet whose calls are the next to be sent, and whether the first of them goes by itself.
     fn first_ready(&mut self) -> Option<(Arc<str>, bool)> {
         loop {
-            let wallet = Arc::clone(self.ready.front()?);
-            let queue = self.queue(&wallet);
+            let line = Arc::clone(self.ready.front()?);
+            let queue = self.queue(&line);
             let first = queue.calls.values().next().filter(|_| queue.blocks == 0);
             if let Some(item) = first.map(|call| Arc::clone(&call.item)) {
-                return Some((wallet, self.goes_alone(&item)));
+                return Some((line, self.goes_alone(&item)));
             }
             queue.is_ready = false;
             self.ready.pop_front();
-            self.offer(&wallet);
+            self.offer(&line);
         }
     }
 
@@ -219,11 +247,11 @@ impl<T> Queues<T> {
         let mut bytes: usize = 0;
         let (max_items, max_bytes) = (if alone { 1 } else { MAX_ITEMS }, self.batch_bytes);
         while taken.len() < max_items
-            && let Some((wallet, is_alone)) = self.first_ready()
+            && let Some((line, is_alone)) = self.first_ready()
             && is_alone == alone
         {
             let before = taken.len();
-            let queue = self.queue(&wallet);
+            let queue = self.queue(&line);
             while taken.len() < max_items
                 && let Some(first) = queue.calls.first_entry()
             {

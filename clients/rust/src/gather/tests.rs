@@ -90,7 +90,7 @@ type Running = JoinHandle<Result<u64, Error>>;
 
 fn item(wallet: &Wallet, deduct: &Deduct, key: &str) -> Item {
     let call = wallet.post("deduct").body(deduct).unwrap();
-    Item::new(wallet, call.with("idempotencyKey", key).keyed()).unwrap()
+    Item::of_wallet(wallet, call.with("idempotencyKey", key).keyed()).unwrap()
 }
 
 impl Bench {
