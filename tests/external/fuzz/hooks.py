@@ -30,6 +30,14 @@ def entry(body):
         body["meta"] = {"feature": "render"}
 
 
+def charge(body):
+    """A draw has a key, charges something and is refused where it is not there."""
+    if body.get("keepOpen"):
+        body["amount"] = max(body["amount"], 1)
+        body["idempotencyKey"] = body.get("idempotencyKey") or "draw"
+        body.pop("onShortfall", None)
+
+
 def product(body, method):
     # Credits are called something, and go on being; a product that has prices keeps its type.
     if method == "PATCH":
@@ -75,6 +83,7 @@ def map_case(context, case):
         for item in [case.body, *(case.body.get("items") or [])]:
             if isinstance(item, dict):
                 entry(item)
+                charge(item)
         if "/products" in path and not path.endswith(("/prices", "{priceId}")):
             product(case.body, case.method.upper())
         if path.endswith("/prices"):
