@@ -35,9 +35,9 @@ class AsyncCalls:
         await self._do(making(user))
         return await self._do(call)
 
-    async def _gathered(self, item: ListedItem, key: Optional[str] = None) -> Any:
+    async def _gathered(self, item: ListedItem, own_key: Optional[str] = None) -> Any:
         """Does it, together with others that are asked for at the same time where calls are gathered."""
-        key = key or vars(item)["idempotency_key"] or new_key()
+        key: str = own_key or vars(item)["idempotency_key"] or new_key()
         call = alone(item, key)
         gatherer = self._gatherers.get(type(item))
         if gatherer is None or not gatherer.is_open:

@@ -36,9 +36,9 @@ class Calls:
         self._do(making(user))
         return self._do(call)
 
-    def _gathered(self, item: ListedItem, key: Optional[str] = None) -> Any:
+    def _gathered(self, item: ListedItem, own_key: Optional[str] = None) -> Any:
         """Does it, together with others that are asked for at the same time where calls are gathered."""
-        key = key or vars(item)["idempotency_key"] or new_key()
+        key: str = own_key or vars(item)["idempotency_key"] or new_key()
         call = alone(item, key)
         gatherer = self._gatherers.get(type(item))
         if gatherer is None or not gatherer.is_open:
